@@ -1,10 +1,10 @@
-# RainKit: `make demo` shows the main job, `make test` proves it. Everything else is detail.
+# RainKit: `make demo` shows the main task, `make test` runs all tests. The other targets are details.
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
 FUZZ_ROUNDS_SOAK := 100000
 FUZZ_SECONDS := 3600
-# The suites that hold promises of time.
+# The suites with promised time limits.
 TIMED = $(shell grep -rlE 'Timings\.(isAlone|limit)' Tests/EndToEnd | sed -E 's|.*/||; s|\.swift||' | paste -sd '|')
 
 .PHONY: demo examples check test timings soak fuzz test-bluez test-wifi bench docs lint format install uninstall deb test-deb build setup clean
@@ -13,13 +13,13 @@ demo: build
 	@scripts/setup demo
 	@scripts/demo
 
-# The programs of examples/ against the simulators, and a transport added to rainctl as the documentation says.
+# Runs the programs of examples/ against the simulators, and rainctl with an added transport, as the documentation describes.
 examples: build
 	@scripts/setup demo
 	@scripts/check-examples
 	@scripts/check-transport
 
-# What a contributor runs before each commit: the formatting, the pages, and the unit tests, which need only what compiling needs.
+# For contributors before each commit: checks formatting and pages, and runs the unit tests, which need only the compiler.
 check: lint
 	@scripts/setup build
 	@TMPDIR=$$(mkdir -p .build/tmp && cd .build/tmp && pwd) swift test $(SWIFT_FLAGS) --disable-xctest
@@ -31,7 +31,7 @@ test: setup
 	@scripts/check-identity
 	@scripts/check-reasons
 
-# Promises of time, one at a time: nothing else may run meanwhile.
+# Checks promised time limits, one at a time. No other program should run meanwhile.
 timings: setup
 	@RAINKIT_ALONE=1 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 scripts/test --no-parallel --filter '^EndToEndTests\.($(TIMED))/'
 
@@ -39,15 +39,15 @@ soak: setup
 	@RAINKIT_SOAK=1 RAINKIT_FUZZ_ROUNDS=$(FUZZ_ROUNDS_SOAK) scripts/test
 	@scripts/test-bluez
 
-# Parsers of external input under libFuzzer with the address sanitizer: an hour for all, or FUZZ_SECONDS.
+# Fuzzes the parsers of external input with libFuzzer and the address sanitizer: an hour for all, or FUZZ_SECONDS.
 fuzz: setup
 	@scripts/fuzz $(FUZZ_SECONDS)
 
-# Board and client through the real bluetoothd, in a small emulated machine: docs/internals/bluetooth-testing.md.
+# Runs board and client through the real bluetoothd, in a small emulated machine: docs/internals/bluetooth-testing.md.
 test-bluez: setup
 	@scripts/test-bluez
 
-# The real NetworkManager on emulated radios, in a small emulated machine (docs/softap.md).
+# Runs the real NetworkManager on emulated radios, in a small emulated machine (docs/softap.md).
 test-wifi: setup
 	@scripts/test-wifi
 
@@ -71,7 +71,7 @@ lint:
 format:
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks examples
 
-# The program, completions for bash, zsh and fish, manual pages, and rules for udev.
+# Installs the program, completions for bash, zsh and fish, manual pages, and rules for udev.
 install:
 	@scripts/setup build people
 	scripts/release-build $(SWIFT_FLAGS) --product rainctl
@@ -80,7 +80,7 @@ install:
 uninstall:
 	scripts/install-files "$(DESTDIR)" "$(PREFIX)" --uninstall
 
-# Packages for Debian, in .build/deb; test-deb tries them in a clean Debian 12.
+# Builds Debian packages in .build/deb; test-deb tests them in a clean Debian 12.
 deb:
 	@scripts/setup build
 	@scripts/build-deb

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-/// One set of rules for every target: Swift 6 mode, warnings are errors, imports are explicit.
+/// The settings of every target: Swift 6 mode, warnings are errors, imports are explicit.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
@@ -10,7 +10,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// A C library of the system: a module map, a shim header, and the Debian package that brings it.
+/// A C library of the system: a module map, a shim header, and its Debian package.
 func system(_ name: String, _ pkgConfig: String? = nil, apt: String? = nil) -> Target {
     .systemLibrary(
         name: name, path: "Sources/Platform/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
@@ -24,7 +24,7 @@ func tool(_ name: String, path: String, _ dependencies: [Target.Dependency]) -> 
     .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
 }
 
-/// The unit tests of a module. They start no program and need only what compiling needs.
+/// The unit tests of a module. They start no program and need only the compiler.
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests", resources: resources,
@@ -34,12 +34,12 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
-/// DocC's plugin is for those who write the documentation (make docs): no other build, and no consumer, downloads it.
+/// DocC's plugin is only for building the documentation (make docs). No other build, and no consumer, downloads it.
 let documentation: [Package.Dependency] =
     Context.environment["RAINKIT_DOCS"] == nil
     ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")]
 
-/// Everything that starts a program. `swift test` leaves these tests out; `scripts/test` builds and runs them.
+/// All tests that start a program. `swift test` leaves them out; `scripts/test` builds and runs them.
 let endToEnd: [Target] =
     Context.environment["RAINKIT_END_TO_END"] == nil
     ? []
@@ -76,7 +76,7 @@ let package = Package(
         .library(name: "RainKit", targets: ["RainKit"]),
         .library(name: "RainAccount", targets: ["RainAccount", "IdentityProviders", "RainMaker"]),
         .library(name: "ESPProvisioning", targets: ["ESPProvisioning"]),
-        .library(name: "Protocomm", targets: ["Protocomm"]),
+        .library(name: "Protocomm", targets: ["Protocomm", "ProtocommCore"]),
         .library(name: "RainKitTesting", targets: ["RainKitTesting"]),
         .executable(name: "rainctl", targets: ["rainctl"]),
         .executable(name: "cloud-sim", targets: ["cloud-sim"]),
@@ -86,7 +86,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-        // Without its Foundation half, which would triple what starts with every command.
+        // Without its Foundation half, which would triple the code that is loaded with every command.
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
     ] + documentation,
     targets: [
@@ -98,14 +98,14 @@ let package = Package(
         system("CRainDescriptors"),
         system("CRainQRCode"),
 
-        // Compiled for boards, too (Embedded Swift): RainCrypto, ProtocommCore, DeviceCore.
+        // Also compiled for boards (Embedded Swift): RainCrypto, ProtocommCore, DeviceCore.
         target("RainCrypto", path: "Sources/Crypto"),
         target("ProtocommCore", path: "Sources/ProtocommCore", ["RainCrypto"]),
         target("DeviceCore", path: "firmware-sim/DeviceCore", ["ProtocommCore", "RainCrypto"]),
         // Uses them with concrete types, so that scripts/build-embedded compiles their generic code.
         target("EmbeddedProbe", path: "firmware-sim/riscv32/Probe", ["DeviceCore", "ProtocommCore", "RainCrypto"]),
 
-        // Words that everything shares, and the parts of Linux.
+        // Shared vocabulary, and the modules for Linux.
         target("RainCore", path: "Sources/Core"),
         target("RainIO", path: "Sources/Platform/IO", ["RainCore", "CRainDescriptors"]),
         target("RainCryptoOpenSSL", path: "Sources/Platform/OpenSSL", ["RainCrypto", "CRainOpenSSL"]),
@@ -117,7 +117,7 @@ let package = Package(
         target("RainPrivateFiles", path: "Sources/Platform/PrivateFiles", ["RainJSON"]),
         target("RainQRCode", path: "Sources/Platform/QRCode", ["CRainQRCode"]),
 
-        // Between a program and a board.
+        // From a program to a board.
         target("Protocomm", path: "Sources/Protocomm", ["ProtocommCore", "RainIO", logging]),
         target(
             "ProtocommTransports", path: "Sources/Transports",
@@ -128,7 +128,7 @@ let package = Package(
                 "Protocomm", "ProtocommCore", "RainCore", "RainCrypto", "RainIO", "RainJSON", logging,
             ]),
 
-        // Between a program and a cloud.
+        // From a program to a cloud.
         target(
             "RainAccount", path: "Sources/Account",
             [
@@ -142,13 +142,15 @@ let package = Package(
             "RainMaker", path: "Sources/RainMaker",
             ["RainAccount", "RainCore", "RainCrypto", "RainHTTP", "RainIO", "RainJSON", logging]),
 
-        // What programs import.
+        // The module that programs import.
         target(
             "RainKit", path: "Sources/RainKit",
             [
                 "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommCore", "ProtocommTransports",
                 "RainAccount", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl",
                 "RainIO", "RainJSON", "RainMaker", "RainPrivateFiles", "RainQRCode", logging,
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
             ]),
         target(
             "RainKitTesting", path: "Sources/RainKitTesting",
@@ -157,15 +159,14 @@ let package = Package(
                 "RainKit", "RainMaker",
             ]),
 
-        // Programs. What changes often is named although RainKit exports it: SwiftPM (6.3) compiles a target again only for the targets
-        // that it names, and links old calls otherwise.
+        // Programs. Modules that change often are listed, although RainKit exports them: SwiftPM (6.3) recompiles a target only for the
+        // targets in its list, and otherwise links old calls.
         tool(
             "rainctl", path: "Sources/rainctl",
             [
-                "IdentityProviders", "ProtocommTransports", "RainAccount", "RainCore", "RainDBus", "RainHTTP", "RainIO",
-                "RainJSON", "RainKit", "RainMaker", "RainPrivateFiles", "CRainDescriptors", argumentParser, logging,
-                .product(name: "Subprocess", package: "swift-subprocess"),
-                .product(name: "SystemPackage", package: "swift-system"),
+                "ESPProvisioning", "IdentityProviders", "ProtocommTransports", "RainAccount", "RainCore", "RainDBus",
+                "RainHTTP", "RainHTTPCurl", "RainIO", "RainJSON", "RainKit", "RainMaker", "RainPrivateFiles",
+                "CRainDescriptors", argumentParser, logging,
             ]),
         target(
             "CloudSimulator", path: "Sources/Simulators/CloudSimulator",
@@ -198,7 +199,8 @@ let package = Package(
         tests(
             "ProtocommCore", ["ProtocommCore", "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "TestSupport"],
             resources: [.copy("Fixtures")]),
-        tests("Protocomm", ["Protocomm", "ProtocommCore", "RainCryptoOpenSSL", "RainKitTesting", "TestSupport"]),
+        tests(
+            "Protocomm", ["Protocomm", "ProtocommCore", "RainCryptoOpenSSL", "RainIO", "RainKitTesting", "TestSupport"]),
         tests(
             "ProtocommTransports",
             [
@@ -227,8 +229,8 @@ let package = Package(
         tests(
             "rainctl",
             [
-                "IdentityProviders", "RainAccount", "RainCore", "RainDBus", "RainJSON", "RainKit", "RainKitTesting",
-                "TestSupport", "rainctl", argumentParser,
+                "ESPProvisioning", "IdentityProviders", "RainAccount", "RainCore", "RainDBus", "RainJSON", "RainKit",
+                "RainKitTesting", "RainMaker", "TestSupport", "rainctl", argumentParser,
             ],
             resources: [.copy("Recorded")]),
         tests(
@@ -243,7 +245,7 @@ let package = Package(
                 "CloudSimulator", "RainCrypto", "RainCryptoOpenSSL", "RainHTTP", "RainHTTPCurl", "RainJSON",
                 "TestSupport",
             ]),
-        // A gateway in one process, which the fault run and the benchmark count from outside.
-        tool("fleet", path: "Tests/Fleet", ["ProtocommTransports", "RainJSON", "RainKit", logging]),
+        // A gateway in one process, which the fault test and the benchmark measure from outside.
+        tool("fleet", path: "Tests/Fleet", ["ESPProvisioning", "ProtocommTransports", "RainJSON", "RainKit", logging]),
     ] + endToEnd + fuzz
 )

@@ -12,8 +12,14 @@ let package = Package(
         program("HelloLogin"),
         program("ProvisionOverSerial"),
         program("GatewayLoop"),
+        program("KitchenLamp"),
         program("CustomEndpoint"),
-        .target(name: "CustomTransport", dependencies: [.product(name: "RainKit", package: "RainKit")]),
+        .target(
+            name: "CustomTransport",
+            dependencies: [
+                .product(name: "RainKit", package: "RainKit"), .product(name: "Protocomm", package: "RainKit"),
+                .product(name: "ESPProvisioning", package: "RainKit"),
+            ]),
         program("CheckCustomTransport", ["CustomTransport", .product(name: "RainKitTesting", package: "RainKit")]),
     ]
 )

@@ -1,36 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 
-/// What a board says of itself before any session.
+/// A board's description of itself before any session.
 public struct BoardIdentity: Sendable, Equatable {
-    /// How the board wants to be talked to, or nil where there is no session (a console).
+    /// The security that the board requires; nil if there is no session (a console).
     public var security: SecurityRequirement?
-    /// How it can be tied to an account.
+    /// How the board can be associated with an account.
     public var association: AssociationMethod
-    /// Whether it must be claimed (given its cloud certificate) before anything else makes sense; nil where the board does not tell.
+    /// Whether the board must be claimed (given its cloud certificate) before anything else makes sense; nil if it does not report this.
     public var needsClaim: Bool?
-    /// Whether it can list the networks around it.
+    /// Whether the board can list the networks around it.
     public var canScan: Bool
-    /// Its id in the cloud, where it says so without a session.
+    /// The board's id in the cloud, if it reports one without a session.
     public var nodeID: NodeID?
-    /// The version its provisioning service names, such as `netprov-v1.2`.
+    /// The version of the board's provisioning service, such as `netprov-v1.2`.
     public var version: String
-    /// The version of RainMaker's part of the firmware (`rmaker.ver`, or `rmaker_extra.ver`), where the board says one.
+    /// The version of RainMaker in the firmware (`rmaker.ver`, or `rmaker_extra.ver`), if the board reports one.
     public var rainMakerVersion: String?
-    /// Every capability it listed, in its order, as `section.capability`.
+    /// All capabilities that the board lists, in its order, as `section.capability`.
     public var capabilities: [String]
-    /// Whether the board is put into an account over its network, once it is there: the way to it knows of Wi-Fi alone.
+    /// Whether the board is associated over its network after it has joined, because the provisioning protocol only supports Wi-Fi
+    /// settings.
     public var associatesOnNetwork = false
-    /// Whether the board takes a network's key of 64 hexadecimal digits in the place of a passphrase.
+    /// Whether the board accepts a network's key of 64 hexadecimal digits instead of a passphrase.
     public var takesWiFiKey = false
-    /// Whether the board is on its network already: it takes no Wi-Fi settings, and needs none.
+    /// Whether the board is already on its network: it accepts no Wi-Fi settings, and needs none.
     public var isOnNetwork = false
-    /// Where the board is talked to, in the place of where it was looked for: a cable on which its log named another way. Nil where it is one.
+    /// The board's address, if it differs from the given one: the log on a cable named another transport. Nil if it is the same.
     public var reachedAt: String?
-    /// What the board has printed of itself, where it was heard to start.
+    /// The identity that the board printed, if its start was heard.
     public var printed: PrintedIdentity?
-    /// Whether the board answers at all; otherwise ``printed`` is all that is known, and neither ``association`` nor ``needsClaim`` says anything.
+    /// Whether the board answers at all. If not, only ``printed`` is known; ``association`` and ``needsClaim`` have no meaning.
     public var takesCommands = true
+
+    /// Whether the board joins only Thread networks, no Wi-Fi (`network_provisioning`'s capabilities).
+    package var joinsThreadOnly: Bool {
+        capabilities.contains("prov.thread_prov") && !capabilities.contains("prov.wifi_prov")
+    }
 
     public init(
         security: SecurityRequirement? = nil, association: AssociationMethod, needsClaim: Bool? = false,
@@ -54,7 +60,7 @@ public struct SecurityRequirement: Sendable, Equatable {
     public var version: Int
     /// `sec_patch_ver`: how Security 2 makes its nonces.
     public var patch: Int
-    /// Whether the session wants a proof of possession. Security 0 never does; Security 1 unless the board says `no_pop`.
+    /// Whether the session needs a proof of possession. Security 0 never does; Security 1 does unless the board reports `no_pop`.
     public var needsProofOfPossession: Bool
 
     public init(version: Int, patch: Int = 0, needsProofOfPossession: Bool) {
@@ -64,21 +70,21 @@ public struct SecurityRequirement: Sendable, Equatable {
     }
 }
 
-/// The ways to tie a board to an account.
+/// The ways to associate a board with an account.
 public enum AssociationMethod: String, Sendable {
-    /// Board and user both tell the cloud one secret.
+    /// Board and user both send the cloud the same secret.
     case userMapping = "user_mapping"
-    /// The board signs a challenge of the cloud.
+    /// The board signs a challenge from the cloud.
     case challengeResponse = "challenge_response"
 }
 
-/// What a board prints of itself when it starts, as far as that was heard.
+/// A board's description of itself at its start, as far as it was heard.
 public struct PrintedIdentity: Sendable, Equatable {
-    /// Such as `esp32c3`.
+    /// The chip, such as `esp32c3`.
     public var chip: String?
-    /// Of the chip, such as `v0.4`.
+    /// The chip's revision, such as `v0.4`.
     public var revision: String?
-    /// Of its Wi-Fi station, such as `7C:DF:A1:00:00:01`.
+    /// The address of its Wi-Fi station, such as `7C:DF:A1:00:00:01`.
     public var macAddress: String?
     /// The application's name, such as `led_light`.
     public var application: String?
@@ -86,13 +92,13 @@ public struct PrintedIdentity: Sendable, Equatable {
     public var applicationVersion: String?
     /// The version of ESP-IDF.
     public var framework: String?
-    /// Why it started, in plain words.
+    /// Why the board started, as a text.
     public var startReason: String?
-    /// What its provisioning service is called.
+    /// The name of its provisioning service.
     public var serviceName: String?
-    /// Whether it has Wi-Fi settings of earlier, and waits for no others.
+    /// Whether the board has earlier Wi-Fi settings and waits for no others.
     public var isProvisioned = false
-    /// Its address on Wi-Fi.
+    /// The board's address on Wi-Fi.
     public var address: String?
 
     public init() {}

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import ProtocommCore
 
-/// A node's properties on its own network (ESP-IDF's `esp_local_ctrl`), over a board whose session is open: ``Board/secure()`` goes before.
+/// A node's properties on its own network (ESP-IDF's `esp_local_ctrl`), for a board with an open session: call ``Board/secure()`` first.
 ///
-/// A RainMaker node has two, both JSON: `config`, which can only be read, and `params` (esp-rainmaker's `esp_rmaker_local_ctrl.c`). Every call throws
-/// ``ProvisioningError``; `malformed` for answers that make no sense, `rejected` for values that the node does not take.
+/// A RainMaker node has two, both JSON: the read-only `config`, and `params` (esp-rainmaker's `esp_rmaker_local_ctrl.c`). Every call throws
+/// ``ProvisioningError``: `malformed` for answers that make no sense, `rejected` for values that the node does not accept.
 public struct LocalControl: Sendable {
     /// A property and its value.
     public struct Property: Sendable, Equatable {
-        /// Its place at the node, from 0.
+        /// Its index at the node, from 0.
         public var index: UInt32
-        /// Such as `params`.
+        /// Its name, such as `params`.
         public var name: String
-        /// Whether it can only be read.
+        /// Whether it is read-only.
         public var isReadOnly: Bool
-        /// In the form that its application has chosen.
+        /// Its value, in the application's own format.
         public var value: [UInt8]
     }
 
-    /// `max_properties` of RainMaker nodes is 10; others have some more.
+    /// `max_properties` of RainMaker nodes is 10; others have a few more.
     static let maximumProperties: UInt32 = 64
 
     private let board: any Board
 
     public init(_ board: any Board) { self.board = board }
 
-    /// All properties, as they are now.
+    /// Returns all properties with their current values.
     public func properties() async throws(ProvisioningError) -> [Property] {
         guard case .responseGetPropertyCount(let counted)? = try await ask(.commandGetPropertyCount) else {
             throw malformed("the number of its properties")
@@ -45,16 +45,17 @@ public struct LocalControl: Sendable {
         }
     }
 
-    /// The property of that name. Throws `unsupported` where the node has none.
+    /// Returns the property with that name. Throws `unsupported` if the node has none.
     public func property(_ name: String) async throws(ProvisioningError) -> Property {
         guard let found = try await properties().first(where: { $0.name == name }) else {
             throw ProvisioningError(
-                .unsupported, message: "\(board.peer) has no \(name): it is no RainMaker node, or an older one.")
+                .unsupported,
+                message: "\(board.peer) has no property \(name). It is not a RainMaker node, or its firmware is older.")
         }
         return found
     }
 
-    /// Gives a property another value. The node has taken it when this returns; what it makes of it is read anew.
+    /// Sets a property's value. The node has accepted it when this returns; read the property again for the resulting value.
     public func set(_ property: Property, to value: [UInt8]) async throws(ProvisioningError) {
         let reply = try await ask(
             .commandSetPropertyValues(SetPropertyValuesCommand([PropertyValue(index: property.index, value: value)])))
@@ -63,12 +64,12 @@ public struct LocalControl: Sendable {
         }
         guard response.status == .success else {
             throw ProvisioningError(
-                .rejected, message: "\(board.peer) does not take these values of \(property.name).",
+                .rejected, message: "\(board.peer) does not accept these values of \(property.name).",
                 cause: "status \(response.status.rawValue)")
         }
     }
 
-    /// Bit 0 of a property's flags, as RainMaker nodes and ESP-IDF's example have it.
+    /// Bit 0 of a property's flags, as in RainMaker nodes and ESP-IDF's example.
     private static let readOnlyFlag: UInt32 = 1
 
     private func ask(
@@ -78,7 +79,7 @@ public struct LocalControl: Sendable {
         do throws(WireError) {
             return try LocalControlMessage(decoding: bytes).payload
         } catch {
-            throw malformed("a message of local control")
+            throw malformed("a local control message")
         }
     }
 

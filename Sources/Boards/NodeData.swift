@@ -3,31 +3,31 @@ import ProtocommCore
 import RainJSON
 
 /// A RainMaker node's configuration and values, in the session in which its board is provisioned: before it has a network, or without one
-/// (esp-rainmaker's `esp_rmaker_prov_local_ctrl.c`). ``Board/secure()`` goes before.
+/// (esp-rainmaker's `esp_rmaker_prov_local_ctrl.c`). Call ``Board/secure()`` first.
 ///
-/// Boards that have it say `rmaker_extra.local_ctrl` among their ``BoardIdentity/capabilities``. Every call throws ``ProvisioningError``; `malformed` for
-/// answers that make no sense, `rejected` for values that the board does not take.
+/// Boards with this function list `rmaker_extra.local_ctrl` in their ``BoardIdentity/capabilities``. Every call throws
+/// ``ProvisioningError``: `malformed` for answers that make no sense, `rejected` for values that the board does not accept.
 public struct NodeData: Sendable {
-    /// How ``BoardIdentity/capabilities`` names it.
+    /// The name of this function in ``BoardIdentity/capabilities``.
     public static let capability = "rmaker_extra.local_ctrl"
-    /// Far more than any firmware has.
+    /// Far more than any firmware sends.
     static let maximumBytes: UInt32 = 64 << 10
 
     private let board: any Board
 
     public init(_ board: any Board) { self.board = board }
 
-    /// What the node consists of, as JSON.
+    /// Returns the node's configuration as JSON.
     public func configuration() async throws(ProvisioningError) -> [UInt8] {
         try await read(.configuration, from: .getConfiguration)
     }
 
-    /// The values that it has, as JSON.
+    /// Returns the node's current values as JSON.
     public func parameters() async throws(ProvisioningError) -> [UInt8] {
         try await read(.parameters, from: .getParameters)
     }
 
-    /// Gives it other values: JSON such as `{"Light":{"Power":true}}`.
+    /// Sets values of the node: JSON such as `{"Light":{"Power":true}}`.
     public func setParameters(_ values: [UInt8]) async throws(ProvisioningError) {
         let answer = try await board.send(values, to: Self.text(.setParameters))
         let json: JSONValue
@@ -38,13 +38,13 @@ public struct NodeData: Sendable {
         case "success": return
         case "fail":
             throw ProvisioningError(
-                .rejected, message: "\(board.peer) does not take these values.",
+                .rejected, message: "\(board.peer) does not accept these values.",
                 cause: json["description"]?.string.map { String($0.prefix(200)) })
         default: throw malformed()
         }
     }
 
-    /// Fragment after fragment: firmware hands out 200 bytes at a time.
+    /// Reads all fragments: firmware sends 200 bytes at a time.
     private func read(_ type: LocalDataType, from endpoint: Endpoint) async throws(ProvisioningError) -> [UInt8] {
         var text: [UInt8] = []
         while true {

@@ -2,41 +2,42 @@
 import RainCore
 import RainJSON
 
-/// What a board's QR code says, in each of the forms in use: a JSON object, a URL with that object behind `data=`, and the
-/// compact `NP:name|pop|b`.
+/// The content of a board's QR code, in each of its forms: a JSON object, a URL with that object after `data=`, and the compact
+/// `NP:name|pop|b`.
 ///
 /// The forms are those of Espressif's provisioning apps and of RainMaker's firmware.
 public struct QRPayload: Sendable {
-    /// How the board can be reached, as its code says: by Bluetooth LE (`ble`) or at its own access point (`softap`).
+    /// The transport that the code names: Bluetooth LE (`ble`) or the board's own access point (`softap`).
     public enum Transport: String, Sendable { case ble, softap }
 
     /// The board's service name, such as `PROV_a1b2c3`.
     public var name: String
-    /// The board's proof of possession (`pop`); nil where the code has none.
+    /// The board's proof of possession (`pop`); nil if the code has none.
     public var proofOfPossession: ProofOfPossession?
-    /// How the board can be reached; nil where a JSON object names no transport.
+    /// The board's transport; nil if a JSON object names none.
     public var transport: Transport?
     /// The user name of Security 2.
     public var username: String?
     /// The passphrase of the board's own access point.
     public var accessPointPassphrase: Secret?
-    /// The scheme, where the code names one.
+    /// The scheme, if the code names one.
     public var securityVersion: Int?
-    /// What the labelled board must at least say of itself, which it does in clear.
+    /// The minimum security that the labelled board must report, since it reports it in clear.
     ///
-    /// The scheme that the code names; else what it implies: firmware prints a proof of possession only under Security 1 and 2, and
-    /// a user name only under Security 2 (ESP-IDF's wifi_prov example, RainMaker's app_wifi). The compact form has neither key.
+    /// It is the scheme that the code names, or the one that it implies. Firmware prints a proof of possession only under Security 1 and 2,
+    /// and a user name only under Security 2 (ESP-IDF's wifi_prov example, RainMaker's app_wifi). The compact form has neither key.
     public private(set) var leastSecurity = SecurityRequirement(version: 0, needsProofOfPossession: false)
-    /// What the board joins: `wifi` or `thread`; nil where the code does not say, which means Wi-Fi.
+    /// The kind of network that the board joins: `wifi` or `thread`; nil if the code does not name one, which means Wi-Fi.
     public var network: String?
 
-    /// No QR code of a board holds more.
+    /// No board's QR code is longer.
     public static let maximumBytes = 1024
 
     /// Reads the text of a scanned code, in any of the forms; white space around it is ignored.
     ///
-    /// - Throws: `malformed` for a text that is longer than ``maximumBytes``, has none of the forms or names no board, for a security version
-    ///   other than 0, 1 and 2, for an unknown version (`ver`) or transport, and for a member of the wrong JSON type. The message names them.
+    /// - Throws: `malformed` for a text that is longer than ``maximumBytes``, has none of the forms or names no board. Also for a security
+    ///   version other than 0, 1 and 2, for an unknown version (`ver`) or transport, and for a member of the wrong JSON type. The message
+    ///   names them.
     public init(_ text: [UInt8]) throws(ProvisioningError) {
         guard text.count <= Self.maximumBytes else { throw Self.unreadable("it is longer than a board's code") }
         var text = text[...]
@@ -50,7 +51,7 @@ public struct QRPayload: Sendable {
                 throw Self.unreadable("it is a web address without a board's data (data=)")
             }
             let data = text[start...].drop(while: Self.isSpace)
-            // Firmware prints the text as it is, and a "%" in it belongs to it; some printers of labels encode all of it.
+            // Firmware prints the text without encoding, so a "%" in it is literal; some label printers encode all of it.
             text = Self.isRaw(data) ? data : Self.percentDecoded(data)[...]
         }
         if text.starts(with: Self.compactPrefix) {
@@ -63,8 +64,7 @@ public struct QRPayload: Sendable {
     private static let compactPrefix = Array("NP:".utf8)
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// Whether the part behind `data=` is a code's text that nobody has encoded: JSON with its brace and quotation marks, or the compact form
-    /// with its bars.
+    /// Whether the part after `data=` is not encoded: JSON with its brace and quotation marks, or the compact form with its bars.
     private static func isRaw(_ data: ArraySlice<UInt8>) -> Bool {
         if data.first == UInt8(ascii: "{") { return data.contains(UInt8(ascii: "\"")) }
         return data.starts(with: compactPrefix) && data.contains(UInt8(ascii: "|"))
@@ -86,13 +86,13 @@ public struct QRPayload: Sendable {
         try self.init(object: document)
     }
 
-    /// A member of the wrong type is refused. If it counted as absent, the protection that the label asks for would be lost.
+    /// Throws for a member of the wrong type. If it counted as absent, the protection that the label promises would be lost.
     private init(object document: JSONValue) throws(ProvisioningError) {
-        // A code of another version may mean something else by the same members.
+        // The members of a code with another version may have other meanings.
         if let version = document.members?.last(where: { $0.name == "ver" })?.value,
             ![.string("v1"), .integer(1)].contains(version)
         {
-            throw Self.unusable("\"ver\" is \(Self.shown(version)), and the only known version is \"v1\"")
+            throw Self.unusable("\"ver\" is \(Self.shown(version)), but the only known version is \"v1\"")
         }
         let wanted: String?
         do throws(JSONError) {
@@ -112,14 +112,14 @@ public struct QRPayload: Sendable {
         } catch {
             throw Self.unusable(error.message)
         }
-        // Another reader might take `Pop` for `pop`.
+        // Another reader might accept `Pop` for `pop`.
         if let name = (document.members ?? []).map(\.name).first(where: Self.isMisspelt) {
             throw Self.unusable("\"\(name)\" has capital letters and must be \"\(name.lowercased())\"")
         }
         guard !name.isEmpty else { throw Self.unreadable("it names no board") }
         if let wanted, transport == nil {
             throw Self.unusable(
-                "\"transport\" is \(Self.shown(.string(wanted))), and the known ones are \"ble\" and \"softap\"")
+                "\"transport\" is \(Self.shown(.string(wanted))), but the known ones are \"ble\" and \"softap\"")
         }
         if let version = securityVersion, !(0...2).contains(version) {
             throw Self.unreadable("it names Security \(version)")
@@ -127,7 +127,7 @@ public struct QRPayload: Sendable {
         leastSecurity = least(username == nil ? 1 : 2)
     }
 
-    /// The start of a value, as JSON.
+    /// Returns the beginning of a value, as JSON.
     private static func shown(_ value: JSONValue) -> String {
         ShownText.plain(String(String(decoding: value.serialized(), as: UTF8.self).prefix(24)))
     }
@@ -137,15 +137,15 @@ public struct QRPayload: Sendable {
         return known.contains(name.lowercased()) && !known.contains(name)
     }
 
-    /// - Parameter implied: the scheme of a code that has a proof of possession and names no scheme.
+    /// - Parameter implied: the scheme of a code with a proof of possession but without a scheme.
     private func least(_ implied: Int) -> SecurityRequirement {
         let version = securityVersion ?? (proofOfPossession == nil ? 0 : implied)
         return SecurityRequirement(
             version: version, needsProofOfPossession: version > 0 && proofOfPossession != nil)
     }
 
-    /// `name|pop|b` or `name|pop|s`. Nothing is escaped, so what stands between the first bar and the last is the proof of
-    /// possession. It implies the usual user name under Security 2.
+    /// Reads `name|pop|b` or `name|pop|s`. Nothing is escaped, so the text between the first bar and the last is the proof of possession.
+    /// It implies the usual user name under Security 2.
     private init(compact: ArraySlice<UInt8>) throws(ProvisioningError) {
         let bar = UInt8(ascii: "|")
         guard let first = compact.firstIndex(of: bar), let last = compact.lastIndex(of: bar), first < last,
@@ -187,7 +187,7 @@ public struct QRPayload: Sendable {
         return result
     }
 
-    /// For a code that is a board's and has a fault. Only this error has a cause.
+    /// The error for a board's code with a fault. Only this error has a cause.
     private static func unusable(_ why: String) -> ProvisioningError {
         ProvisioningError(
             .malformed, message: "The board's QR code cannot be used: \(why).", cause: "a member of the QR code")
@@ -199,34 +199,34 @@ public struct QRPayload: Sendable {
 }
 
 extension QRPayload {
-    /// How a code's text is written.
+    /// The form of a code's text.
     public enum Form: Sendable, Equatable {
         /// A JSON object, which every app and client reads.
         case json
-        /// `NP:name|pop|b`, of firmware since 2025: a smaller code. It has no place for another user name than the usual one.
+        /// `NP:name|pop|b`, in firmware since 2025: a smaller code. It supports only the usual user name.
         case compact
-        /// RainMaker's page with the JSON object behind `data=`, for cameras that only open addresses.
+        /// RainMaker's page with the JSON object after `data=`, for cameras that only open addresses.
         case url
     }
 
-    /// The text of a code for a board, as its firmware prints it: RainMaker's `app_network.c` and ESP-IDF's `wifi_prov`.
+    /// Returns the text of a board's code as its firmware prints it: RainMaker's `app_network.c` and ESP-IDF's `wifi_prov`.
     ///
     /// - Parameters:
-    ///   - proof: nil for a board that wants none.
-    ///   - username: of Security 2; nil for Security 1.
-    /// - Throws: `invalidArgument` for an empty name, for values that the form has no place for, and for more than ``maximumBytes``.
+    ///   - proof: nil for a board that needs none.
+    ///   - username: the user name of Security 2; nil for Security 1.
+    /// - Throws: `invalidArgument` for an empty name, for values that the form does not support, and for more than ``maximumBytes``.
     public static func text(
         name: String, proof: ProofOfPossession?, transport: Transport, username: String? = nil, form: Form = .json
     ) throws(ProvisioningError) -> Secret {
-        guard !name.isEmpty else { throw impossible("a board has a name") }
+        guard !name.isEmpty else { throw impossible("the board's name is missing") }
         let text: [UInt8]
         switch form {
         case .compact:
             guard !name.utf8.contains(UInt8(ascii: "|")) else {
-                throw impossible("the compact form has no name with a bar in it")
+                throw impossible("the compact form separates its parts by \"|\", so the name cannot contain one")
             }
             guard [nil, BoardCredentials.defaultUsername].contains(username) else {
-                throw impossible("the compact form has no user name but \(BoardCredentials.defaultUsername)")
+                throw impossible("the compact form supports only the user name \(BoardCredentials.defaultUsername)")
             }
             text =
                 Array("NP:\(name)|".utf8) + (proof?.secret.revealBytes() ?? []) + Array("|\(transport.letter)".utf8)
@@ -238,7 +238,14 @@ extension QRPayload {
             let json = JSONValue.object(members).serialized()
             text = form == .url ? Array(page.utf8) + json : json
         }
-        guard text.count <= maximumBytes else { throw impossible("it is longer than a board's code") }
+        guard text.count <= maximumBytes else {
+            let length = proof?.secret.count ?? 0
+            let what =
+                length > name.utf8.count
+                ? "the proof of possession is too long (\(length) bytes)"
+                : "the board's name is too long (\(name.utf8.count) bytes)"
+            throw impossible("\(what); a board's code has at most \(maximumBytes)")
+        }
         return Secret(text)
     }
 
@@ -250,7 +257,7 @@ extension QRPayload {
 }
 
 extension QRPayload.Transport {
-    /// As the compact form has it.
+    /// The letter in the compact form.
     fileprivate var letter: String {
         switch self {
         case .ble: "b"
@@ -259,7 +266,7 @@ extension QRPayload.Transport {
     }
 }
 
-/// Texts that people scan or give in the place of a board's QR code.
+/// Texts that people scan or enter instead of a board's QR code.
 enum ForeignCode {
     private static let prefixes: [(String, String)] = [
         ("WIFI:", "the code of a Wi-Fi network, which phones scan to join it"), ("MT:", "a Matter setup code"),
@@ -268,7 +275,8 @@ enum ForeignCode {
         ("BEGIN:VCARD", "a contact card"), ("<", "a web page, or another document with tags"),
     ]
 
-    /// What the text is instead; nil if it may be a board's code.
+    /// Returns a description of the text; nil if it may be a board's code.
+    ///
     /// - Parameter text: without white space around it.
     static func name(of text: ArraySlice<UInt8>) -> String? {
         if text.isEmpty { return "empty" }
@@ -280,7 +288,7 @@ enum ForeignCode {
 
     private static func lowercase(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 
-    /// Whether a text can be a code's own, and is not the name of a file: a board's in any form, or one with another scheme.
+    /// Whether a text can be the content of a code instead of a file's name: a board's code in any form, or one with another scheme.
     static func mayBeCode(_ text: String) -> Bool {
         text.contains { "{|\"<".contains($0) }
             || text.firstIndex(of: ":").map { colon in
@@ -291,6 +299,6 @@ enum ForeignCode {
 }
 
 extension QRPayload {
-    /// Whether a text can be a code's own, a board's or another's, and is not the name of a file.
+    /// Whether a text can be the content of a code, a board's or another one, instead of a file's name.
     public static func mayBeCode(_ text: String) -> Bool { ForeignCode.mayBeCode(text) }
 }

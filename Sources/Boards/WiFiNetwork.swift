@@ -5,10 +5,11 @@ import RainCore
 public struct WiFiNetwork: Sendable {
     /// The network's name, of 1 to 32 bytes.
     public let ssid: SSID
-    /// At most 63 bytes, or the key itself as 64 hexadecimal digits, which few boards take (``isKey``); empty for an open network.
+    /// At most 63 bytes, or the key itself as 64 hexadecimal digits, which few boards accept (``isKey``); empty for an open network.
     public let passphrase: Secret
 
-    /// Throws `invalidArgument` for what no board takes: a name of 0 or more than 32 bytes, a passphrase over 63 that is not a key.
+    /// Throws `invalidArgument` for values that no board accepts: a name of 0 or more than 32 bytes, a passphrase over 63 bytes that is not
+    /// a key.
     public init(ssid: SSID, passphrase: Secret) throws(ProvisioningError) {
         guard (1...32).contains(ssid.bytes.count) else {
             throw ProvisioningError(
@@ -29,13 +30,13 @@ extension WiFiNetwork {
     /// Whether ``passphrase`` is the network's key itself in 64 hexadecimal digits (IEEE 802.11, J.4.1).
     public var isKey: Bool { passphrase.isKey }
 
-    /// Throws `invalidArgument` for a key where the board takes passphrases alone, as protocomm's do (`char password[64]`).
+    /// Throws `invalidArgument` for a key if the board accepts only passphrases, as boards with protocomm do (`char password[64]`).
     package func checkIsPassphrase() throws(ProvisioningError) {
         guard isKey else { return }
         throw ProvisioningError(
             .invalidArgument,
             message:
-                "This board takes no Wi-Fi key of 64 hexadecimal digits. Give the password that the key was made of; it has 8 to 63 bytes.",
+                "This board does not accept a Wi-Fi key of 64 hexadecimal digits. Give the password from which the key was made; it has 8 to 63 bytes.",
             reason: "key_not_taken")
     }
 }
@@ -56,20 +57,20 @@ extension WiFiNetwork {
     }
 }
 
-/// A network's name: up to 32 bytes of anything (IEEE 802.11, 9.4.2.2).
+/// A network's name: up to 32 bytes with any values (IEEE 802.11, 9.4.2.2).
 public struct SSID: Hashable, Sendable, CustomStringConvertible {
-    /// The name as it is sent, in any encoding. Its length is checked by ``WiFiNetwork``, not here.
+    /// The name as it is sent, in any encoding. ``WiFiNetwork`` checks its length.
     public let bytes: [UInt8]
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
     /// A name given as text, which is sent as UTF-8.
     public init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Readable and safe on a terminal: printable UTF-8 as it is, every other byte as `\xNN`, a backslash doubled.
+    /// The name for a terminal: printable UTF-8 as it is, every other byte as `\xNN`, a backslash doubled.
     public var description: String {
         if let text = String(validating: bytes, as: UTF8.self),
             text.unicodeScalars.allSatisfy({ $0.properties.isPrintable })
         {
-            // A backslash and a combining mark behind it are one character.
+            // A backslash and a following combining mark are one character.
             var doubled = ""
             for scalar in text.unicodeScalars {
                 if scalar == "\\" { doubled.unicodeScalars.append(scalar) }
@@ -88,7 +89,7 @@ public struct SSID: Hashable, Sendable, CustomStringConvertible {
         return escaped
     }
 
-    /// The bytes as lowercase hexadecimal, two digits each and nothing in between.
+    /// The bytes as lowercase hexadecimal, two digits each, without separators.
     public var hex: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }
 
@@ -102,33 +103,41 @@ extension Unicode.Scalar.Properties {
 }
 
 extension WiFiNetwork {
-    /// One sentence about what may be wrong with the passphrase, for the error of a board that could not join; nil if nothing looks wrong.
+    /// One sentence about a possible mistake in the passphrase, for the error of a board that could not join; nil if nothing looks wrong.
     public var remark: String? {
         passphrase.isEmpty
-            ? "The board tried the network without a password, as an open one: give its password if it has one."
+            ? "The board tried the network without a password. Give the password if the network has one."
             : passphrase.remark(as: "Wi-Fi password")
     }
 }
 
 extension SSID {
-    /// One sentence about something in the name that may not have been meant, such as a blank at its end; nil if nothing looks wrong.
-    /// A name in another encoding than UTF-8 was given as bytes.
+    /// One sentence about a possible mistake in the name, such as a blank at its end. Nil if nothing looks wrong, or if the name is not
+    /// UTF-8, because such a name was given as bytes.
     var remark: String? {
         String(validating: bytes, as: UTF8.self) == nil ? nil : Secret(bytes).remark(as: "network name")
     }
 }
 
 extension ProvisioningError {
-    /// The board's verdict on a network whose name it does not hear.
+    /// The error for a board that joins another kind of network.
+    package static func joinsThread(_ peer: String) -> ProvisioningError {
+        ProvisioningError(
+            .unsupported,
+            message:
+                "The board at \(peer) joins a Thread network, not Wi-Fi. RainKit provisions boards only for Wi-Fi.")
+    }
+
+    /// The error for a board that cannot find the network's name.
     package static func notHeard(_ ssid: SSID?) -> ProvisioningError {
         let network = ssid.map { "the network \"\($0)\"" } ?? "that network"
         return ProvisioningError(
             .wifiNetworkNotFound,
-            message: "The board does not hear \(network): check the name, and that it is on 2.4 GHz and in reach.")
+            message: "The board cannot find \(network). Check the name, and that it is on 2.4 GHz and in range.")
     }
 
-    /// The same verdict with what may be wrong with the network that the board was given: with its name where the board does not hear it,
-    /// otherwise with its passphrase.
+    /// Adds a remark about a possible mistake in the given network to the error: about its name if the board cannot find it, otherwise
+    /// about its passphrase.
     package func remarking(on network: WiFiNetwork?) -> ProvisioningError {
         guard let network else { return self }
         var error = self
@@ -142,7 +151,7 @@ extension ProvisioningError {
         return error
     }
 
-    /// The cause of a board's failure to join, by what it hears of the network; this error where that explains nothing.
+    /// Returns the cause of a board's failure to join, from the networks that it receives; returns this error if they explain nothing.
     package func explained(by heard: [AccessPoint], joining network: WiFiNetwork) -> ProvisioningError {
         let protections = heard.filter { $0.ssid == network.ssid }.map(\.protection)
         guard !protections.isEmpty else { return self }
@@ -150,20 +159,20 @@ extension ProvisioningError {
             return ProvisioningError(
                 .wifiAuthenticationFailed,
                 message:
-                    "The network \"\(network.ssid)\" is an enterprise network, which asks for a user name or a certificate; boards join with a "
-                    + "password alone. Choose another network.", cause: message, reason: "enterprise_network")
+                    "The network \"\(network.ssid)\" is an enterprise network, which requires a user name or a certificate. Boards join only with a "
+                    + "password. Choose another network.", cause: message, reason: "enterprise_network")
         }
         if network.passphrase.isEmpty, !protections.contains(where: \.isOpen) {
             return ProvisioningError(
                 .wifiAuthenticationFailed,
-                message: "The network \"\(network.ssid)\" has a password, and the board was given none.",
+                message: "The network \"\(network.ssid)\" has a password, but the board received none.",
                 cause: message,
                 reason: "password_missing", remedies: [.networkPassword])
         }
         if !network.passphrase.isEmpty, protections.allSatisfy(\.isOpen) {
             return ProvisioningError(
                 .wifiAuthenticationFailed,
-                message: "The network \"\(network.ssid)\" has no password, and the board was given one.",
+                message: "The network \"\(network.ssid)\" has no password, but the board received one.",
                 cause: message,
                 reason: "network_is_open", remedies: [.openNetwork])
         }
@@ -175,13 +184,13 @@ extension ProvisioningError {
 public struct AccessPoint: Sendable, Equatable {
     /// Empty for a hidden network.
     public var ssid: SSID
-    /// The access point's MAC address as the board reports it: at most 6 bytes, in the order in which they are written.
+    /// The access point's MAC address as the board reports it: at most 6 bytes, in their written order.
     public var bssid: [UInt8]
     /// The number of the radio channel, such as 1 to 13 in the 2.4 GHz band.
     public var channel: Int
     /// Signal strength in dBm.
     public var rssi: Int
-    /// How the network is protected; ``NetworkProtection/isOpen`` says whether it is joined without a passphrase.
+    /// How the network is protected; ``NetworkProtection/isOpen`` is true if it needs no passphrase.
     public var protection: NetworkProtection
 
     public init(ssid: SSID, bssid: [UInt8], channel: Int, rssi: Int, protection: NetworkProtection) {
@@ -194,24 +203,24 @@ public struct AccessPoint: Sendable, Equatable {
 }
 
 extension [AccessPoint] {
-    /// Whether the board may hear more networks than it lists, strong ones too. Firmware keeps 16 unless it is built for more
-    /// (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`), and the networks of the channel that it scans last push out others, whatever their strength.
+    /// Whether the board may receive more networks than it lists, including strong ones. Firmware keeps 16 unless it is built for more
+    /// (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`), and the networks of the last scanned channel replace others, whatever their strength.
     public var mayLackNetworks: Bool { count == Self.usualMaximum }
 
     private static var usualMaximum: Int { 16 }
 }
 
-/// How a network is protected: ESP-IDF's `wifi_auth_mode_t`, which firmware passes through unfiltered.
+/// A network's protection: ESP-IDF's `wifi_auth_mode_t`, which firmware passes on unfiltered.
 public struct NetworkProtection: Sendable, Hashable, CustomStringConvertible {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// No protection: no passphrase, and nothing is encrypted (`WIFI_AUTH_OPEN`).
     public static let open = NetworkProtection(rawValue: 0)
-    /// Whether it is joined without a passphrase: open, or encrypted by OWE.
+    /// Whether it needs no passphrase: open, or encrypted by OWE.
     public var isOpen: Bool { rawValue == 0 || rawValue == 9 }
 
-    /// Whether it asks for the name or the certificate of a user (IEEE 802.1X).
+    /// Whether it requires the name or the certificate of a user (IEEE 802.1X).
     public var isEnterprise: Bool { [5, 10, 14, 15, 16].contains(rawValue) }
 
     private static let names = [

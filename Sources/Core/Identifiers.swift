@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The account's own id in RainMaker (`user_id` of the profile): what a board is told to map itself to.
+/// The account's id in RainMaker (`user_id` of the profile). Boards send it to map themselves to the user.
 public struct UserID: Hashable, Sendable, CustomStringConvertible {
     public let rawValue: String
     public init(_ rawValue: String) { self.rawValue = rawValue }
@@ -14,7 +14,7 @@ public struct NodeID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// The cloud's handle for one running user-node mapping (`request_id`).
+/// The cloud's id of one user-node mapping in progress (`request_id`).
 public struct RequestID: Hashable, Sendable, CustomStringConvertible {
     public let rawValue: String
     public init(_ rawValue: String) { self.rawValue = rawValue }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a person or program that gets an error can do about it, beside what its message says.
+/// What a user or program can do about an error, in addition to its message.
 ///
-/// Messages are the same in every program that uses these libraries. How the user acts on a remedy differs: a command names its option, a
-/// gateway marks a field of its form. The values are names and numbers, never secrets.
+/// Messages are the same in every program that uses these libraries. Acting on a remedy differs: a command names its option, a gateway
+/// marks a field of its form. The values are names and numbers, never secrets.
 public enum Remedy: Hashable, Sendable {
     // MARK: about a board
 
@@ -11,60 +11,80 @@ public enum Remedy: Hashable, Sendable {
     case proofOfPossession
     /// Give the user name of Security 2.
     case securityUserName
-    /// Do not insist on a scheme: follow the board's.
+    /// Do not require a security scheme: accept the board's.
     case anySecurity
-    /// Having made sure that it is the right board, insist on the scheme of this version, which is the one it offers.
+    /// Require the security scheme of this version, which the board offers, after checking that it is the right board.
     case acceptedSecurity(version: Int)
-    /// Reach the board by Bluetooth or its own access point, not by this cable.
+    /// Reach the board by Bluetooth or its own access point instead of this cable.
     case otherTransport
-    /// Reach the board through its own access point, which takes longer requests than a cable or Bluetooth does.
+    /// Reach the board through its own access point, which accepts longer requests than a cable or Bluetooth.
     case accessPoint
-    /// Name the network instead of choosing from those that the board hears.
+    /// Name the network instead of choosing one from the board's scan.
     case networkName
-    /// Give the password of the network that the board is to join.
+    /// Give the password of the network that the board should join.
     case networkPassword
-    /// Say that the network has no password.
+    /// State that the network has no password.
     case openNetwork
     /// Name the deployment's claim service.
     case claimService
-    /// Claim the board over its cable, in the place of its firmware.
+    /// Claim the board over its cable, instead of by its firmware.
     case claimOverCable
-    /// Read what the board prints from its start on.
+    /// Read the board's output from its start.
     case boardLog
-    /// Set up the board's Wi-Fi alone, without an account.
+    /// Set up only the board's Wi-Fi, without an account.
     case withoutMapping
     /// Give the run more time.
     case moreTime
     /// Wait for a board that is not plugged in yet.
     case waiting
-    /// Name the board: one of these, where they are known.
+    /// Name the board: one of these, if they are known.
     case boardName([String])
-    /// Name the serial port: one of these, where they are known.
+    /// Name the serial port: one of these, if they are known.
     case port([String])
     /// Give the board's host.
     case host
-    /// Give the password of the network that the board itself opens.
+    /// Give the address of a node that has local control.
+    case localHost
+    /// Give the proof of possession of local control. It may be read from the node's parameters if it is in the cloud.
+    case localProof(isInCloud: Bool)
+    /// Ask the cloud for the node's values, after the board was added to the account.
+    case nodeInAccount
+    /// Give the password of the board's own access point.
     case accessPointPassword
-    /// Reach the board in another way.
+    /// Reach the board over another transport.
     case anyOtherTransport
     /// Describe the user's own cloud, to which this identity provider's users belong.
     case backend
+    /// Name a Python that has Espressif's esptool and esp-idf-nvs-partition-gen.
+    case espressifTools
+    /// Give the board's MAC address.
+    case macAddress
+    /// Give the address of the board's partition `fctry` in its flash.
+    case flashAddress
 
     // MARK: about an account
 
-    /// Sign in, or sign in anew.
+    /// Sign in, also if a session exists.
     case signIn
-    /// Sign in to that provider in one of these modes, which give an access token.
+    /// Look at the session that is stored.
+    case storedSession
+    /// Look at the cloud's whole answer to a request for the signed-in user.
+    case cloudAnswer
+    /// Check the settings of the deployment in use, above all its base URL.
+    case deploymentSettings
+    /// Name a file with the certificates of authorities to trust.
+    case certificateAuthorities
+    /// Sign in to that provider in one of these modes, which issue an access token.
     case signInMode(provider: String, modes: [String])
-    /// Give up what earlier runs left for the cloud to confirm.
+    /// Give up the pending mappings of earlier runs.
     case forgottenPending
     /// Sign in at the provider's page, in a browser.
     case signInPage
-    /// Sign in by handing over the address that the browser ended at.
+    /// Sign in by pasting the address at which the browser arrived.
     case pastedAddress
-    /// Have the browser's answer sent to another port of this machine.
+    /// Receive the browser's answer at another port of this machine.
     case otherCallbackPort
-    /// Have the browser come back in another way.
+    /// Use another way for the browser to come back.
     case otherRedirect
     /// Give the service's base URL.
     case baseURL
@@ -76,22 +96,42 @@ public enum Remedy: Hashable, Sendable {
     case parameter(name: String)
     /// Give the provider's secret of this name.
     case secretParameter(name: String)
-    /// Give the name and password that a server in front of the provider asks for.
+    /// Give the name and password for a server in front of the provider.
     case gateCredentials
-    /// Give the id that the application has at a third party, such as Facebook.
+    /// Give the application's id at a third party, such as Facebook.
     case applicationID
-    /// Give the redirect URI that a code belongs to.
+    /// Give the redirect URI of the code.
     case redirectURI
-    /// Change the settings that an earlier sign-in has left behind: parameters of these names can be forgotten.
+    /// Change the settings that an earlier sign-in has stored. Parameters of these names can be removed.
     case rememberedSettings([String])
-    /// Choose one of the accounts, deployments or providers that are known here.
+    /// Choose one of the known accounts, deployments or providers.
     case knownAccount, knownDeployment, knownProvider
-    /// Give the account a name of the user's own.
+    /// Read the values of the node with this id later: they show how far an update is.
+    case updateState(node: String)
+    /// Choose one of the nodes in the account.
+    case knownNode
+    /// Choose one of the account's groups.
+    case knownGroup
+    /// Choose one of the user's automations.
+    case knownAutomation
+    /// Give the request id that sending a command has returned.
+    case knownCommand
+    /// Give a group another group around it, or none.
+    case otherParent
+    /// Look which of the user's groups are shared.
+    case sharedGroups
+    /// Give a schedule a time of day or a delay.
+    case scheduleTime
+    /// Give a schedule the days or the date, beside the time of day.
+    case scheduleDays
+    /// Give a schedule another time, because its date is over.
+    case laterSchedule
+    /// Give the account a name of the user's choice.
     case accountName
-    /// Remove the deployment that has the name.
+    /// Remove the deployment that already has the name.
     case removedDeployment
     /// Keep the session in a file.
     case fileStore
-    /// Give the service a session that was exported anew.
+    /// Give the service a session that was exported again.
     case exportedSession
 }

@@ -1,49 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Bytes that must not be seen: a password, a token, a proof of possession.
+/// Bytes that nobody may see: a password, a token, a proof of possession.
 ///
-/// A `Secret` cannot be printed, dumped or interpolated; its bytes exist only inside ``reveal(_:)`` and are overwritten when
-/// the last copy is dropped. They are kept out of swap where the limit on locked memory allows. Comparing takes the same time wherever the bytes differ.
+/// A `Secret` cannot be printed, dumped or interpolated. Its bytes are readable only inside ``reveal(_:)``, and are overwritten when the
+/// last copy is released. They stay out of swap if the limit on locked memory allows it. A comparison takes the same time wherever the
+/// bytes differ.
 public struct Secret: Sendable {
     private let storage: Storage
 
-    /// Copies the bytes. Overwriting the original, where there is one, is the caller's task.
+    /// Copies the bytes. The caller has to overwrite the original, if there is one.
     public init(_ bytes: some Sequence<UInt8>) {
         storage = Storage(Array(bytes))
     }
 
-    /// Copies the UTF-8 bytes of the text. The text itself is not overwritten: read secrets as bytes where that is possible.
+    /// Copies the UTF-8 bytes of the text. The text itself is not overwritten: read secrets as bytes if possible.
     public init(_ text: String) {
         self.init(text.utf8)
     }
 
-    /// The number of bytes. Lengths are not treated as secret.
+    /// The number of bytes. Lengths do not count as secret.
     public var count: Int { storage.buffer.count }
     /// Whether there are no bytes, as in the passphrase of an open network.
     public var isEmpty: Bool { count == 0 }
 
-    /// Lends the bytes to `body`. Do not let them, or anything that holds them in clear, outlive the call.
+    /// Passes the bytes to `body`. Do not keep them, or copies of them, after the call.
     public func reveal<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeBufferPointer(storage.buffer))
     }
 
-    /// The bytes as an array, for the place that must hand them on (a cipher, a request body).
+    /// Returns the bytes as an array, for code that must pass them on (a cipher, a request body).
     public func revealBytes() -> [UInt8] { Array(storage.buffer) }
 
-    /// The bytes as UTF-8 text, for the place that must hand it on. Invalid sequences are repaired.
+    /// Returns the bytes as UTF-8 text, for code that must pass it on. Invalid sequences are repaired.
     public func revealString() -> String { String(decoding: storage.buffer, as: UTF8.self) }
 
-    /// Owns the memory, so that it can be overwritten exactly once: `@unchecked` because the buffer never changes after `init`.
+    /// Owns the memory, so that it is overwritten exactly once. It is `@unchecked` because the buffer never changes after `init`.
     private final class Storage: @unchecked Sendable {
         let buffer: UnsafeMutableBufferPointer<UInt8>
 
         init(_ bytes: [UInt8]) {
             buffer = .allocate(capacity: bytes.count)
             _ = buffer.initialize(from: bytes)
-            // Beyond RLIMIT_MEMLOCK the kernel refuses, and the secret is as good as without. Never unlocked: the pages hold other secrets, too.
+            // Beyond RLIMIT_MEMLOCK the kernel refuses, and the secret may be swapped. It is never unlocked, because its pages hold other
+            // secrets too.
             if let base = buffer.baseAddress, !bytes.isEmpty { _ = mlock(base, bytes.count) }
         }
 
@@ -74,17 +76,17 @@ private func overwriteWithZeros(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
     mayRead(buffer)
 }
 
-/// Never inlined and never optimized: for all the compiler knows it reads the bytes, so the stores before `deallocate` are not
-/// removed as dead.
+/// Keeps the compiler from removing the stores before `deallocate` as dead. It is never inlined or optimized, so the compiler must assume
+/// that it reads the bytes.
 @inline(never)
 @_optimize(none)
 private func mayRead(_ buffer: UnsafeMutableBufferPointer<UInt8>) {}
 
 extension Secret {
-    /// One sentence about something in the secret that a person may not have meant, for the error of whoever refused it. Nil if there is
-    /// nothing of the kind. It does not quote the secret.
+    /// Returns a sentence about something unusual in the secret, for the error of a service that refused it. Returns nil if there is
+    /// nothing unusual. It does not quote the secret.
     ///
-    /// - Parameter name: what the sentence calls it, such as `Wi-Fi password`.
+    /// - Parameter name: the secret's name in the sentence, such as `Wi-Fi password`.
     public func remark(as name: String) -> String? {
         let text = revealString()
         guard reveal({ String(validating: $0, as: UTF8.self) }) != nil else {
@@ -115,7 +117,7 @@ extension Secret {
         "\"": "\"", "'": "'", "`": "`", "\u{201C}": "\u{201D}", "\u{2018}": "\u{2019}", "\u{AB}": "\u{BB}",
     ]
 
-    /// White space, and characters without a width.
+    /// Whether the character is white space or has no width.
     private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x20, 0xA0, 0x2000...0x200F, 0x202F, 0x205F, 0x2060, 0x3000, 0xFEFF: true
@@ -125,13 +127,13 @@ extension Secret {
 }
 
 extension String {
-    /// This message, with the remark as the cause in its first sentence: `It failed: the remark. Try again.`
+    /// Returns this message, with the remark as the cause in its first sentence: `It failed: the remark. Try again.`
     ///
-    /// - Parameter remark: one sentence that begins with an article, such as a secret's ``Secret/remark(as:)``; nil leaves the message
-    ///   as it is.
+    /// - Parameter remark: a sentence that begins with an article, such as a secret's ``Secret/remark(as:)``. With nil the message does not
+    ///   change.
     package func because(of remark: String?) -> String {
         guard let remark else { return self }
-        // Not the marks in a name that the message quotes.
+        // Marks inside a name that the message quotes do not count.
         let marks: [String] = [": ", ". "]
         let ends: [Range<String.Index>] = marks.flatMap { ranges(of: $0) }.filter { range in
             self[..<range.lowerBound].count(where: { $0 == "\"" }).isMultiple(of: 2)
@@ -146,7 +148,7 @@ extension String {
 }
 
 extension String.UnicodeScalarView {
-    /// Whether this is a line of a file of variables: `NAME=value`, `export NAME=value`. Padding of Base64 is not one.
+    /// Whether this is a line of a file of variables: `NAME=value`, `export NAME=value`. Base64 padding does not count.
     fileprivate var isAssignment: Bool {
         guard let sign = firstIndex(of: "=") else { return false }
         var name = self[..<sign]
@@ -164,32 +166,32 @@ extension String.UnicodeScalarView {
     }
 }
 
-/// The short text printed on a board or shown in its QR code, which proves that the person who types it holds the board.
+/// The short text printed on a board or shown in its QR code. It proves that the person who enters it has the board.
 ///
-/// Security 1 mixes it into the session key; Security 2 uses it as the password of SRP-6a.
+/// Security 1 mixes it into the session key. Security 2 uses it as the password of SRP-6a.
 public struct ProofOfPossession: Sendable, Equatable {
-    /// The bytes that go into the handshake.
+    /// The bytes for the handshake.
     public let secret: Secret
     public init(_ secret: Secret) { self.secret = secret }
-    /// A proof of possession given as text; the handshake uses its UTF-8 bytes.
+    /// Creates a proof of possession from text. The handshake uses its UTF-8 bytes.
     public init(_ text: String) { self.secret = Secret(text) }
-    /// Whether it has no bytes at all.
+    /// Whether it has no bytes.
     public var isEmpty: Bool { secret.isEmpty }
 }
 
 extension ProofOfPossession: ExpressibleByStringLiteral {
-    /// For examples and tests; a real one is read from a file or a label.
+    /// Creates a value for examples and tests. Read a real one from a file or a label.
     public init(stringLiteral value: String) { self.init(value) }
 }
 
-/// The secret that user and node both tell the cloud, so that it believes they belong together (`secret_key`).
+/// The secret that user and node both send to the cloud, which then maps the node to the user (`secret_key`).
 public struct MappingSecret: Sendable, Equatable {
-    /// The text that the board and the cloud are given, as UTF-8.
+    /// The text that the board and the cloud receive, in UTF-8.
     public let secret: Secret
 
     public init(_ secret: Secret) { self.secret = secret }
 
-    /// A fresh one in the form every client uses: a version 4 UUID (RFC 9562, 5.4) made of 16 random bytes.
+    /// Creates a secret in the form that every client uses: a version 4 UUID (RFC 9562, 5.4) from 16 random bytes.
     public init(randomBytes: [UInt8]) {
         precondition(randomBytes.count == 16, "a UUID has 16 bytes")
         var bytes = randomBytes

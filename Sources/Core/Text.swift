@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text from boards, servers and files, made safe to show to a person.
+/// Makes text from boards, servers and files safe to show to a person.
 ///
-/// A terminal obeys control characters: C0, DEL and C1 (ECMA-48). Marks of direction may show another name than the one that is meant (Unicode
-/// Technical Report 36, section 3.3). Both functions use the same list of these characters.
+/// A terminal obeys control characters: C0, DEL and C1 (ECMA-48). Direction marks can make a name look like another one (Unicode Technical
+/// Report 36, section 3.3). Both functions use the same list of these characters.
 package enum ShownText {
-    /// Returns plain text with a space for each control character, and an escape such as `\u{202E}` for each mark of direction and each
-    /// separator of lines.
-    /// - Parameter keepsLines: whether line feeds stay.
+    /// Returns plain text. It has a space for each control character, and an escape such as `\u{202E}` for each direction mark and each
+    /// line separator.
+    /// - Parameter keepsLines: whether line feeds remain.
     package static func plain(_ text: String, keepsLines: Bool = false) -> String {
         guard text.unicodeScalars.contains(where: { $0.effect != .none }) else { return text }
         var shown = String.UnicodeScalarView()
@@ -16,19 +16,19 @@ package enum ShownText {
             case .control: shown.append(keepsLines && scalar == "\n" ? scalar : " ")
             case .order:
                 shown.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
-            // They join letters and emoji in many languages.
+            // These characters join letters and emoji in many languages.
             case .none, .invisible: shown.append(scalar)
             }
         }
         return String(shown)
     }
 
-    /// Returns an address as a person typed it, with an ellipsis for the user name and the password in front of its host.
+    /// Returns an address as a person typed it, with an ellipsis instead of the user name and the password before its host.
     ///
-    /// A password may have a solidus or an at sign in it. So more than the password may be left out.
+    /// A password may contain a slash or an at sign, so more than the password may be omitted.
     package static func withoutUserInfo(_ address: String) -> String {
         let start = address.firstRange(of: "://")?.upperBound ?? address.startIndex
-        // An at sign and a combining mark behind it are one character.
+        // An at sign and a combining mark after it are one character.
         let scalars = address.unicodeScalars[start...]
         guard let at = scalars.lastIndex(of: "@") else { return address }
         let authority = scalars.prefix { !"/?#".unicodeScalars.contains($0) }
@@ -36,9 +36,9 @@ package enum ShownText {
         return mayHavePassword ? "\(address[..<start])…\(address[at...])" : address
     }
 
-    /// Returns JSON with an escape for each of these characters. In JSON they can only be in strings, so the values stay the same.
+    /// Returns JSON with an escape for each of these characters. In JSON they can occur only in strings, so the values do not change.
     ///
-    /// - Parameter text: well-formed JSON. Its C0 controls are between the values, or escaped already.
+    /// - Parameter text: well-formed JSON. Its C0 controls are between the values, or already escaped.
     package static func json(_ text: String) -> String {
         func isEscaped(_ scalar: Unicode.Scalar) -> Bool { scalar.effect != .none && scalar.value >= 0x20 }
         guard text.unicodeScalars.contains(where: isEscaped) else { return text }
@@ -55,6 +55,42 @@ package enum ShownText {
     }
 }
 
+/// Text functions for messages.
+extension String {
+    /// The name in snake case: `wrongProofOfPossession` becomes `wrong_proof_of_possession`.
+    package var snakeCased: String {
+        reduce(into: "") { result, character in
+            if character.isUppercase { result += "_" }
+            result += character.lowercased()
+        }
+    }
+
+    /// Whether the text is empty or only white space.
+    package var isBlank: Bool { allSatisfy(\.isWhitespace) }
+
+    /// The text with a capital first letter and a full stop at the end. A host or path at the beginning keeps its spelling.
+    package var asSentence: String {
+        guard let first, let last else { return self }
+        let ended = ".!?".contains(last) ? self : self + "."
+        let word = prefix { $0 != " " }
+        let isWord = word != "localhost" && word.allSatisfy { $0.isLetter || "-,'".contains($0) }
+        return first.isLowercase && isWord ? first.uppercased() + ended.dropFirst() : ended
+    }
+
+    /// Text from a board, a server or a file, made safe for one line of a terminal. Control characters become spaces, and at most 300
+    /// Unicode scalars are kept.
+    package var onOneLine: String { String(String.UnicodeScalarView(unicodeScalars.prefix(300))).withoutControls }
+
+    /// The whole text, made safe to show (``ShownText``).
+    package var withoutControls: String { ShownText.plain(self) }
+
+    /// The whole text with its line feeds, made safe to show.
+    package var linesWithoutControls: String { ShownText.plain(self, keepsLines: true) }
+
+    /// The text as one word of a command that is printed for copying. Control characters are replaced too.
+    package var asShellWord: String { ShellWord.quoted(withoutControls) }
+}
+
 extension Unicode.Scalar {
     fileprivate enum Effect { case none, control, order, invisible }
 
@@ -69,33 +105,35 @@ extension Unicode.Scalar {
     }
 }
 
-/// Reads text that a person has put into a file, as editors of several systems write it.
+/// Reads text from a file that a person has written, in the encodings of editors of several systems.
 public enum FileText {
-    /// Why bytes are not the text that was meant. The description is a part of a sentence that begins with the file.
+    /// The reason why bytes are not the expected text. The description completes a sentence that begins with the file's name.
     public enum Fault: Error, Hashable, CustomStringConvertible {
-        /// The text is encoded as UTF-16, has NUL bytes, or has more lines than one.
-        case utf16, nul, severalLines
+        /// The text is encoded as UTF-16, has NUL bytes, or has more lines than one; or the bytes are a picture, or no text at all.
+        case utf16, nul, severalLines, picture, binary
 
         public var description: String {
             switch self {
             case .utf16: "it is UTF-16 text: save it as UTF-8"
-            case .nul: "it has NUL bytes, as text in UTF-16 does: save it as UTF-8"
-            case .severalLines: "it has more than one line, and only one is expected"
+            case .nul: "it has NUL bytes, like text in UTF-16: save it as UTF-8"
+            case .picture: "it is a picture, not text"
+            case .binary: "it is not text"
+            case .severalLines: "it has more than one line, but only one is expected"
             }
         }
     }
 
-    /// Returns a document, such as JSON, without the byte order mark that some editors put before UTF-8.
+    /// Returns a document, such as JSON, without the byte order mark that some editors put at the beginning.
     ///
-    /// Throws ``Fault/utf16`` and ``Fault/nul``.
+    /// Throws ``Fault/utf16``, ``Fault/nul``, ``Fault/picture`` and ``Fault/binary``.
     public static func document(_ bytes: [UInt8]) throws(Fault) -> [UInt8] {
         let text = try withoutMark(bytes[...])
         return text.count == bytes.count ? bytes : Array(text)
     }
 
-    /// Returns the one line of a file that holds a secret and nothing else, without a byte order mark and without line ends behind it.
+    /// Returns the one line of a file that contains only a secret, without a byte order mark and without line ends.
     ///
-    /// Blanks at either end stay: they are legal in passwords. Nothing is copied. Throws ``Fault/severalLines`` as well.
+    /// Spaces at both ends remain, because they are allowed in passwords. Nothing is copied. Throws ``Fault/severalLines`` too.
     public static func secret(_ bytes: ArraySlice<UInt8>) throws(Fault) -> ArraySlice<UInt8> {
         var line = try withoutMark(bytes)
         while let last = line.last, isLineEnd(last) { line.removeLast() }
@@ -105,20 +143,36 @@ public enum FileText {
 
     private static func withoutMark(_ bytes: ArraySlice<UInt8>) throws(Fault) -> ArraySlice<UInt8> {
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { throw .utf16 }
-        guard !bytes.contains(0) else { throw .nul }
+        if pictures.contains(where: { bytes.starts(with: $0) }) { throw .picture }
+        guard !bytes.contains(0) else {
+            throw isLikeUTF16(bytes) || String(validating: bytes, as: UTF8.self) != nil ? .nul : .binary
+        }
         return bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes
     }
 
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    /// The first bytes of PNG, JPEG and GIF.
+    private static let pictures: [[UInt8]] = [
+        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A], [0xFF, 0xD8, 0xFF], Array("GIF87a".utf8), Array("GIF89a".utf8),
+    ]
+    /// Whether every other byte is mostly zero, as in UTF-16 of an alphabet.
+    private static func isLikeUTF16(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var zeros = (even: 0, odd: 0)
+        for (position, byte) in bytes.enumerated() where byte == 0 {
+            if position.isMultiple(of: 2) { zeros.even += 1 } else { zeros.odd += 1 }
+        }
+        return min(zeros.even, zeros.odd) == 0 && max(zeros.even, zeros.odd) * 3 >= bytes.count
+    }
+
     private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
 }
 
-/// Words of commands that are printed for copying, and names that shells complete.
+/// Quotes words of commands that are printed for copying, and names for shell completion.
 package enum ShellWord {
-    /// Returns a text as one word for sh, bash, zsh and fish, whatever is in it (POSIX, "Quoting").
+    /// Returns a text as one word for sh, bash, zsh and fish, whatever its content (POSIX, "Quoting").
     ///
-    /// Backslashes are outside the quotes, since fish also reads them inside. Unicode scalars are compared, as a quote and a combining mark
-    /// behind it are one `Character`.
+    /// Backslashes are outside the quotes, because fish reads them inside too. Unicode scalars are compared, because a quote and a
+    /// combining mark after it are one `Character`.
     package static func quoted(_ text: String) -> String {
         if isPlain(text) { return text }
         var inside = ""
@@ -132,7 +186,7 @@ package enum ShellWord {
         return "'\(inside)'"
     }
 
-    /// Whether every shell takes a text as it is. In front, `=` names a program in zsh.
+    /// Whether every shell reads a text unchanged. At the beginning, `=` names a program in zsh.
     package static func isPlain(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.first != UInt8(ascii: "=")
             && text.utf8.allSatisfy {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Secret bytes of a handshake or a session: overwritten when the last reference goes.
+/// Secret bytes of a handshake or a session. They are overwritten when the last reference is released.
 public struct KeyMaterial: Sendable {
     private let storage: Storage
 
-    /// Bytes that `fill` writes; zeros where it does not.
+    /// Creates bytes that `fill` writes. Bytes that it does not write are zero.
     public init<Failure: Error>(
         count: Int, fill: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
@@ -12,7 +12,7 @@ public struct KeyMaterial: Sendable {
         try fill(storage.buffer)
     }
 
-    /// A copy of `bytes`. The array itself stays as it is.
+    /// Copies `bytes`. The array itself does not change.
     public init(_ bytes: [UInt8]) {
         self.init(count: bytes.count) { buffer in
             for index in bytes.indices { buffer[index] = bytes[index] }
@@ -22,17 +22,17 @@ public struct KeyMaterial: Sendable {
     /// The number of bytes.
     public var count: Int { storage.buffer.count }
 
-    /// Lends the bytes. Do not keep the pointer.
+    /// Passes the bytes to `body`. Do not keep the pointer.
     public func withBytes<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeBufferPointer(storage.buffer))
     }
 
-    /// The bytes in clear, for what is public after all (a public key, a verifier that is to be stored).
+    /// The bytes as an array, for values that are public (a public key, a verifier that is stored).
     public var bytes: [UInt8] { Array(storage.buffer) }
 
-    /// `@unchecked` because the buffer never changes once `init` of the outer type is over.
+    /// It is `@unchecked` because the buffer does not change after `init` of the outer type.
     private final class Storage: @unchecked Sendable {
         let buffer: UnsafeMutableBufferPointer<UInt8>
 
@@ -51,7 +51,7 @@ public struct KeyMaterial: Sendable {
 extension KeyMaterial {
     package func prefix(_ count: Int) -> KeyMaterial { slice(0, min(count, self.count)) }
 
-    /// Without its leading zero bytes, as a number is written in its shortest form.
+    /// Returns the bytes without leading zeros: the shortest form of a number.
     package func withoutLeadingZeros() -> KeyMaterial {
         withBytes { bytes in
             var start = 0
@@ -60,7 +60,7 @@ extension KeyMaterial {
         }
     }
 
-    /// With leading zero bytes up to `count`.
+    /// Returns the bytes with leading zeros up to `count`.
     package func padded(to count: Int) -> KeyMaterial {
         let missing = max(0, count - self.count)
         return withBytes { bytes in
@@ -70,7 +70,7 @@ extension KeyMaterial {
         }
     }
 
-    /// Whether every byte is zero, in a time that depends on the length only.
+    /// Whether every byte is zero. The time depends only on the length.
     package var isZero: Bool {
         withBytes { bytes in
             var union: UInt8 = 0
@@ -119,8 +119,8 @@ private func overwriteWithZeros(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
     mayRead(buffer)
 }
 
-/// Never inlined and never optimized: for all the compiler knows it reads the bytes, so the stores before `deallocate` are not
-/// removed as dead. The overwriting itself stays fast; done byte by byte in here it took a quarter of a handshake.
+/// Keeps the compiler from removing the stores before `deallocate` as dead. It is never inlined or optimized, so the compiler must assume
+/// that it reads the bytes. The overwriting itself is outside, because here, byte by byte, it took a quarter of a handshake.
 @inline(never)
 @_optimize(none)
 private func mayRead(_ buffer: UnsafeMutableBufferPointer<UInt8>) {}

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where random bytes come from. Keys are drawn from it, so it must be unpredictable wherever that matters.
+/// A source of random bytes. Keys are made from it, so it must be unpredictable wherever that matters.
 ///
-/// Drawing cannot fail; a source that has nothing to give (no entropy) traps rather than hand out guessable bytes.
+/// It cannot fail. A source without entropy traps instead of returning bytes that can be guessed.
 public protocol RandomSource: Sendable {
     /// Fills the whole buffer with random bytes.
     mutating func fill(_ buffer: UnsafeMutableBufferPointer<UInt8>)
 }
 
 extension RandomSource {
-    /// As many random bytes.
+    /// Returns this number of random bytes.
     public mutating func bytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         bytes.withUnsafeMutableBufferPointer { fill($0) }
@@ -17,11 +17,11 @@ extension RandomSource {
     }
 }
 
-/// The same bytes for the same seed (SplitMix64), for simulators and tests that must be repeatable. Never for keys.
+/// Returns the same bytes for the same seed (SplitMix64), for simulators and tests that must be repeatable. Never use it for keys.
 public struct ReproducibleRandom: RandomSource {
     private var state: UInt64
 
-    /// A source whose bytes follow from the seed.
+    /// Creates a source whose bytes are determined by the seed.
     public init(seed: UInt64) { state = seed }
 
     /// Fills the buffer with the next bytes of the sequence.

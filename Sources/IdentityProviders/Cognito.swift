@@ -4,7 +4,7 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// Amazon Cognito user pools, which RainMaker's own deployments are built on, by their JSON calls.
+/// Amazon Cognito user pools, on which RainMaker's own deployments are built. This definition uses their JSON calls.
 enum CognitoDefinition {
     static let text = """
         {
@@ -27,12 +27,12 @@ enum CognitoDefinition {
           "client": { "authentication": "none" },
           "grants": { "authorizationCode": { "nonce": true }, "password": {}, "refreshToken": {} },
           "unsupported": {
-            "implicit": "Cognito gives codes, which are safer, and needs no tokens in addresses",
+            "implicit": "Cognito issues codes, which are safer than tokens in addresses",
             "deviceCode": "Cognito has no sign-in on another device",
-            "clientCredentials": "a user pool's client credentials are for services of its own, not for people's sessions",
-            "assertion": "Cognito takes no other provider's word directly: sign in through the browser",
-            "basic": "Cognito takes tokens, not a password with each request",
-            "cookie": "Cognito takes tokens, not cookies"
+            "clientCredentials": "a user pool's client credentials are for its own services, not for users' sessions",
+            "assertion": "Cognito accepts no assertions of other providers directly: sign in through the browser",
+            "basic": "Cognito accepts tokens, not a password with each request",
+            "cookie": "Cognito accepts tokens, not cookies"
           },
           "errors": [
             { "at": "__type", "error": "NotAuthorizedException", "says": "username or password", "reason": "invalid_credentials" },
@@ -87,7 +87,7 @@ struct CognitoExtension: ProviderExtension {
     func signOut(
         _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> SignOutReport? {
-        // Revoking needs the pool's domain; `GlobalSignOut` ends all sessions of the user, so only when that is asked for.
+        // Revoking needs the pool's domain. `GlobalSignOut` ends all sessions of the user, so it is used only on request.
         guard everywhere else { return provider["domain"] == nil ? SignOutReport(leaving: tokens) : nil }
         _ = try await provider.exchange(
             try await request("GlobalSignOut", ["AccessToken": .string(tokens.access.revealString())], provider))
@@ -106,7 +106,7 @@ struct CognitoExtension: ProviderExtension {
             throw AccountError(
                 .secondStepRequired,
                 message:
-                    "Cognito wants a second step (\(presentable(challenge))), which only its sign-in page has",
+                    "Cognito requires a second step (\(presentable(challenge))), which only its sign-in page supports",
                 remedies: [.signInPage])
         }
         let result = reply.json["AuthenticationResult"] ?? .null

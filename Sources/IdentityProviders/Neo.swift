@@ -32,18 +32,18 @@ enum NeoDefinition {
           },
           "user": { "id": ["user_id", "sub"], "userName": ["email", "phone_number", "user_id"] },
           "unsupported": {
-            "implicit": "Neo gives codes, which are safer, and needs no tokens in addresses",
+            "implicit": "Neo issues codes, which are safer than tokens in addresses",
             "deviceCode": "Neo has no sign-in on another device",
-            "clientCredentials": "Neo's tokens are users', never a program's own",
-            "assertion": "Neo takes no other provider's word directly: sign in through the browser",
-            "basic": "Neo takes tokens, not a password with each request",
-            "cookie": "Neo takes tokens, not cookies"
+            "clientCredentials": "Neo's tokens belong to users, never to a program",
+            "assertion": "Neo accepts no assertions of other providers directly: sign in through the browser",
+            "basic": "Neo accepts tokens, not a password with each request",
+            "cookie": "Neo accepts tokens, not cookies"
           }
         }
         """
 }
 
-/// Neo's own calls: a password and a refresh token go as JSON, each refresh token is good for one renewal, and refusals are
+/// Neo's own calls. A password and a refresh token are sent as JSON, each refresh token is valid for one renewal, and refusals are
 /// `{"message": …}`.
 struct NeoExtension: ProviderExtension {
     func signIn(
@@ -64,7 +64,7 @@ struct NeoExtension: ProviderExtension {
             let body: JSONValue = ["refresh_token": .string(refresh.revealString())]
             return try await self.tokens(at: "refresh", body, renewing: tokens, provider)
         } catch {
-            // 400 and 401 are Neo's word on this very refresh token: used before, revoked, too old.
+            // 400 and 401 are Neo's decision about this refresh token: it was used before, was revoked or is too old.
             let isWord = [400, 401].contains(error.status) && error.serverCause == Self.spoke
             throw isWord ? .refused(error) : .unavailable(error)
         }
@@ -81,7 +81,8 @@ struct NeoExtension: ProviderExtension {
     }
 
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
-        // An answer with `error` comes from the OAuth endpoints, and is read as theirs. One that is no JSON comes from a proxy or gateway.
+        // An answer with `error` comes from the OAuth endpoints, and is read by their rules. An answer that is not JSON comes from a proxy
+        // or gateway.
         guard response.status >= 400, let message = json?["message"]?.string, json?["error"] == nil else { return nil }
         let (code, sentence): (AccountError.Code, String) =
             switch (response.status, message.lowercased()) {
@@ -94,7 +95,7 @@ struct NeoExtension: ProviderExtension {
             case (401, _): (.expired, "the session has ended; sign in again")
             case (403, _): (.forbidden, "the signed-in user may not do this")
             case (429, _): (.rateLimited, "\(provider.title) asks to slow down; try again in some minutes")
-            case (500..., _): (.serverFault, "\(provider.title) has a fault of its own; try again later")
+            case (500..., _): (.serverFault, "\(provider.title) has an internal fault; try again later")
             default: (.rejected, "\(provider.title) refused the request (HTTP \(response.status))")
             }
         var error = AccountError(
@@ -103,14 +104,14 @@ struct NeoExtension: ProviderExtension {
         return error
     }
 
-    /// Marks that the service itself spoke, not a gateway on the way.
+    /// Marks an answer of the service itself, not of a gateway on the way.
     private static let spoke = "message"
 
     private func tokens(
         at use: String, _ body: JSONValue, renewing old: Tokens? = nil, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens {
         let reply = try await provider.exchange(try await request(at: use, body, provider))
-        // These calls name no client, so there is none that an id token could be for.
+        // These calls name no client, so an ID token cannot be checked against one.
         return try await provider.tokens(
             try provider.response(reply), reply.json, for: .refreshToken, renewing: old, namesClient: false,
             at: reply.response)

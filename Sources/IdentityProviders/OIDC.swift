@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
-/// Any server that speaks OpenID Connect and tells about itself.
+/// Any server with OpenID Connect that publishes a description of itself.
 enum OIDCDefinition {
     static let text = """
         {
@@ -11,9 +11,9 @@ enum OIDCDefinition {
           "parameters": [
             { "name": "issuer", "required": true, "description": "the server's issuer URL" },
             { "name": "idTokenAlgorithm",
-              "description": "how id tokens are signed for this client, where its registration says so: RS256, ES256, PS256 or HS256" },
+              "description": "the algorithm of ID tokens that this client is registered for: RS256, ES256, PS256 or HS256" },
             { "name": "postLogoutRedirectURI",
-              "description": "where the server sends a browser that it has signed out, where that is registered" }
+              "description": "the registered address to which the server sends a browser after sign-out" }
           ],
           "postLogoutRedirect": "{postLogoutRedirectURI}",
           "client": { "identityTokenAlgorithm": "{idTokenAlgorithm}" },

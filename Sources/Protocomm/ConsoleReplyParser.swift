@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainIO
 
-/// Finds the answer to one request in what a protocomm console prints.
+/// Finds the answer to one request in the output of a protocomm console.
 ///
-/// The answer is a line of lowercase hex digits with an empty line before it, printed right before the prompt
-/// (`common_cmd_handler` in ESP-IDF's `protocomm_console.c`); log lines may have torn it, see ``TornAnswer``. A prompt without
-/// such a line is a refusal. Log lines that look like hex, and pieces of the echo of our own hex, have no empty line before them;
-/// one counts only right before the prompt, if nothing better came, and never if it may be an echo.
+/// The answer is a line of lowercase hex digits after an empty line, right before the prompt (`common_cmd_handler` in ESP-IDF's
+/// `protocomm_console.c`). Log lines may have torn it, see ``PartialAnswer``. A prompt without such a line is a refusal.
+///
+/// Log lines that look like hex have no empty line before them, and neither have pieces of our echoed request. Such a line counts only
+/// right before the prompt, if there is no better one, and never if it may be an echo.
 package struct ConsoleReplyParser: ConsoleReply {
     package enum Outcome: Sendable, Equatable {
         case answer([UInt8])
-        /// The board says that the request failed.
+        /// The board reported that the request failed.
         case refused
-        /// No answer, and no word of why: firmware that logs nothing refuses so, and so does an answer look that was lost on the way.
+        /// No answer and no error. Either the firmware refused with its log switched off, or the answer was lost.
         case nothing
-        /// Hex digits came where the answer stands, but an odd number of them, too many, or torn by lines that may hold some of them.
+        /// The digits in the answer's place are unusable: an odd number, too many, or torn by lines that may contain some of them.
         case malformed
-        /// The boot loader's words came instead: the board has been reset.
+        /// The boot loader's output appeared instead: the board was reset.
         case restarted
     }
 
     package let command: [UInt8]
     private var transcript: ConsoleTranscript
-    private var answer = TornAnswer()
+    private var answer = PartialAnswer()
     private var candidate: [UInt8]?
     private var hasFailed = false
 
@@ -39,7 +40,7 @@ package struct ConsoleReplyParser: ConsoleReply {
         return Hex.decode(digits).map { .answer($0) } ?? .malformed
     }
 
-    /// What protocomm's own parts log at level E when a handler fails (`protocomm.c`, `security1.c`, `security2.c`).
+    /// Whether this is a line that protocomm itself logs at level E when a handler fails (`protocomm.c`, `security1.c`, `security2.c`).
     private static func isFailure(_ text: [UInt8]) -> Bool {
         text.first == UInt8(ascii: "E")
             && ["protocomm", "security0", "security1", "security2"].contains { text.contains(Array("\($0): ".utf8)) }
@@ -49,7 +50,7 @@ package struct ConsoleReplyParser: ConsoleReply {
         switch transcript.append(byte) {
         case nil: return nil
         case .prompt:
-            // The LF that the prompt begins with ends a line of its own.
+            // The LF at the beginning of the prompt ends a line of its own.
             if transcript.emptyLines > 1 { answer.takeEmptyLine() }
             switch answer.found {
             case .nothing: return candidate.map { .answer($0) } ?? (hasFailed ? .refused : .nothing)
@@ -78,49 +79,50 @@ extension [UInt8] {
     fileprivate func hasSuffix(_ suffix: [UInt8]) -> Bool { self.suffix(suffix.count).elementsEqual(suffix) }
 }
 
-/// Puts an answer together that log lines have torn.
+/// Reassembles an answer that log lines have torn.
 ///
-/// Firmware prints each byte by itself, `%02x`, so that another task's log comes between any two of them: some digits, the log
-/// line and its end, then the other digits. The answer begins after an empty line, and ends with a line that is all digits, or,
-/// where it was torn after its last byte, with another empty line. What cannot be told apart is ``Found/unclear``, and never an
-/// answer: Security 1 would not notice that bytes are missing.
-struct TornAnswer {
+/// Firmware prints each byte by itself (`%02x`), so another task's log can come between any two bytes: some digits, the log line and its
+/// end, then the other digits. The answer begins after an empty line. It ends with a line of digits only, or with another empty line if it
+/// was torn after its last byte.
+///
+/// An ambiguous answer is ``Found/unclear`` and is never returned as an answer: Security 1 would not notice missing bytes.
+struct PartialAnswer {
     enum Found: Equatable {
         case nothing
         case digits([UInt8])
-        /// There is one, but which of the digits belong to it is not known.
+        /// There is an answer, but it is unknown which digits belong to it.
         case unclear
     }
 
     private enum State {
         case before
-        /// So much of it, and more may follow.
+        /// The digits so far; more may follow.
         case pieces([UInt8])
         case whole([UInt8], Ending)
         case unclear
     }
 
     private enum Ending {
-        /// Nothing came in between.
+        /// No line came in between.
         case untorn
-        /// Its last piece is a line.
+        /// The last piece is a line.
         case line
         case emptyLine
     }
 
     private var state = State.before
-    /// Whether a piece came where no answer had begun.
+    /// Whether a piece came although no answer had begun.
     private var hasStrayPiece = false
 
-    /// Whether it has begun; a line that looks like an answer by itself is none then.
+    /// Whether the answer has begun. A later line that looks like an answer by itself does not count then.
     var hasBegun: Bool { if case .before = state { hasStrayPiece } else { true } }
 
-    /// What it is if there is no more.
+    /// The result if nothing more comes.
     var found: Found {
         switch state {
         case .before, .pieces([]): hasStrayPiece ? .unclear : .nothing
         case .whole(let digits, _): .digits(digits)
-        // Its end is missing.
+        // The end is missing.
         case .pieces, .unclear: .unclear
         }
     }
@@ -129,7 +131,7 @@ struct TornAnswer {
         switch state {
         case .before: state = .pieces([])
         case .pieces(let digits) where !digits.isEmpty: state = .whole(digits, .emptyLine)
-        // So the end came only now, and the last line was none of its own.
+        // The answer ends only here, so the last line was not part of it.
         case .whole(_, .line): state = .unclear
         default: return
         }
@@ -143,7 +145,7 @@ struct TornAnswer {
         } else if Self.isLogLine(rest) {
             takePiece(digits, line)
         } else if digits.count > 1, case .pieces = state {
-            // Words of another task that begin with letters like digits, or digits of the answer and words.
+            // Another task's text that begins with hex digits, or digits of the answer followed by text.
             state = .unclear
         }
     }
@@ -153,10 +155,10 @@ struct TornAnswer {
         case .before: return
         case .pieces(let before):
             state = line.isTruncated ? .unclear : .whole(before + digits, before.isEmpty ? .untorn : .line)
-        // One that looks like hex stood before the answer.
+        // A line that looked like hex came before the answer.
         case .whole(_, .untorn) where line.followsEmptyLine:
             state = line.isTruncated ? .unclear : .whole(digits, .untorn)
-        // Or stands behind it.
+        // A line that looks like hex came after the answer.
         case .whole(_, .untorn): return
         case .whole, .unclear: state = .unclear
         }
@@ -172,13 +174,13 @@ struct TornAnswer {
         }
     }
 
-    /// `I (1234) tag: text`
+    /// Whether this is the rest of a log line: `I (1234) tag: text`.
     private static func isLogLine(_ text: ArraySlice<UInt8>) -> Bool {
         text.first.map { "EWIDV".utf8.contains($0) } == true && text.dropFirst().starts(with: " (".utf8)
     }
 }
 
-/// Bytes as hex digits, the way they travel on the console.
+/// Bytes as hex digits, as the console transfers them.
 package enum Hex {
     package static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var digits: [UInt8] = []
@@ -190,7 +192,7 @@ package enum Hex {
         return digits
     }
 
-    /// Nil unless the text is a whole number of bytes, and lowercase digits only, as `%02x` prints them.
+    /// Returns the bytes, or nil unless the text is a whole number of bytes in lowercase digits, as `%02x` prints them.
     static func decode(_ text: [UInt8]) -> [UInt8]? {
         guard !text.isEmpty, text.count.isMultiple(of: 2), text.allSatisfy(isLowercaseDigit) else { return nil }
         return stride(from: 0, to: text.count, by: 2).map { value(text[$0]) << 4 | value(text[$0 + 1]) }

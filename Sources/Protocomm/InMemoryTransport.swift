@@ -2,27 +2,27 @@
 import ProtocommCore
 import Synchronization
 
-/// A board in the same process, as a transport: for tests, and for programs that embed a board's protocol stack.
+/// A transport to a board in the same process: for tests, and for programs that embed a board's protocol stack.
 ///
-/// The board is a closure that takes a request and returns an answer, or nil to refuse it as firmware does. Faults can be
-/// injected before each exchange.
+/// The board is a closure that takes a request and returns an answer, or nil to refuse it as firmware does. Faults can be injected before
+/// each exchange.
 public final class InMemoryTransport: Transport {
     /// Answers one request; nil refuses it.
     public typealias Board = @Sendable (_ request: [UInt8], _ endpoint: Endpoint) async -> [UInt8]?
 
-    /// What goes wrong with one exchange.
+    /// A fault in one exchange.
     public enum Fault: Sendable, Equatable {
         /// The request never arrives, and no answer comes.
         case loseRequest
         /// The board acts on the request, but its answer never arrives.
         case loseAnswer
-        /// The answer arrives that much later.
+        /// The answer arrives late by this duration.
         case delay(Duration)
         /// The board does not see the request, and the transport reports a refusal.
         case refuse
-        /// Only so many bytes of the answer arrive.
+        /// Only this many bytes of the answer arrive.
         case truncateAnswer(Int)
-        /// The transport throws this, and the board sees nothing.
+        /// The transport throws this error, and the board does not see the request.
         case fail(TransportError.Code)
     }
 
@@ -37,9 +37,9 @@ public final class InMemoryTransport: Transport {
     private let open = OpenExchanges()
 
     /// - Parameters:
-    ///   - maximumRequestLength: what ``maximumRequestLength(on:)`` says for every endpoint.
-    ///   - clock: what `delay` is measured with.
-    ///   - fault: asked before each exchange, which are numbered from 0.
+    ///   - maximumRequestLength: the result of ``maximumRequestLength(on:)`` for every endpoint.
+    ///   - clock: measures `delay`.
+    ///   - fault: called before each exchange with its number, from 0.
     public init(
         peer: String = "in memory", maximumRequestLength: Int? = nil, deadlines: ExchangeDeadlines = .standard,
         restoresLinks: Bool = false, clock: any Clock<Duration> = ContinuousClock(),
@@ -59,7 +59,7 @@ public final class InMemoryTransport: Transport {
 
     public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
         if let limit, request.count > limit {
-            throw error(.tooLong, endpoint, "The request has \(request.count) bytes, the limit is \(limit).")
+            throw error(.tooLong, endpoint, "The request has \(request.count) bytes; the limit is \(limit).")
         }
         guard !Task.isCancelled else { throw cancelled(endpoint) }
         let number = count.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -109,7 +109,7 @@ public final class InMemoryTransport: Transport {
 
     private func finish(_ answer: [UInt8]?, _ endpoint: Endpoint) throws(TransportError) -> [UInt8] {
         guard !Task.isCancelled else { throw cancelled(endpoint) }
-        guard let answer else { throw error(.refused, endpoint, "The board answered with nothing.") }
+        guard let answer else { throw error(.refused, endpoint, "The board refused the request: its answer is empty.") }
         return answer
     }
 

@@ -2,18 +2,19 @@
 import Logging
 import ProtocommCore
 import RainIO
+import Synchronization
 
-/// A conversation with one board: what is asked goes out encrypted, one exchange at a time, in the order of asking.
+/// A session with one board. It encrypts requests and sends them one at a time, in the order of the calls.
 ///
-/// A cancelled caller that still waits for its turn never sends and disturbs nobody. An exchange that is cancelled, or fails,
-/// after its request may have left puts the two ends out of step, because their ciphers count messages; every later request
-/// throws `handshakeNeeded` until ``handshake(_:)`` has run again, which the same transport allows at any time.
+/// A caller that is cancelled while it waits for its turn sends nothing and affects no other caller. An exchange that fails or is cancelled
+/// after its request may have left puts the two ends out of step, because their ciphers count messages. Every later request then throws
+/// `handshakeNeeded` until ``handshake(_:)`` has run again. The same transport allows that at any time.
 public actor ProtocommSession {
-    /// What a session can do right now.
+    /// The current state of a session.
     public enum State: Sendable, Equatable {
         /// No handshake yet.
         case clear
-        /// A handshake has succeeded: requests go through its cipher, which under Security 0 leaves them in clear.
+        /// A handshake has succeeded. Requests go through its cipher, which under Security 0 leaves them in clear.
         case secured
         /// A lost exchange put the two ends out of step.
         case outOfStep
@@ -23,7 +24,7 @@ public actor ProtocommSession {
         case ended
     }
 
-    /// The board's name, as the transport gives it.
+    /// The board's name, from the transport.
     public nonisolated let peer: String
     let transport: any Transport
     let clock: any Clock<Duration>
@@ -35,8 +36,8 @@ public actor ProtocommSession {
     var hasAnswered = false
 
     /// - Parameters:
-    ///   - clock: what deadlines are measured with.
-    ///   - deadlines: nil takes what the transport prefers.
+    ///   - clock: measures deadlines.
+    ///   - deadlines: nil uses the transport's own.
     public init(
         transport: any Transport, clock: any Clock<Duration> = ContinuousClock(), deadlines: ExchangeDeadlines? = nil,
         logger: Logger = Logger(label: "protocomm") { _ in SwiftLogNoOpLogHandler() }
@@ -48,7 +49,7 @@ public actor ProtocommSession {
         peer = transport.peer
     }
 
-    /// What the session can do at this moment. It may change before the caller acts on it.
+    /// The session's current state. It may change before the caller acts on it.
     public var state: State {
         if turn.isEnded { return .ended }
         return switch turn.link {
@@ -65,17 +66,17 @@ public actor ProtocommSession {
     /// See ``Transport/mayGarbleAnswers``.
     public nonisolated var mayGarbleAnswers: Bool { transport.mayGarbleAnswers }
 
-    /// The longest request in bytes that fits through the transport, what the cipher adds included; nil where there is no limit.
+    /// Returns the maximum length of a request in bytes on this transport, including the cipher's overhead; nil if there is no limit.
     public nonisolated func maximumRequestLength(on endpoint: Endpoint) -> Int? {
         transport.maximumRequestLength(on: endpoint)
     }
 
-    /// How many callers wait for their turn.
+    /// How many callers are waiting for their turn.
     package var waitingCount: Int { turn.waiting.count }
 
     /// Sends `payload` encrypted and returns the decrypted answer.
     ///
-    /// Throws `handshakeNeeded` where there is no session to encrypt with, and the codes of ``ProtocommError``.
+    /// Throws `handshakeNeeded` if there is no session, and the other codes of ``ProtocommError``.
     ///
     /// - Parameter limit: how long to wait for the answer; ``ExchangeDeadlines/exchange`` if nil.
     public func request(
@@ -90,7 +91,8 @@ public actor ProtocommSession {
         switch link {
         case .clear, .outOfStep:
             next = link
-            throw failure(.handshakeNeeded, endpoint, "There is no session to send this in; shake hands first.")
+            throw failure(
+                .handshakeNeeded, endpoint, "There is no session for this request. Perform the handshake first.")
         case .secured(let current):
             next = link
             try checkLength(payload.count, endpoint)
@@ -101,7 +103,7 @@ public actor ProtocommSession {
             guard plaintext == payload else {
                 throw failure(
                     .handshakeNeeded, endpoint,
-                    "An earlier request never left, and this is not the same one; shake hands again.")
+                    "An earlier request was encrypted but not sent, and this is another one. Repeat the handshake.")
             }
             cipher = current
             sealed = bytes
@@ -114,38 +116,43 @@ public actor ProtocommSession {
             if error.neverReachedTheCipher { next = .unsent(cipher, plaintext: payload, sealed: sealed) }
             throw refine(error)
         }
-        let plaintext = try cipherStep(endpoint) { () throws(CipherError) in try cipher.decrypt(answer) }
-        next = .secured(cipher)
-        return plaintext
+        do throws(CipherError) {
+            let plaintext = try cipher.decrypt(answer)
+            next = .secured(cipher)
+            return plaintext
+        } catch {
+            throw undecryptable(answer, endpoint, error)
+        }
     }
 
-    /// The board's answer on `proto-ver`, in clear and without a session. It leaves a running session as it is.
+    /// Returns the board's answer on `proto-ver`, which is in clear and needs no session. A running session is not affected.
     public func versionInfo() async throws(ProtocommError) -> [UInt8] {
         let link = try await takeTurn(.version)
         defer { passTurn(link) }
         do {
-            // Any body will do as long as there is one; the official tools send three dashes.
+            // Any body works if it is not empty; the official tools send three dashes.
             return try await exchange(Array("---".utf8), on: .version, within: deadlines.exchange)
         } catch {
             throw refine(error)
         }
     }
 
-    /// Gives up the session after an answer that makes no sense: the two ends are most likely out of step. Only a handshake helps.
+    /// Invalidates the session after an answer that makes no sense, since the two ends are most likely out of step. Only a new handshake
+    /// helps.
     public func markInvalid() async {
         guard let link = try? await takeTurn(.session) else { return }
         if case .clear = link { passTurn(link) } else { passTurn(.outOfStep) }
     }
 
-    /// Asks a board what it is, without keeping a session.
+    /// Returns a board's answer on `proto-ver` without keeping a session.
     public static func versionInfo(of transport: any Transport) async throws(ProtocommError) -> [UInt8] {
         try await ProtocommSession(transport: transport).versionInfo()
     }
 
-    /// Establishes the session, anew if there was one. A failure leaves no session behind.
+    /// Establishes the session, or replaces the existing one. After a failure there is no session.
     ///
-    /// Throws `securityMismatch` when the board does not take the first command of this scheme (or the transport cannot carry
-    /// it), and `wrongProofOfPossession` when it does not take the second, or cannot prove itself.
+    /// Throws `securityMismatch` if the board refuses the first command of this scheme, or the transport cannot carry it. Throws
+    /// `wrongProofOfPossession` if the board refuses the second command, or cannot prove itself.
     public func handshake<Scheme: SecurityScheme>(_ scheme: Scheme) async throws(ProtocommError) {
         let previous = try await takeTurn(.session)
         var next = previous
@@ -156,7 +163,8 @@ public actor ProtocommSession {
         var step = try handshakeStep(round) { () throws(HandshakeError) in try scheme.start() }
         while case .send(let bytes) = step {
             guard round <= Self.maximumRounds else {
-                throw failure(.securityMismatch, .session, "The handshake does not come to an end.")
+                throw failure(
+                    .securityMismatch, .session, "The handshake did not finish within \(Self.maximumRounds) rounds.")
             }
             if let limit = transport.maximumRequestLength(on: .session), bytes.count > limit {
                 throw failure(
@@ -173,21 +181,23 @@ public actor ProtocommSession {
             }
             next = .outOfStep
             logger.debug("handshake step", metadata: ["peer": "\(peer)", "step": "\(round)"])
-            step = try handshakeStep(round) { () throws(HandshakeError) in try scheme.receive(answer) }
+            step = try handshakeStep(round, scheme.title, answer) { () throws(HandshakeError) in
+                try scheme.receive(answer)
+            }
             round += 1
         }
         let cipher = try handshakeStep(round) { () throws(HandshakeError) in try scheme.finish() }
         next = .secured(cipher)
     }
 
-    /// Ends the session: waiting callers throw `ended`, an exchange in flight is cut off, and the transport is closed.
+    /// Ends the session: waiting callers throw `ended`, a running exchange is cancelled, and the transport is closed.
     public func end() async {
         guard !turn.isEnded else { return }
         for ticket in turn.end() { continuations.removeValue(forKey: ticket)?.resume(returning: nil) }
         await transport.close()
     }
 
-    /// No scheme of protocomm has more than two.
+    /// No scheme of protocomm has more than two rounds.
     static let maximumRounds = 4
 }
 
@@ -196,9 +206,17 @@ extension ProtocommSession {
         _ request: [UInt8], on endpoint: Endpoint, within limit: Duration
     ) async throws(TransportError) -> [UInt8] {
         let (transport, clock) = (transport, clock)
+        let cut = Mutex<TransportError?>(nil)
         let outcome = await withDeadline(limit, sleep: { try await clock.sleep(for: $0) }) {
-            () async throws(TransportError) in try await transport.exchange(request, on: endpoint)
+            () async throws(TransportError) in
+            do throws(TransportError) {
+                return try await transport.exchange(request, on: endpoint)
+            } catch {
+                if error.reason == TransportError.answerCut { cut.withLock { $0 = error } }
+                throw error
+            }
         }
+        let partial = cut.withLock { $0 }
         switch outcome {
         case .success(let answer)?:
             hasAnswered = true
@@ -206,12 +224,17 @@ extension ProtocommSession {
                 "exchange", metadata: ["peer": "\(peer)", "endpoint": "\(endpoint)", "bytes": "\(answer.count)"])
             return answer
         case .failure? where Task.isCancelled:
-            // Whatever the transport calls it: nobody is to make a link again for that.
-            throw TransportError(.cancelled, endpoint: endpoint, peer: peer, message: "The exchange was cancelled.")
+            // Always `cancelled`, whatever the transport throws: no caller should reconnect because of a cancellation.
+            throw TransportError(
+                .cancelled, endpoint: endpoint, peer: peer, message: "The exchange was cancelled.",
+                reason: partial?.reason)
         case .failure(let error)?:
             throw error
         case nil:
-            throw TransportError(.timeout, endpoint: endpoint, peer: peer, message: "No answer within \(limit).")
+            throw TransportError(
+                .timeout, endpoint: endpoint, peer: peer,
+                message: partial?.message ?? "The board at \(peer) did not answer within \(limit).",
+                reason: partial?.reason)
         }
     }
 
@@ -219,7 +242,7 @@ extension ProtocommSession {
         guard let limit = transport.maximumRequestLength(on: endpoint), count > limit else { return }
         throw failure(
             .tooLong, endpoint,
-            "The request has \(count) bytes, and \(transport.carrier) carries at most \(limit) there.")
+            "The request has \(count) bytes, which is more than \(transport.carrier) carries (\(limit)).")
     }
 
     func cipherStep(
@@ -230,8 +253,20 @@ extension ProtocommSession {
         } catch {
             throw failure(
                 .cipherFailure, endpoint,
-                "The message could not be encrypted or decrypted (\(error)). Shake hands again.")
+                "The request for \(endpoint) could not be encrypted on this side (\(error)). Repeat the handshake.")
         }
+    }
+
+    /// Describes an answer that cannot be decrypted. Clear text comes from firmware that has no session, or from a device in between.
+    func undecryptable(_ answer: [UInt8], _ endpoint: Endpoint, _ error: CipherError) -> ProtocommError {
+        let isText = answer.allSatisfy { (0x20...0x7E).contains($0) || (0x09...0x0D).contains($0) }
+        return failure(
+            .cipherFailure, endpoint,
+            isText
+                ? "The board answered in clear text (\(answer.count) bytes) on \(endpoint), where it must answer encrypted. Restart the "
+                    + "board, then run this again."
+                : "The board's answer on \(endpoint) cannot be decrypted: it was changed in transit, or belongs to another session "
+                    + "(\(error)). Restart the board, then run this again.")
     }
 }
 
@@ -247,7 +282,7 @@ extension ProtocommSession {
         let link = await withTaskCancellationHandler {
             await withCheckedContinuation { continuations[ticket] = $0 }
         } onCancel: {
-            // Nobody awaits this task: it only removes a ticket, and does nothing when the ticket has had its turn.
+            // Nobody awaits this task. It only removes a ticket, and does nothing if the ticket has had its turn.
             Task { await self.abandon(ticket) }
         }
         guard let link else { throw turn.isEnded ? ended(endpoint) : cancelled(endpoint) }
@@ -269,20 +304,21 @@ extension ProtocommSession {
     }
 }
 
-/// What the two ends share between exchanges.
+/// The state that the two ends share between exchanges.
 enum SessionLink: Sendable {
-    /// No handshake yet: only what travels in clear may be sent.
+    /// No handshake yet: only messages in clear may be sent.
     case clear
     /// Both ends are in step.
     case secured(any SessionCipher)
-    /// In step, but for one message that was encrypted and provably never reached the board's cipher. Only sending those very
-    /// bytes keeps the two ends in step: each cipher counts what it has encrypted.
+    /// In step, except for one encrypted message that provably never reached the board's cipher. Each cipher counts the messages that it
+    /// has encrypted, so only sending these same bytes keeps the two ends in step.
     case unsent(any SessionCipher, plaintext: [UInt8], sealed: [UInt8])
-    /// An exchange was lost half way, so nobody knows what the other end has counted.
+    /// An exchange was lost half way, so the other end's count is unknown.
     case outOfStep
 }
 
-/// Which caller may use the session now. A value, so that the order is decided in one place; ``ProtocommSession`` does the waiting.
+/// Decides which caller may use the session. It is a value, so that the order is decided in one place; ``ProtocommSession`` does the
+/// waiting.
 struct SessionTurn: Sendable {
     private enum State: Sendable {
         case idle(SessionLink)
@@ -303,7 +339,7 @@ struct SessionTurn: Sendable {
     var isEnded: Bool { if case .ended = state { true } else { false } }
     var link: SessionLink? { if case .idle(let link) = state { link } else { nil } }
 
-    /// Asks to use the session. Callers that have to wait are served in the order of their tickets.
+    /// Requests the session. Callers that have to wait are served in the order of their tickets.
     mutating func enter() -> Entry {
         switch state {
         case .idle(let link):
@@ -318,7 +354,7 @@ struct SessionTurn: Sendable {
         }
     }
 
-    /// Lets the next caller use the session: the one with the returned ticket; nil where none waits.
+    /// Returns the ticket of the next caller, who may use the session now; nil if none is waiting.
     mutating func leave(_ link: SessionLink) -> Int? {
         guard case .busy = state else { return nil }
         guard waiting.isEmpty else { return waiting.removeFirst() }
@@ -326,7 +362,7 @@ struct SessionTurn: Sendable {
         return nil
     }
 
-    /// Forgets a waiting ticket; false if it is not waiting (any more).
+    /// Removes a waiting ticket; returns false if it is not waiting (any more).
     mutating func abandon(_ ticket: Int) -> Bool {
         guard let index = waiting.firstIndex(of: ticket) else { return false }
         waiting.remove(at: index)
@@ -343,7 +379,8 @@ struct SessionTurn: Sendable {
 
 extension ProtocommSession {
     func handshakeStep<Value>(
-        _ round: Int, _ body: () throws(HandshakeError) -> Value
+        _ round: Int, _ title: String = "this scheme", _ answer: [UInt8] = [],
+        _ body: () throws(HandshakeError) -> Value
     ) throws(ProtocommError) -> Value {
         do throws(HandshakeError) {
             return try body()
@@ -352,13 +389,30 @@ extension ProtocommSession {
             case .proofMismatch:
                 throw wrongProof("The board did not prove that it knows the same proof of possession.")
             case .versionMismatch, .malformed, .rejected, .unsafePublicKey:
-                throw failure(
-                    .securityMismatch, .session,
-                    "The board's answer to step \(round) of the handshake is not one of this scheme (\(error)). "
-                        + "Try the scheme that its version information names.")
+                throw failure(.securityMismatch, .session, Self.refusal(error, round, title, answer))
             case .invalidParameters, .notEstablished, .cryptoFailure:
                 throw failure(.cipherFailure, .session, "The handshake failed on this side (\(error)).")
             }
+        }
+    }
+
+    private static func refusal(
+        _ error: HandshakeError, _ round: Int, _ title: String, _ answer: [UInt8]
+    ) -> String {
+        let advice = "Restart the board, then run this again, or try the scheme that its version information names."
+        let step = "step \(round) of the handshake"
+        switch error {
+        case .unsafePublicKey:
+            return "The board sent a public key in \(step) that is not safe to use, such as zeros. \(advice)"
+        case .versionMismatch: return "The board answered \(step) in another security scheme than \(title). \(advice)"
+        case .rejected: return "The board rejected \(step) of \(title). \(advice)"
+        default:
+            if answer.first == UInt8(ascii: "<") {
+                return
+                    "The board, or another server at its address, answered \(step) with a web page. Check its address."
+            }
+            return
+                "The board's answer to \(step) cannot be read as \(title): it is damaged, or of another scheme (\(error)). \(advice)"
         }
     }
 
@@ -366,8 +420,8 @@ extension ProtocommSession {
         if error.code == .tooLong {
             return failure(
                 .securityMismatch, .session,
-                "The board does not take messages as long as this security scheme's. Use another transport, or firmware "
-                    + "with Security 1.", cause: error)
+                "The messages of Security 2 are longer than the board accepts over this transport. Use another transport, or "
+                    + "firmware with Security 1.", cause: error)
         }
         guard error.code == .refused else {
             var failure = refine(error)
@@ -381,7 +435,7 @@ extension ProtocommSession {
                 cause: error)
         }
         return wrongProof(
-            "The board refused the proof. Check the proof of possession on its label or QR code. "
+            "The board refused the proof of possession. Check it on the board's label or QR code. "
                 + "RainMaker boards stop provisioning after five wrong proofs.", cause: error)
     }
 
@@ -409,7 +463,7 @@ extension ProtocommSession {
 }
 
 extension TransportError {
-    /// Whether the request certainly did not get as far as the board's cipher.
+    /// Whether the request certainly did not reach the board's cipher.
     var neverReachedTheCipher: Bool {
         code == .unreachable || code == .tooLong || code == .noSuchEndpoint || code == .busy
     }

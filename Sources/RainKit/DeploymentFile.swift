@@ -5,11 +5,11 @@ import RainMaker
 import RainPrivateFiles
 import RainCore
 
-/// The deployments that a user has added, and the one in use, in one file beside Espressif's own.
+/// The deployments that a user has added, and the one in use, in one file. Espressif's own deployments are built in.
 public struct DeploymentFile: Sendable {
-    /// What the file says.
+    /// The content of the file.
     public struct Content: Sendable, Equatable {
-        /// The name in use where no other is asked for.
+        /// The name of the deployment in use if no other is requested.
         public var current: String?
         /// The user's own deployments, in the order in which they were added.
         public var added: [Deployment]
@@ -19,46 +19,47 @@ public struct DeploymentFile: Sendable {
             self.added = added
         }
 
-        /// Espressif's own and the added ones, which may not take their names.
+        /// Espressif's own deployments and the added ones. Added ones may not have the same names.
         public var all: [Deployment] { [.global, .china] + added }
-        /// The deployment to use where none is asked for: `global` unless another was chosen.
+        /// The name of the deployment to use if none is requested: `global` unless another was chosen.
         public var currentName: String { current ?? Deployment.global.name }
 
-        /// Throws `invalidConfiguration` for a name that nobody added.
+        /// Returns the deployment of that name. Throws `invalidConfiguration` for an unknown name.
         public func deployment(named name: String) throws(AccountError) -> Deployment {
             guard let found = all.first(where: { $0.name == name }) else {
                 throw AccountError(
-                    .invalidConfiguration, message: "There is no deployment \"\(name)\" here.",
+                    .invalidConfiguration, message: "There is no deployment \"\(name)\".",
                     remedies: [.knownDeployment])
             }
             return found
         }
 
-        /// Adds one. Throws `invalidConfiguration` for a name that is taken: sessions are kept under it, and belong to its address.
+        /// Adds a deployment. Throws `invalidConfiguration` for a name in use: sessions are kept under it, and belong to its address.
         public mutating func add(_ deployment: Deployment) throws(AccountError) {
             guard ![Deployment.global, .china].contains(where: { $0.name == deployment.name }) else {
                 throw AccountError(
-                    .invalidConfiguration, message: "\"\(deployment.name)\" is built in: choose another name.")
+                    .invalidConfiguration, message: "\"\(deployment.name)\" is built in. Choose another name.")
             }
             if let existing = added.first(where: { $0.name == deployment.name }) {
                 throw AccountError(
                     .invalidConfiguration,
                     message: """
-                        There is a deployment "\(deployment.name)" already, at \(existing.base), and it stays as it is: choose \
+                        There is a deployment "\(deployment.name)" already, at \(existing.base), and it is not changed. Choose \
                         another name, or remove it first.
                         """, remedies: [.removedDeployment])
             }
             added.append(deployment)
         }
 
-        /// Forgets one; Espressif's own stay. If it was the one in use, `global` is now.
+        /// Removes a deployment. Espressif's own cannot be removed. If the deployment was in use, `global` is used from now on.
         public mutating func remove(_ name: String) throws(AccountError) {
             guard added.contains(where: { $0.name == name }) else {
                 let isBuiltIn = [Deployment.global, .china].contains { $0.name == name }
                 throw AccountError(
                     .invalidConfiguration,
                     message: isBuiltIn
-                        ? "\"\(name)\" is built in and stays." : "There is no deployment \"\(name)\" to remove.")
+                        ? "\"\(name)\" is built in and cannot be removed."
+                        : "There is no deployment \"\(name)\" to remove.")
             }
             added.removeAll { $0.name == name }
             if current == name { current = nil }
@@ -66,17 +67,17 @@ public struct DeploymentFile: Sendable {
     }
 
     private let document: PrivateDocument<Stored>
-    /// The JSON file; it is made when something is first changed.
+    /// The JSON file; it is created at the first change.
     public var path: String { document.path }
 
     public init(path: String) { document = PrivateDocument(path: path) }
 
-    /// An absent file has no added deployments. Throws `invalidConfiguration` for one that cannot be read.
+    /// Returns the content. An absent file has no added deployments. Throws `invalidConfiguration` for a file that cannot be read.
     public func load() throws(AccountError) -> Content {
         try document.load(orThrow: unusable)?.content() ?? Content()
     }
 
-    /// Changes the content while no other process can. An error of `body` leaves it as it is.
+    /// Changes the content while no other process can. If `body` throws, nothing is changed.
     public func change(_ body: (inout Content) throws(AccountError) -> Void) throws(AccountError) {
         try document.change(orThrow: failure) { stored throws(AccountError) in
             var content = try stored?.content() ?? Content()
@@ -120,7 +121,7 @@ private struct Stored: Codable {
         var loopback_path: String?
         var scheme_redirect: String?
 
-        /// nil for what is as usual.
+        /// Returns nil if everything has its default.
         init?(_ web: WebSignIn) {
             guard web != .standard else { return nil }
             authorize_path = web.authorizePath

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The version of this library and of what is made of it. `scripts/version` reads it here.
+/// The version of this library and its programs. `scripts/version` reads it here.
 public enum RainKitVersion {
-    /// As in semantic versioning.
-    public static let current = "0.2.0"
+    /// The version, by the rules of semantic versioning.
+    public static let current = "0.3.0"
 }

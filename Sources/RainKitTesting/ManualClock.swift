@@ -2,17 +2,17 @@
 import RainAccount
 import Synchronization
 
-/// A clock that stands still until a test moves it.
+/// A clock that only moves when a test moves it.
 ///
 /// Sleeping tasks wake, in the order of their deadlines, when ``advance(by:)`` reaches them, or at once when they are cancelled.
 public final class ManualClock: Clock {
-    /// A moment of one clock; those of two clocks have nothing to do with each other.
+    /// A moment of one clock. Moments of two clocks cannot be compared.
     public struct Instant: InstantProtocol {
         /// The time since the clock was made.
         public var offset: Duration
-        /// The moment so much later, or earlier if it is negative.
+        /// Returns a later moment, or an earlier one if the duration is negative.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// The time from here to the other; negative if that is earlier.
+        /// Returns the time from here to the other moment; negative if that is earlier.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
         public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
@@ -34,7 +34,7 @@ public final class ManualClock: Clock {
         var cancelled: Set<Int> = []
         var waiters: [Waiter] = []
 
-        /// Takes out those who wait for at most so many sleepers as there are.
+        /// Removes the waiters whose number of sleepers is reached, and returns them.
         mutating func satisfiedWaiters() -> [Waiter] {
             let satisfied = waiters.filter { $0.count <= sleepers.count }
             waiters.removeAll { $0.count <= sleepers.count }
@@ -49,18 +49,19 @@ public final class ManualClock: Clock {
     public var now: Instant { state.withLock { $0.now } }
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How many tasks sleep right now.
+    /// The number of tasks that sleep now.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Whether a task sleeps until that very moment.
+    /// Whether a task sleeps until exactly that moment.
     public func hasSleeper(until deadline: Instant) -> Bool {
         state.withLock { $0.sleepers.values.contains { $0.deadline == deadline } }
     }
 
-    /// The deadline of the sleeper that would wake first.
+    /// The deadline of the sleeper that wakes first.
     public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 
-    /// Waits until the test has moved the clock that far; at once if it is there. Throws `CancellationError`; the tolerance has no effect.
+    /// Waits until the test has moved the clock that far; returns at once if that time is over. Throws `CancellationError`; the tolerance
+    /// has no effect.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { state in
             defer { state.nextID += 1 }
@@ -90,7 +91,7 @@ public final class ManualClock: Clock {
         state.withLock { _ = $0.cancelled.remove(id) }
     }
 
-    /// Moves the time on and wakes every sleeper whose deadline that reaches.
+    /// Moves the clock on and wakes every sleeper whose deadline is reached.
     public func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now = state.now.advanced(by: duration)
@@ -101,7 +102,7 @@ public final class ManualClock: Clock {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Returns as soon as at least `count` tasks sleep, so that moving the time on cannot overtake them.
+    /// Returns as soon as at least `count` tasks sleep, so that moving the clock on cannot overtake them.
     public func waitForSleepers(_ count: Int = 1) async {
         await withCheckedContinuation { continuation in
             let ready = state.withLock { state in
@@ -115,10 +116,10 @@ public final class ManualClock: Clock {
 }
 
 extension ManualClock {
-    /// Runs `body` in this clock's time: as soon as nothing is left to do but wait, the clock goes on to the next deadline.
+    /// Runs `body` in this clock's time. As soon as all tasks only wait, the clock moves on to the next deadline.
     ///
-    /// What `body` does runs step by step on the caller's thread, and so do its child tasks and the actors that it asks: how busy the
-    /// machine is decides nothing. Unstructured tasks (`Task { }`) are outside of this.
+    /// The work of `body`, of its child tasks and of the actors that it calls runs step by step on the caller's thread. So the load of the
+    /// machine does not matter. Unstructured tasks (`Task { }`) are not included.
     public func run<Result: Sendable>(
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -134,7 +135,7 @@ extension ManualClock {
         }
         while outcome.withLock({ $0 == nil }) {
             if steps.runNext() { continue }
-            // Nothing to do and nothing to wait for: whatever goes on does so elsewhere.
+            // There is no work and no deadline, so other threads are still working.
             guard let next = nextDeadline else {
                 await Task.yield()
                 continue
@@ -147,7 +148,7 @@ extension ManualClock {
         return try outcome.withLock { $0! }.get()
     }
 
-    /// Work in the order of its arrival, done when somebody asks for it.
+    /// Jobs in the order of their arrival, which run on request.
     private final class Steps: TaskExecutor {
         private let waiting = Mutex<[UnownedJob]>([])
 
@@ -156,7 +157,7 @@ extension ManualClock {
             waiting.withLock { $0.append(job) }
         }
 
-        /// Does the first piece of work; false when there is none.
+        /// Runs the first job. Returns false if there is none.
         func runNext() -> Bool {
             guard let job = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
             job.runSynchronously(on: asUnownedTaskExecutor())
@@ -165,7 +166,7 @@ extension ManualClock {
     }
 }
 
-/// Civil time that stands still until a test moves it.
+/// A wall clock that only moves when a test moves it.
 public final class ManualWallClock: WallClock {
     private let time: Mutex<UnixTime>
 

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
+import RainHTTPCurl
 import RainIO
 import RainKit
 import Synchronization
 
-/// The entry point. Help, a version and mistakes end here, before a thread or a task is made: they should cost as little as possible.
+/// The entry point. Help, a version and usage errors end here, before a thread or a task is made, so that they cost little time.
 @main
 enum Program {
     static func main() {
         StandardDescriptors.open()
         Signals.ignoreBrokenPipes()
         Resources.shareHeap()
-        // No core dump: memory holds secrets.
+        // No core dump, because memory holds secrets.
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         Self.refuseTracing()
 
         let arguments = Array(CommandLine.arguments.dropFirst())
+        if let damaged = Self.damagedArgument {
+            Output(isJSON: arguments.contains("--json"), isQuiet: false).failure(damaged)
+            end(damaged.status)
+        }
         let command: any ParsableCommand
         switch Rainctl.parsed(arguments) {
         case .ended(let status): end(status)
@@ -41,11 +46,25 @@ enum Program {
         while true { pause() }
     }
 
-    /// Without the exit handlers of the libraries: there is nothing to flush, they take time, and OpenSSL's is not for a process in which
-    /// another thread still uses it (see ``CloudCommands``).
+    /// The error for an argument that is not UTF-8. Swift would put a replacement character into it, so another text would be used.
+    private static var damagedArgument: CommandFailure? {
+        for index in 1..<max(Int(CommandLine.argc), 1) {
+            guard let bytes = CommandLine.unsafeArgv[index], String(validatingCString: bytes) == nil else { continue }
+            return CommandFailure(
+                .usage,
+                message:
+                    "\"\(CommandLine.arguments[index].onOneLine)\" is not UTF-8 text: check the locale of the terminal (LANG), and the "
+                    + "encoding of the script.")
+        }
+        return nil
+    }
+
+    /// Ends without the exit handlers of the libraries. There is nothing to flush, and they take time. OpenSSL's is not safe in a process
+    /// in which another thread still uses it (see ``CloudCommands``).
     private static func end(_ status: ExitStatus) -> Never { _exit(Ending.status(after: status).rawValue) }
 
-    /// No other program of this user reads its memory (`PR_SET_DUMPABLE`, prctl(2)). Glibc's module has no variadic functions.
+    /// Prevents other programs of this user from reading the process's memory (`PR_SET_DUMPABLE`, prctl(2)). Glibc's module has no variadic
+    /// functions.
     private static func refuseTracing() {
         typealias Control = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
         guard let symbol = dlsym(nil, "prctl") else { return }
@@ -60,15 +79,15 @@ private struct Handed: @unchecked Sendable {
     let command: any ParsableCommand
 }
 
-/// What a command does last.
+/// The last steps of a command.
 enum Ending {
     /// How long a signal waits for the answer to a renewal.
     static let afterSignal = Duration.seconds(5)
-    /// How long nothing is said of it.
+    /// How long to wait before a note is printed.
     private static let silence = Duration.milliseconds(300)
 
-    /// Waits for new tokens that have been asked for: where the provider replaces refresh tokens, the session is lost with its answer. Until
-    /// the renewal's own deadline, or for ``afterSignal`` once there was a signal; a second one ends the process in any case.
+    /// Waits for new tokens that were requested. If the provider replaces refresh tokens, losing its answer loses the session. Waits until
+    /// the renewal's own deadline, or for ``afterSignal`` after a signal. A second signal always ends the process.
     static func finishRenewals(isQuiet: Bool) async {
         if await AccountSession.finishRenewals(within: silence) { return }
         if !isQuiet {
@@ -77,7 +96,7 @@ enum Ending {
         }
         if !Task.isCancelled, await AccountSession.finishRenewals() { return }
         guard Task.isCancelled else { return }
-        // A task of its own: this one's cancellation was the signal.
+        // In a separate task, because the signal has cancelled this one.
         _ = await Task { await AccountSession.finishRenewals(within: afterSignal) }.value
     }
 
@@ -85,29 +104,30 @@ enum Ending {
     static func status(after status: ExitStatus) -> ExitStatus {
         guard status == .ok else { return status }
         if let failure = StandardStreams.outFailure {
-            // Whoever read it has enough, as `head` after its lines, and is not told so.
+            // The reader has enough, like `head` after its lines, so this is not reported.
             if failure != EPIPE {
                 let reason = String(cString: strerror(failure))
                 StandardStreams.err(
-                    "error: It is done, but the result could not be written to standard output: \(reason).\n")
+                    "error: The command succeeded, but its result could not be written to standard output: \(reason).\n"
+                )
             }
             return .cannotWrite
         }
         guard let log = PrivateLogFile.incomplete else { return status }
-        StandardStreams.err("error: It is done, but the log \(log.onOneLine) is incomplete.\n")
+        StandardStreams.err("error: The command succeeded, but the log \(log.onOneLine) is incomplete.\n")
         return .cannotWrite
     }
 }
 
-/// What a command takes of the system before it begins. Without it the runtime would not say so: it traps without descriptors, and where no
-/// thread is to be had libdispatch tries for ever, so that no task goes on.
+/// The system resources that a command needs. Without them the runtime would not report it: it traps without descriptors. Without threads,
+/// libdispatch retries forever, so that no task continues.
 enum Resources {
-    /// For tasks, for signals and timers, for what blocks.
+    /// For tasks, signals, timers, and blocking calls.
     private static let threads = 4
-    /// Two pipes, the runtime's own, a lock, a file, a connection.
+    /// Two pipes, the runtime's own descriptors, a lock, a file, a connection.
     private static let descriptors = 12
 
-    /// What is missing, and what to try; nil where nothing is.
+    /// The error for missing resources; nil if nothing is missing.
     static var lack: CommandFailure? {
         let free = freeDescriptors
         if free < descriptors {
@@ -128,7 +148,7 @@ enum Resources {
         return nil
     }
 
-    /// How many of them there are; not more are looked for.
+    /// The number of free descriptors, counted up to the number that is needed.
     private static var freeDescriptors: Int {
         var copies: [Int32] = []
         defer { for copy in copies { close(copy) } }
@@ -140,14 +160,14 @@ enum Resources {
         return copies.count
     }
 
-    /// All of them are there at once, with memory beside their own, and no longer than it takes to begin them.
+    /// Whether all threads can exist at once, with their memory. They end as soon as they have started.
     private static var hasThreads: Bool {
         gate.withLock { _ in
             (0..<threads).allSatisfy { _ in startThread { gate.withLock { _ in } } == 0 } && hasMemory
         }
     }
 
-    /// What a command takes beside the program, its libraries and its threads. Where less is to be had, Swift and libcrypto trap.
+    /// The memory that a command needs besides the program, its libraries and its threads. With less, Swift and libcrypto trap.
     private static let memory = 64 << 20
 
     private static var hasMemory: Bool {
@@ -159,8 +179,8 @@ enum Resources {
         return true
     }
 
-    /// The command's few threads share one heap, which grows by a megabyte (mallopt(3)). A heap for each, grown page by page, costs a short
-    /// command a tenth of its time, and where memory is limited, glibc reserves 64 MB for each.
+    /// Lets the command's few threads share one heap, which grows by a megabyte (mallopt(3)). A heap for each thread, grown page by page,
+    /// costs a short command a tenth of its time. If memory is limited, glibc reserves 64 MB for each heap.
     static func shareHeap() {
         // <malloc.h> is not part of Swift's Glibc.
         guard let address = dlsym(nil, "mallopt") else { return }
@@ -174,16 +194,16 @@ enum Resources {
     private static let gate = Mutex(())
 }
 
-/// A command, or a group of commands, that asks the cloud, nearly always.
+/// A command, or a group of commands, that nearly always asks the cloud.
 protocol CloudCommands {
-    /// Starts libcurl, and with it OpenSSL, on a thread of its own: milliseconds that pass while the arguments are read and the session is
-    /// looked up, instead of after that.
+    /// Starts libcurl, and with it OpenSSL, on a separate thread. This takes milliseconds, which pass while the arguments are read and the
+    /// session is looked up.
     static func startHTTP()
 }
 
 extension CloudCommands {
     static func startHTTP() {
-        // Where there is no thread to be had, the first request does it.
+        // If no thread is available, the first request does this.
         _ = startThread { CurlHTTPClient.prepare() }
     }
 }

@@ -2,7 +2,7 @@
 import ArgumentParser
 import RainKit
 
-/// The root of the command tree. An error that a command throws becomes its exit status here, and nowhere else.
+/// The root of the command tree. It turns a command's error into an exit status.
 struct Rainctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rainctl",
@@ -18,7 +18,7 @@ struct Rainctl: AsyncParsableCommand {
             Doctor.self,
         ])
 
-    /// The command that the arguments name. Help, a version and a mistake are printed at once, and end with a status.
+    /// Returns the command of the arguments. Help, a version and a usage error are printed at once, and result in a status.
     static func parsed(_ arguments: [String]) -> Parsed {
         let named = NamedCommand(arguments)
         (named.path.first as? any CloudCommands.Type)?.startHTTP()
@@ -47,7 +47,7 @@ struct Rainctl: AsyncParsableCommand {
             return runAtOnce(command, arguments: arguments)
         }
         let failure: (any Error)?
-        await NetworkWords.restore(isQuiet: Self.isQuiet(arguments))
+        await NetworkMessages.restore(isQuiet: Self.isQuiet(arguments))
         do {
             try await waiting.run()
             failure = nil
@@ -58,9 +58,18 @@ struct Rainctl: AsyncParsableCommand {
         return failure.map { report($0, arguments: arguments) } ?? .ok
     }
 
-    /// Every command has the option, and reads it itself: here it is wanted after the command's end.
+    /// Every command reads this option itself; here it is needed after the command's end.
     private static func isQuiet(_ arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains { $0 == "--quiet" || $0 == "-q" }
+    }
+
+    /// A replacement for the parser's errors that name a wrong cause.
+    private static func betterSentence(for error: any Error, _ arguments: [String]) -> String? {
+        let message = message(for: error)
+        if ["Unexpected argument", "Unknown option"].contains(where: message.contains) {
+            return CommandSuggestion.terminatorSentence(for: arguments)
+        }
+        return CommandSuggestion.negativeSentence(for: arguments, message)
     }
 
     private static func report(_ error: any Error, arguments: [String]) -> ExitStatus {
@@ -68,12 +77,12 @@ struct Rainctl: AsyncParsableCommand {
         let parserStatus = exitCode(for: error)
         if parserStatus == .success {
             if let suggestion = CommandSuggestion.sentence(for: arguments) {
-                // The parser has help for what is above a command that does not exist.
+                // For an unknown command, the parser shows the help of its parent.
                 let failure = CommandFailure(.usage, reason: "no_such_command", message: suggestion)
                 Output(isJSON: wantsJSON, isQuiet: false).failure(failure)
                 return failure.status
             }
-            // --help and --version arrive as errors too.
+            // `--help` and `--version` also arrive as errors.
             StandardStreams.out(CompletionScript.withoutExpansion(fullMessage(for: error)) + "\n")
             return .ok
         }
@@ -83,10 +92,12 @@ struct Rainctl: AsyncParsableCommand {
                 failure = CommandFailure(.usage, message: sentence)
             } else if let suggestion = CommandSuggestion.sentence(for: arguments) {
                 failure = CommandFailure(.usage, reason: "no_such_command", message: suggestion)
+            } else if let sentence = Self.betterSentence(for: error, arguments) {
+                failure = CommandFailure(.usage, message: sentence)
             } else {
                 failure = CommandFailure(.usage, message: message(for: error))
                 if !wantsJSON {
-                    // One style for every error; how the command is used follows.
+                    // All errors have one style. The usage follows.
                     let words = fullMessage(for: error).linesWithoutControls
                     StandardStreams.err("error: \(words.hasPrefix("Error: ") ? String(words.dropFirst(7)) : words)\n")
                     return .usage

@@ -8,7 +8,7 @@ import RainKitTesting
 import Testing
 import RainCore
 
-/// RFC 4648, section 5, without padding.
+/// Base64url without padding (RFC 4648, section 5).
 func base64URL(_ bytes: [UInt8]) -> String {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
     var text = ""
@@ -45,7 +45,7 @@ func savedSession(_ name: String, received: Double = 1_800_000_000, life: Double
         context: ["base_url": "http://127.0.0.1:1", "claim_url": ""])
 }
 
-/// One account with everything that a test steers.
+/// One account with everything that a test controls.
 struct Bench {
     let http = ScriptedHTTPClient()
     let clock = ManualWallClock()
@@ -78,6 +78,6 @@ struct Bench {
         return #"{"status":"success","description":"x","idtoken":"id-\#(name)","accesstoken":"\#(access)"}"#
     }
 
-    /// A request of the user's.
+    /// A request of the user.
     var request: HTTPRequest { HTTPRequest(method: .get, url: deployment.base.text + "/v1/user/nodes") }
 }

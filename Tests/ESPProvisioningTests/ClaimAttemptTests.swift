@@ -35,20 +35,21 @@ struct ClaimAttemptTests {
     }
 
     static let cases = [
-        Case(stage: .start, fault: .rejected, meaning: .claimFailed, words: "takes no claim now"),
+        Case(stage: .start, fault: .rejected, meaning: .claimFailed, words: "accepts no claim now"),
         Case(stage: .start, fault: .rejected, restoresLinks: true, meaning: .claimInterrupted, words: "Move nearer"),
-        Case(stage: .start, fault: .malformed, restoresLinks: true, meaning: .claimFailed, words: "takes no claim now"),
+        Case(
+            stage: .start, fault: .malformed, restoresLinks: true, meaning: .claimFailed, words: "accepts no claim now"),
         Case(stage: .start, fault: .deviceLost, meaning: .deviceLost),
-        Case(stage: .request, fault: .rejected, meaning: .claimFailed, words: "broke off in the middle"),
+        Case(stage: .request, fault: .rejected, meaning: .claimFailed, words: "stopped in the middle"),
         Case(stage: .request, fault: .rejected, restoresLinks: true, meaning: .claimInterrupted, words: "Move nearer"),
-        Case(stage: .request, fault: .securityMismatch, meaning: .claimFailed, words: "broke off in the middle"),
+        Case(stage: .request, fault: .securityMismatch, meaning: .claimFailed, words: "stopped in the middle"),
         Case(stage: .request, fault: .deviceLost, restoresLinks: true, meaning: .deviceLost),
         Case(stage: .request, fault: .cancelled, meaning: .cancelled),
-        Case(stage: .certificate, fault: .rejected, meaning: .claimFailed, words: "only a restart tells"),
+        Case(stage: .certificate, fault: .rejected, meaning: .claimFailed, words: "only a restart shows"),
         Case(
             stage: .certificate, fault: .rejected, restoresLinks: true, meaning: .claimFailed,
-            words: "only a restart tells"),
-        Case(stage: .certificate, fault: .deviceLost, meaning: .deviceLost, words: "only a restart tells"),
+            words: "only a restart shows"),
+        Case(stage: .certificate, fault: .deviceLost, meaning: .deviceLost, words: "only a restart shows"),
         Case(stage: .certificate, fault: .cancelled, meaning: .cancelled),
     ]
 

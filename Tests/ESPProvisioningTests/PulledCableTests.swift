@@ -58,6 +58,6 @@ struct PulledCableTests {
         try await board.secure()
         let error = await #expect(throws: ProvisioningError.self) { try await board.watch { _ in } }
         #expect(error?.code == .deviceLost && error?.reason == "port_gone", "\(String(describing: error))")
-        #expect(error?.message.hasPrefix("The port /dev/ttyUSB0 went away") == true, "\(error?.message ?? "")")
+        #expect(error?.message.hasPrefix("The port /dev/ttyUSB0 was removed") == true, "\(error?.message ?? "")")
     }
 }

@@ -68,6 +68,20 @@ struct QRPayloadTests {
         #expect(error?.code == .invalidArgument)
     }
 
+    @Test("what is too long for a code is named")
+    func tooLong() {
+        let long = String(repeating: "x", count: 4000)
+        for (name, proof, words) in [
+            ("PROV_1", long, "the proof of possession is too long (4000 bytes)"),
+            (long, "abcd", "the board's name is too long (4000 bytes)"),
+        ] {
+            let error = #expect(throws: ProvisioningError.self) {
+                try QRPayload.text(name: name, proof: ProofOfPossession(proof), transport: .ble)
+            }
+            #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+        }
+    }
+
     @Test(
         "a scheme is 0, 1 or 2, and nothing is made of its absence",
         arguments: [(nil, nil), (0, 0), (1, 1), (2, 2)] as [(Int?, Int?)])

@@ -101,7 +101,7 @@ struct ScanStateTests {
             }
         }
         #expect(error?.code == .rejected)
-        #expect(error?.message.contains("on a network already") == true)
+        #expect(error?.message.contains("already on a network") == true)
         #expect(!firmware.asked.contains(.scan))
     }
 }

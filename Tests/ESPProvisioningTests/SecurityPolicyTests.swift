@@ -36,23 +36,23 @@ struct SecurityPolicyTests {
         Case(least: .second, SecurityRequirement(version: -1, needsProofOfPossession: false)),
         Case(least: .second, SecurityRequirement(version: 7, needsProofOfPossession: true)),
 
-        Case(wanted: 1, .none, "speaks Security 0, not 1.", .anySecurity),
-        Case(wanted: 2, .first(proof: true), "speaks Security 1, not 2.", .anySecurity),
-        Case(wanted: 0, .first(proof: true), "speaks Security 1, not 0.", .anySecurity),
+        Case(wanted: 1, .none, "uses Security 0, not 1.", .anySecurity),
+        Case(wanted: 2, .first(proof: true), "uses Security 1, not 2.", .anySecurity),
+        Case(wanted: 0, .first(proof: true), "uses Security 1, not 0.", .anySecurity),
         Case(wanted: 1, .first(proof: false)),
         Case(wanted: 0, .none),
         // What is insisted on does not make what is known any less.
         Case(
-            wanted: 0, least: .first(proof: true), .none, "says that it speaks Security 0",
+            wanted: 0, least: .first(proof: true), .none, "reports that it uses Security 0",
             .acceptedSecurity(version: 0)),
 
         Case(
-            least: .first(proof: false), .none, "where all goes in clear, but its label says otherwise",
+            least: .first(proof: false), .none, "which sends everything in clear, but its label promises more",
             .acceptedSecurity(version: 0)),
         Case(least: .first(proof: true), .none, "Nothing secret was sent.", .acceptedSecurity(version: 0)),
-        Case(least: .second, .first(proof: true), "speaks Security 1, but its label", .acceptedSecurity(version: 1)),
+        Case(least: .second, .first(proof: true), "uses Security 1, but its label", .acceptedSecurity(version: 1)),
         Case(
-            least: .first(proof: true), .first(proof: false), "wants no proof of possession, but its label",
+            least: .first(proof: true), .first(proof: false), "needs no proof of possession, but its label",
             .acceptedSecurity(version: 1)),
         Case(least: .first(proof: true), .first(proof: true)),
         Case(least: .first(proof: true), .second),

@@ -39,7 +39,7 @@ struct UnansweredApplyTests {
             try await firmware.clock.run { try await board.join(home) }
         }
         #expect(error?.code == .mayBeJoining)
-        #expect(error?.message.contains("look for it in your account") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("Look for it in your account") == true, "\(error?.message ?? "")")
         #expect(firmware.clock.now.offset < .seconds(30), "\(firmware.clock.now.offset)")
     }
 
@@ -134,6 +134,6 @@ struct UnansweredApplyTests {
             }
         }
         #expect(error?.code == .rejected)
-        #expect(error?.message.contains("on the network Home already") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("already on the network Home") == true, "\(error?.message ?? "")")
     }
 }

@@ -32,11 +32,11 @@ struct WiFiRemarkTests {
     }
 
     static let names: [(name: String, start: String)] = [
-        ("Home", "The board does not hear the network \"Home\": check the name"),
-        ("Home ", "The board does not hear the network \"Home \": the network name that was given ends with a blank"),
+        ("Home", "The board cannot find the network \"Home\". Check the name"),
+        ("Home ", "The board cannot find the network \"Home \": the network name that was given ends with a blank"),
         (
             "\"Home\"",
-            "The board does not hear the network \"\"Home\"\": the network name that was given is in quotation marks"
+            "The board cannot find the network \"\"Home\"\": the network name that was given is in quotation marks"
         ),
     ]
 

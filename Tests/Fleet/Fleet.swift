@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
 import Glibc
 import RainJSON
 import RainKit
@@ -55,8 +56,8 @@ enum Fleet {
 
     private static func provision(_ board: Order.Board, _ order: Order, _ kit: RainKitClient) async -> Result {
         let began = ContinuousClock.now
-        var error: OnboardingError?
-        do throws(OnboardingError) {
+        var error: RainKitError?
+        do {
             guard let network = try? WiFiNetwork(order.ssid, passphrase: order.passphrase) else {
                 fatalError("the order names no network")
             }
@@ -65,7 +66,7 @@ enum Fleet {
                 network: .given(network), mapsToUser: !order.api.isEmpty, deadline: .seconds(order.timeout))
             try await kit.provision(.bluetooth(board.address), with: BoardCredentials(proof: proof), request)
         } catch let failure {
-            error = failure
+            error = RainKitError(wrapping: failure)
         }
         return Result(board: board, error: error, seconds: (ContinuousClock.now - began) / .seconds(1))
     }
@@ -92,7 +93,7 @@ struct Order: Decodable {
 
 struct Result: Sendable {
     var board: Order.Board
-    var error: OnboardingError?
+    var error: RainKitError?
     var seconds: Double
 
     func print() {
@@ -101,7 +102,7 @@ struct Result: Sendable {
             .init("seconds", .number(seconds)),
         ]
         if let error {
-            members += [.init("step", .string(error.step.rawValue)), .init("error", .string("\(error)"))]
+            members += [.init("step", .string(error.step?.rawValue ?? "")), .init("error", .string("\(error)"))]
         }
         printLine(members)
     }

@@ -41,6 +41,31 @@ struct ProtocommSessionTests {
         #expect(board.mostInside == 0)
     }
 
+    /// A cipher that takes nothing for an answer.
+    private struct StrictCipher: SessionCipher {
+        mutating func encrypt(_ plaintext: [UInt8]) throws(CipherError) -> [UInt8] { plaintext }
+        mutating func decrypt(_ ciphertext: [UInt8]) throws(CipherError) -> [UInt8] { throw .authenticationFailed }
+    }
+
+    private struct StrictScheme: SecurityScheme {
+        mutating func start() throws(HandshakeError) -> HandshakeStep { .send([0]) }
+        mutating func receive(_ response: [UInt8]) throws(HandshakeError) -> HandshakeStep { .established }
+        consuming func finish() throws(HandshakeError) -> StrictCipher { StrictCipher() }
+    }
+
+    @Test(
+        "an answer that cannot be decrypted says whether it was encrypted at all",
+        arguments: [
+            (Array("not encrypted".utf8), "answered in clear text (13 bytes) on prov-config"),
+            ([0x80, 0x01, 0xFF], "The board's answer on prov-config cannot be decrypted"),
+        ])
+    func undecryptable(answer: [UInt8], words: String) async throws {
+        let session = ProtocommSession(transport: InMemoryTransport { _, _ in answer })
+        try await session.handshake(StrictScheme())
+        let error = await #expect(throws: ProtocommError.self) { try await session.request([1], on: .config) }
+        #expect(error?.code == .cipherFailure && error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
     @Test("a hundred concurrent requests are served one at a time, each with its own answer")
     func hundredConcurrentRequests() async throws {
         let board = ToyBoard()

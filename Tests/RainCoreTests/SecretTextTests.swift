@@ -31,7 +31,10 @@ struct SecretTextTests {
     static let faults: [(bytes: [UInt8], fault: FileText.Fault)] = [
         ([0xFF, 0xFE] + utf16("hunter22\r\n", true), .utf16), ([0xFE, 0xFF] + utf16("hunter22", false), .utf16),
         (utf16("hunter22", true), .nul), (utf16("hunter22", false), .nul), (Array("hunter22\0".utf8), .nul),
-        ([0], .nul), (Array("hunter22\nsecond".utf8), .severalLines),
+        ([0], .nul), (utf16("hünter22", true), .nul),
+        ([0x89] + Array("PNG\r\n\u{1A}\n\0\0\0\rIHDR".utf8), .picture), ([0xFF, 0xD8, 0xFF, 0xE0, 0, 16], .picture),
+        (Array("GIF89a\u{1}\0\u{1}\0".utf8), .picture), ([0x7F, 0x45, 0x4C, 0x46, 2, 1, 1, 0, 0, 0xF3], .binary),
+        (Array("hunter22\nsecond".utf8), .severalLines),
         (Array("hunter22\r\nsecond\r\n".utf8), .severalLines),
         (Array("\nhunter22".utf8), .severalLines), (Array("a\rb".utf8), .severalLines),
         (mark + Array("one\ntwo".utf8), .severalLines), ([0xFF, 0xFE], .utf16),

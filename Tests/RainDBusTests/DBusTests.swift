@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainDBus
 import TestSupport
 import Testing
+
+@testable import RainDBus
 
 @Suite("A connection to D-Bus")
 struct DBusTests {
@@ -14,4 +15,13 @@ struct DBusTests {
             ($0 as? DBusError)?.code == .timeout
         }
     }
+
+    @Test(
+        "an address names a transport first",
+        arguments: [
+            ("unix:path=/run/dbus/system_bus_socket", true), ("unix:path=/a;tcp:host=b,port=1", true),
+            ("/run/dbus/system_bus_socket", false), ("unix:path=/a;/b", false), (":path=/a", false), ("", false),
+            ("a/b:c", false),
+        ])
+    func addresses(text: String, isRight: Bool) { #expect(DBusAddress.at(text).isWellFormed == isRight) }
 }

@@ -73,6 +73,11 @@ struct FaultTests {
             _ = $0.readRequest()
             $0.write("SSH-2.0-OpenSSH_9.2p1\r\n")
         },
+        Fault(testDescription: "breaks the chunked encoding", code: .malformed, receivedBytes: true) {
+            _ = $0.readRequest()
+            $0.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n")
+            $0.waitForClose()
+        },
         Fault(testDescription: "falls silent", code: .timeout, receivedBytes: false) {
             _ = $0.readRequest()
             $0.waitForClose()

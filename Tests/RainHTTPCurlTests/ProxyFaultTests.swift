@@ -44,7 +44,7 @@ struct ProxyFaultTests {
     }
 
     static let faults: [Fault] = [
-        answers("407 Proxy Authentication Required", "wants a user name and a password (HTTP 407)", .proxyRefused),
+        answers("407 Proxy Authentication Required", "requires a user name and a password (HTTP 407)", .proxyRefused),
         Fault(
             testDescription: "does not take the password", code: .proxyRefused,
             says: "does not accept the user name and password that are given there (HTTP 407)",
@@ -55,7 +55,7 @@ struct ProxyFaultTests {
         },
         Fault(
             testDescription: "knows other ways to sign in", code: .proxyRefused,
-            says: "(HTTP 407), and this program has only Basic", credentials: "me:planted-secret@"
+            says: "(HTTP 407), and this program supports only Basic", credentials: "me:planted-secret@"
         ) { peer in
             _ = peer.readRequest()
             peer.respond(
@@ -72,7 +72,7 @@ struct ProxyFaultTests {
         answers("404 Not Found", "is not a proxy (HTTP 404)", .proxyRefused),
         answers("405 Method Not Allowed", "is not a proxy (HTTP 405)", .proxyRefused),
         answers("501 Not Implemented", "is not a proxy (HTTP 501)", .proxyRefused),
-        answers("302 Found", "wants a sign-in in the browser (HTTP 302)", .proxyRefused),
+        answers("302 Found", "requires a sign-in in the browser (HTTP 302)", .proxyRefused),
         Fault(testDescription: "closes after the request", code: .proxy, says: "closed the connection") {
             _ = $0.readRequest()
         },
@@ -98,7 +98,7 @@ struct ProxyFaultTests {
         socks("knows no way to the host", [5, 0], [5, 4], "cannot reach it (host unreachable)", .proxy),
         socks("forbids it", [5, 0], [5, 2], "its rules do not allow the connection", .proxy),
         socks(
-            "accepts no sign-in", [5, 0xFF], nil, "wants a user name and a password, as in socks5h://USER:PASSWORD@",
+            "accepts no sign-in", [5, 0xFF], nil, "requires a user name and a password, as in socks5h://USER:PASSWORD@",
             .proxyRefused),
         Fault(
             testDescription: "does not take the password for SOCKS", code: .proxyRefused,
@@ -119,7 +119,7 @@ struct ProxyFaultTests {
             $0.waitForClose()
         },
         Fault(
-            testDescription: "does not speak TLS", code: .proxyRefused, says: "opens no secure connection",
+            testDescription: "does not speak TLS", code: .proxyRefused, says: "does not open a secure connection",
             scheme: "https"
         ) {
             _ = $0.read(3)
@@ -155,7 +155,10 @@ struct ProxyFaultTests {
             ("http://nobody.invalid:3128", "the name of the proxy"),
             ("ftp://127.0.0.1:9", "does not hold the address of a proxy: it begins with ftp://"),
             ("http://:x:y", "does not hold the address of a proxy: it has more than one colon"),
-            ("http://127.0.0.1:abc", "does not hold the address of a proxy: what follows its last colon is not a port"),
+            (
+                "http://127.0.0.1:abc",
+                "does not hold the address of a proxy: the text after its last colon is not a port"
+            ),
         ])
     func nobody(proxy: String, says: String) async throws {
         let error = try #require(await failure(proxy))
@@ -164,10 +167,10 @@ struct ProxyFaultTests {
         #expect(refused.code == .proxy && refused.message.contains("nothing listens"), "\(refused)")
     }
 
-    @Test("a silent proxy is what did not answer")
-    func silent() async throws {
+    @Test("a silent proxy is what did not answer", arguments: ["http", "socks5h"])
+    func silent(scheme: String) async throws {
         let server = try LoopbackServer { $0.waitForClose() }
-        let error = try #require(await failure("http://127.0.0.1:\(server.port)", deadline: .seconds(5)))
+        let error = try #require(await failure("\(scheme)://127.0.0.1:\(server.port)", deadline: .seconds(5)))
         #expect(error.code == .timeout && error.message.contains("the proxy 127.0.0.1"), "\(error)")
         #expect(error.silentProxy?.contains("https_proxy") == true)
     }
@@ -245,8 +248,8 @@ struct ProxyFaultTests {
         (CURLPX_CLOSED, .proxy, "closed the connection"), (CURLPX_RECV_CONNECT, .proxy, "closed the connection"),
         (CURLPX_BAD_VERSION, .proxyRefused, "is not a proxy of that kind (text of libcurl)"),
         (CURLPX_UNKNOWN_MODE, .proxyRefused, "is not a proxy of that kind"),
-        (CURLPX_NO_AUTH, .proxyRefused, "wants a user name and a password, as in socks5://USER:PASSWORD@p:1080"),
-        (CURLPX_USER_REJECTED, .proxyRefused, "wants a user name and a password"),
+        (CURLPX_NO_AUTH, .proxyRefused, "requires a user name and a password, as in socks5://USER:PASSWORD@p:1080"),
+        (CURLPX_USER_REJECTED, .proxyRefused, "requires a user name and a password"),
         (CURLPX_LONG_PASSWD, .proxyRefused, "more than 255 bytes"),
         (CURLPX_RESOLVE_HOST, .unresolved, "with socks5h:// in all_proxy, the proxy looks it up"),
     ]
@@ -257,7 +260,7 @@ struct ProxyFaultTests {
         #expect(meaning.code == code && meaning.message.contains(says), "\(meaning)")
         let given = socksFault("socks5", CURLE_PROXY, credentials: "u:planted@", proxyError: error).meaning
         #expect(given.code == code && !given.message.contains("planted"), "\(given)")
-        #expect(!given.message.contains("wants a user name"), "\(given)")
+        #expect(!given.message.contains("requires a user name"), "\(given)")
     }
 
     @Test(

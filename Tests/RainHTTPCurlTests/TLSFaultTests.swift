@@ -50,7 +50,7 @@ struct TLSFaultTests {
         alert(0, closed, .closed),
         alert(40, "requires a client certificate, or has no cipher in common"),
         alert(49, "refused the secure connection (TLS alert: access denied)"),
-        alert(70, "speaks only versions of TLS that are too old"),
+        alert(70, "supports only versions of TLS that are too old"),
         alert(71, "refused the secure connection (TLS alert: insufficient security)"),
         alert(80, closed, .closed),
         alert(112, "has no site of that name"),
@@ -77,7 +77,8 @@ struct TLSFaultTests {
             (10, "has expired by this machine's clock, which shows 2026-11-25 09:30 UTC"),
             (18, "is self-signed"), (19, "from an authority that this machine does not trust"),
             (20, "from an authority that this machine does not trust"),
-            (21, "from an authority that this machine does not trust"), (23, "has been revoked"),
+            (21, "from an authority that this machine does not trust"), (24, "it lacks CA:TRUE"),
+            (23, "has been revoked"),
             (62, "is for another name"), (64, "is for another name"), (66, "too weak"), (68, "too weak"),
         ])
     func certificate(result: Int, says: String) {
@@ -88,6 +89,53 @@ struct TLSFaultTests {
         fault.now = "2026-11-25 09:30 UTC"
         #expect(fault.meaning.code == .tls)
         #expect(fault.meaning.message.contains(says), "\(fault.meaning.message)")
+    }
+
+    @Test(
+        "certificates that replace the system's are named, with the setting that names them",
+        arguments: [(18, "is self-signed"), (19, "is from an authority"), (20, "is from an authority")])
+    func givenAuthorities(result: Int, says: String) {
+        var fault = TransferFault(
+            code: CURLE_PEER_FAILED_VERIFICATION, text: "SSL certificate problem: x", host: "a.example",
+            isEncrypted: true)
+        fault.verifyResult = result
+        var configuration = CurlConfiguration(certificateAuthorities: "/x.pem")
+        configuration.certificateAuthoritiesOrigin = "RAINKIT_CA_FILE"
+        fault.givenAuthorities = configuration.givenAuthorities
+        let message = fault.meaning.message
+        #expect(message.contains(says), "\(message)")
+        #expect(message.contains("not in the file /x.pem, which RAINKIT_CA_FILE names"), "\(message)")
+        #expect(message.contains("intermediate certificate") == (result == 20), "\(message)")
+        configuration.certificateAuthorities = nil
+        configuration.certificateAuthorityFolder = "/empty"
+        fault.givenAuthorities = configuration.givenAuthorities
+        #expect(fault.meaning.message.contains("not in the folder /empty, which SSL_CERT_DIR names"))
+    }
+
+    @Test("a server that may lack its intermediate certificate is described so", arguments: [20, 21])
+    func intermediate(result: Int) {
+        var fault = TransferFault(
+            code: CURLE_PEER_FAILED_VERIFICATION, text: "SSL certificate problem: x", host: "a.example",
+            isEncrypted: true)
+        fault.verifyResult = result
+        #expect(
+            fault.meaning.message.contains("or the server does not send its intermediate certificate"),
+            "\(fault.meaning.message)")
+    }
+
+    @Test("a server that accepts the connection and does not begin TLS is told from one that does not answer")
+    func silent() async throws {
+        let server = try LoopbackServer { $0.waitForClose() }
+        let url = "https://127.0.0.1:\(server.port)/"
+        let error = try #require(
+            await CurlHTTPClient().failure(
+                HTTPRequest(method: .get, url: url, deadline: .seconds(1), connection: .fresh)))
+        #expect(error.code == .timeout && error.lacksTLS, "\(error)")
+        // With plain HTTP, the server owes the answer.
+        let plain = try #require(
+            await CurlHTTPClient().failure(
+                HTTPRequest(method: .get, url: server.url, deadline: .seconds(1), connection: .fresh)))
+        #expect(plain.code == .timeout && !plain.lacksTLS, "\(plain)")
     }
 
     @Test(

@@ -52,6 +52,14 @@ struct ParsingTests {
         #expect(value.members?.count == 2)
     }
 
+    @Test("marks of a merge conflict are described as these, and not as markup", arguments: ["", "{\n"])
+    func mergeConflict(before: String) {
+        let text = before + "<<<<<<< HEAD\n\"a\":1\n=======\n\"a\":2\n>>>>>>> other\n}"
+        let error = #expect(throws: JSONError.self) { try parse(text) }
+        #expect(error?.code == .malformed && error?.offset == before.utf8.count)
+        #expect(error?.message.contains("merge conflict") == true)
+    }
+
     @Test(
         "what is not JSON is refused by its kind",
         arguments: [

@@ -6,7 +6,7 @@ import Testing
 @Suite("Addresses of boards")
 struct BoardAddressTests {
     @Test(
-        "the text form is read and written alike",
+        "the text form is read and written in the same way",
         arguments: [
             ("serial:/dev/ttyUSB0", BoardAddress.serial("/dev/ttyUSB0")),
             ("serial:", .serial()),
@@ -22,7 +22,7 @@ struct BoardAddressTests {
     }
 
     @Test(
-        "what is no address is refused", arguments: ["", "/dev/ttyUSB0", ":x", "Serial:x", "ble:x?adapter", "ble:x?=y"])
+        "an invalid address is refused", arguments: ["", "/dev/ttyUSB0", ":x", "Serial:x", "ble:x?adapter", "ble:x?=y"])
     func refused(text: String) {
         let error = #expect(throws: ProvisioningError.self) { try BoardAddress(text) }
         #expect(error?.code == .invalidArgument)
@@ -31,7 +31,7 @@ struct BoardAddressTests {
     @Test("a host may have a port", arguments: [("a", 80), ("a:8080", 8080), ("[::1]", 80), ("[::1]:81", 81)])
     func hosts(text: String, port: Int) throws { #expect(try HostAndPort(text).port == port) }
 
-    @Test("a host that is none is refused", arguments: ["", ":80", "a:0", "a:65536", "a:b", "a/b", "a b", "[::1]x"])
+    @Test("an invalid host is refused", arguments: ["", ":80", "a:0", "a:65536", "a:b", "a/b", "a b", "[::1]x"])
     func noHost(text: String) { #expect(throws: ProvisioningError.self) { try HostAndPort(text) } }
 
     @Test(
@@ -39,7 +39,7 @@ struct BoardAddressTests {
         arguments: [
             ("http://192.168.4.1/", "without http://"), ("fe80::1", "in brackets"),
             ("2001:db8::5:80", "in brackets"), ("::1:8080", "[::1]:8080"), ("fe80::1%eth0", "in brackets"),
-            ("board:80:http", "more than one colon"),
+            ("board:80:http", "more than one colon"), ("192.168.4.1:80:80", "more than one colon"),
             ("::1", "in brackets"), ("192.168.4.1:99999", "\"99999\" is not a port"), ("a:b", "\"b\" is not a port"),
             ("[::1]:0", "\"0\" is not a port"), ("192.168.4.1/prov", "HOST or HOST:PORT"),
         ])
@@ -60,7 +60,7 @@ struct BoardAddressTests {
     }
 
     @Test(
-        "an address with an interface needs one that is there",
+        "an address with an interface needs an interface that exists",
         arguments: [
             ("[fe80::1%nosuchif0]", "no network interface \"nosuchif0\""),
             ("[fe80::1]", "needs the name of the network interface"),
@@ -73,7 +73,7 @@ struct BoardAddressTests {
     }
 
     @Test(
-        "other addresses need none",
+        "other addresses need no interface",
         arguments: ["[fe80::1%lo]", "[::1]", "[2001:db8::1]:80", "192.168.4.1", "fe80.example"])
     func interface(text: String) throws { try HostAndPort(text).checkInterface() }
 }

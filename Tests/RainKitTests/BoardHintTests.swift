@@ -14,7 +14,7 @@ struct BoardHintTests {
         return RainKitClient(configuration)
     }
 
-    @Test("the transport that is named comes first")
+    @Test("a named transport comes first")
     func named() throws {
         let address = try Self.client(isCabled: true).address(
             for: BoardHint(scheme: "ble", options: ["device-name": "PROV_1", "adapter": "hci1"]))
@@ -50,7 +50,7 @@ struct BoardHintTests {
         #expect(try Self.client().address(for: BoardHint()) == .serial())
     }
 
-    @Test("a transport that nobody registered is refused, with those that there are")
+    @Test("an unknown transport is refused, and the known ones are listed")
     func unknown() {
         let error = #expect(throws: ProvisioningError.self) {
             try Self.client().address(for: BoardHint(scheme: "tcp"))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Files of certificates")
 struct CertificateFileTests {
-    /// A certificate that `openssl req -x509` made, without its two marks.
+    /// The body of a certificate that `openssl req -x509` made, without its first and last line.
     private static let body = """
         MIIBcDCCARWgAwIBAgIUVv7+soe7zmJBXMmWWY4l6EIjg/UwCgYIKoZIzj0EAwIw
         DDEKMAgGA1UEAwwBYTAgFw0yNjExMjUxMjQ0NThaGA8yMTI2MTEwMTEyNDQ1OFow
@@ -42,7 +42,7 @@ struct CertificateFileTests {
     }
 
     @Test(
-        "a file with certificates is taken, whatever is around them",
+        "a file with certificates is accepted, whatever surrounds them",
         arguments: [
             pem(body), "# An authority\n" + pem(body).replacing("\n", with: "\r\n"), pem(body) + "\n" + pem(body),
             pem(body, "X509 CERTIFICATE"), pem(body, "TRUSTED CERTIFICATE"),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RainKitConfiguration")
 struct ConfigurationTests {
-    @Test("printed in any way, it shows no secret of the environment")
+    @Test("a printed or dumped configuration shows no secret of the environment")
     func printed() {
         var configuration = RainKitConfiguration.inMemory()
         configuration.environment = ["RAINKIT_CLIENT_SECRET": "planted-secret"]

@@ -14,7 +14,7 @@ struct DiscoveryTests {
         return RainKitClient(configuration)
     }
 
-    @Test("every transport's boards come, and the stream ends with the search")
+    @Test("boards of every transport are reported, and the stream ends with the search")
     func all() async throws {
         let kit = Self.client(
             ScriptedBoards(scheme: "one", names: ["a", "b"]), ScriptedBoards(scheme: "two", names: ["c"]))
@@ -23,7 +23,7 @@ struct DiscoveryTests {
         #expect(found == ["one:a", "one:b", "two:c"])
     }
 
-    @Test("only the transports that are asked for look")
+    @Test("only the requested transports search")
     func chosen() async throws {
         let kit = Self.client(
             ScriptedBoards(scheme: "one", names: ["a"]), ScriptedBoards(scheme: "two", failure: Self.off))
@@ -32,7 +32,7 @@ struct DiscoveryTests {
         #expect(found.map(\.name) == ["a"])
     }
 
-    @Test("a transport that cannot look is told of beside what others find")
+    @Test("a transport that cannot search is reported beside the boards of others")
     func oneIsOff() async throws {
         let kit = Self.client(
             ScriptedBoards(scheme: "one", names: ["a"]), ScriptedBoards(scheme: "two", failure: Self.off))
@@ -41,18 +41,18 @@ struct DiscoveryTests {
         #expect(told.withLock { $0 } == ["powered_off"])
     }
 
-    @Test("where none can look, the stream fails with the reason")
+    @Test("if no transport can search, the stream fails with the reason")
     func allAreOff() async throws {
         let kit = Self.client(ScriptedBoards(scheme: "one"), ScriptedBoards(scheme: "two", failure: Self.off))
-        let error = await #expect(throws: ProvisioningError.self) { for try await _ in kit.boards() {} }
+        let error = await #expect(throws: RainKitError.self) { for try await _ in kit.boards() {} }
         #expect(error?.reason == "powered_off")
     }
 
-    @Test("a transport that fails after its first board has not looked to the end")
+    @Test("a transport that fails after its first board has not finished its search")
     func failsLater() async throws {
         let kit = Self.client(ScriptedBoards(scheme: "one", names: ["a"], failure: Self.off))
         var found: [String?] = []
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: RainKitError.self) {
             for try await board in kit.boards() { found.append(board.name) }
         }
         #expect(error?.reason == "powered_off" && found == ["a"])
@@ -61,13 +61,13 @@ struct DiscoveryTests {
     @Test("a scheme that is not registered is refused")
     func unknownScheme() async throws {
         let kit = Self.client(ScriptedBoards(scheme: "one", names: ["a"]))
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: RainKitError.self) {
             for try await _ in kit.boards(over: ["bluetooth"]) {}
         }
-        #expect(error?.code == .invalidArgument)
+        #expect(error?.board?.code == .invalidArgument)
     }
 
-    @Test("leaving the loop ends a search that would go on")
+    @Test("leaving the loop ends a search that would continue")
     func left() async throws {
         let kit = Self.client(ScriptedBoards(scheme: "one", names: ["a"], keepsLooking: true))
         for try await board in kit.boards() {
@@ -76,7 +76,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("a search by name ends with the board")
+    @Test("a search by name ends once the board is found")
     func byName() async throws {
         let kit = Self.client(ScriptedBoards(scheme: "one", names: ["a", "b"], keepsLooking: true))
         var found: [String?] = []
@@ -84,14 +84,14 @@ struct DiscoveryTests {
         #expect(found == ["a"])
     }
 
-    @Test("where no way to a board works the search ends at once, with the way before each reason, told once")
+    @Test("if no transport works, the search ends at once, with each reason reported once and its transport before it")
     func noWay() async throws {
         let other = ProvisioningError(.unavailable, message: "The cable is cut.", reason: "no_port")
         let kit = Self.client(
             ScriptedBoards(scheme: "ble", failure: Self.off), ScriptedBoards(scheme: "softap", failure: Self.off),
             ScriptedBoards(scheme: "serial", failure: other))
-        // If it did not end by itself it would not end.
-        let error = await #expect(throws: ProvisioningError.self) {
+        // Fails by the test's time limit if the search does not end by itself.
+        let error = await #expect(throws: RainKitError.self) {
             _ = try await kit.findBoard(within: .seconds(1_000_000))
         }
         let message = error?.message ?? ""
@@ -102,14 +102,14 @@ struct DiscoveryTests {
                 || message.contains("As a Wi-Fi network: \(Self.off.message)"), "\(message)")
     }
 
-    @Test("what each way said stands in the order of the ways, whichever fails first")
+    @Test("the errors of transports are in the order of the transports, whichever fails first")
     func order() async throws {
         let other = ProvisioningError(.unavailable, message: "The cable is cut.", reason: "no_port")
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)
         let kit = Self.client(
             ScriptedBoards(scheme: "ble", failure: Self.off, failsAfter: gate),
             ScriptedBoards(scheme: "serial", failure: other))
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: RainKitError.self) {
             _ = try await kit.findBoard(unavailable: { scheme, _ in if scheme == "serial" { opener.finish() } })
         }
         #expect(
@@ -117,7 +117,7 @@ struct DiscoveryTests {
             "\(error?.message ?? "")")
     }
 
-    @Test("a way that does not work is told of while others are looked through")
+    @Test("a transport that does not work is reported while others are searched")
     func oneWayLess() async throws {
         let kit = Self.client(
             ScriptedBoards(scheme: "one", keepsLooking: true), ScriptedBoards(scheme: "two", failure: Self.off))

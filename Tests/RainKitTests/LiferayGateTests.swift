@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
 import RainKit
 import RainKitTesting
 import TestSupport
@@ -37,24 +39,24 @@ struct LiferayGateTests {
     }
 
     @Test(
-        "is refused before anything is sent, to the board or elsewhere, and the modes that give one are named",
+        "is refused before anything is sent to the board or a server, and the modes with a token are listed",
         arguments: [CredentialKind.basic, .cookie, CredentialKind(rawValue: "another")], descriptions)
     func refused(kind: CredentialKind, description: String) async throws {
         let kit = try self.kit(kind, description).kit
         let remedy = Remedy.signInMode(provider: "liferay", modes: ["oauth2Redirect", "oauth2UsernameAndPassword"])
-        let early = await accountError { () throws(AccountError) in try await kit.checkCanProvision() }
-        #expect(early?.code == .invalidConfiguration && early?.remedies == [remedy])
+        let early = await #expect(throws: RainKitError.self) { try await kit.checkCanProvision() }
+        #expect(early?.account?.code == .invalidConfiguration && early?.remedies == [remedy])
         #expect(early?.message.contains("no access token") == true && "\(early as Any)".contains("planted") == false)
 
         let board = UntouchedBoard()
-        let late = await #expect(throws: OnboardingError.self) {
+        let late = await #expect(throws: RainKitError.self) {
             try await kit.provision(board, OnboardingRequest(network: .none))
         }
         #expect(late?.step == .account && late?.remedies == [remedy])
         #expect(await board.isClosed)
     }
 
-    @Test("with an access token nothing is refused", arguments: descriptions)
+    @Test("a session with an access token is not refused", arguments: descriptions)
     func taken(description: String) async throws {
         try await kit(.oauth, description).kit.checkCanProvision()
     }
@@ -68,7 +70,8 @@ struct LiferayGateTests {
             peer: "/dev/ttyUSB0")
     }
 
-    @Test("what earlier runs left is given up for the user alone, and not what another run is at work on")
+    @Test(
+        "giving up the mappings of earlier runs affects only the user's, and not those that another run is working on")
     func forgotten() async throws {
         let all = [
             Self.pending("n1", Self.user, .applied), Self.pending("n2", UserID("1003"), .online),
@@ -81,14 +84,14 @@ struct LiferayGateTests {
         #expect(store.all().map(\.node) == [NodeID("n2"), NodeID("n4")])
         #expect(try await kit.forgetPendingMappings().isEmpty)
         withExtendedLifetime(hold) {}
-        // What was given up is free for the next run.
+        // After that the mapping is free for the next run.
         #expect(store.hold(node: NodeID("n1")) != nil)
     }
 
-    @Test("without a signed-in user nothing is given up")
+    @Test("without a signed-in user no mapping is given up")
     func notSignedIn() async throws {
         let kit = RainKitClient(.inMemory())
-        let error = await #expect(throws: OnboardingError.self) { try await kit.forgetPendingMappings() }
+        let error = await #expect(throws: RainKitError.self) { try await kit.forgetPendingMappings() }
         #expect(error?.step == .resume)
         let isNotSignedIn = if case .account(let cause)? = error?.cause { cause.code == .notSignedIn } else { false }
         #expect(isNotSignedIn, "\(error as Any)")

@@ -18,7 +18,7 @@ struct LiveEventQueueTests {
         if case .report(let report)? = event { report.values["Light"]?["N"]?.integer } else { nil }
     }
 
-    @Test("come in their order, and then the end does")
+    @Test("come in their order, and the end comes last")
     func order() async throws {
         let queue = LiveEventQueue()
         for number in 0..<5 { queue.add(report(number)) }
@@ -41,7 +41,7 @@ struct LiveEventQueueTests {
         #expect(queue.weight == 0)
     }
 
-    @Test("wake who waits, and a cancellation does so, too")
+    @Test("wake a waiting task, and so does a cancellation")
     func waiting() async throws {
         let queue = LiveEventQueue()
         let first = Task { try await queue.next() }

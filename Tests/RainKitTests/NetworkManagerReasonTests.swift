@@ -15,7 +15,7 @@ struct NetworkManagerReasonTests {
         (.failed, "network_failed"),
     ]
 
-    @Test("each that NetworkManager has is a word of its own, and the board is not to blame", arguments: reasons)
+    @Test("each NetworkManager error has its own reason, and none of them blames the board", arguments: reasons)
     func word(code: NetworkManagerError.Code, reason: String) {
         let error = ProvisioningError(NetworkManagerError(code, message: "Said."))
         #expect(error.reason == reason && error.code == .unavailable)

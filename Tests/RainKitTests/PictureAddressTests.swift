@@ -6,7 +6,7 @@ import Testing
 @Suite("Addresses of pictures")
 struct PictureAddressTests {
     @Test(
-        "https from anywhere, and plain http from boards' own addresses",
+        "https is accepted for any host, and plain http for boards' own addresses",
         arguments: [
             "https://example.com/a.png", "HTTPS://example.com/a.png", "http://192.168.4.1/capture",
             "http://192.168.4.1:81/stream?x=1", "HTTP://10.0.0.7/a", "http://172.16.3.4/a", "http://169.254.7.7/a",
@@ -18,7 +18,7 @@ struct PictureAddressTests {
     }
 
     @Test(
-        "plain http from anywhere else is refused",
+        "plain http is refused for any other host",
         arguments: [
             "http://example.com/a.png", "http://8.8.8.8/a", "http://172.32.0.1/a", "http://192.168.4.1.evil.example/a",
             "http://192.168.4.1@evil.example/a", "http://192.168.4.1:80@evil.example/a", "http://[2001:db8::1]/a",

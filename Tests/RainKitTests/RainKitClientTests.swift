@@ -4,20 +4,20 @@ import Testing
 
 @Suite("RainKitClient")
 struct RainKitClientTests {
-    @Test("nobody signed in: a board that was opened before is closed")
+    @Test("if nobody is signed in, a board that was opened before is closed")
     func notSignedInWithBoard() async throws {
         let kit = RainKitClient(.inMemory())
         let board = UntouchedBoard()
-        let error = await #expect(throws: OnboardingError.self) {
+        let error = await #expect(throws: RainKitError.self) {
             try await kit.provision(board, OnboardingRequest(network: .none))
         }
         #expect(error?.step == .account)
         #expect(await board.isClosed)
     }
 
-    @Test("a folder that is no absolute path is refused")
+    @Test("a folder without an absolute path is refused")
     func relativeFolder() {
-        let error = #expect(throws: AccountError.self) { try RainKitClient(state: "state") }
-        #expect(error?.code == .invalidConfiguration)
+        let error = #expect(throws: RainKitError.self) { try RainKitClient(state: "state") }
+        #expect(error?.account?.code == .invalidConfiguration)
     }
 }

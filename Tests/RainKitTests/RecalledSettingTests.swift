@@ -23,14 +23,14 @@ struct RecalledSettingTests {
         ([:], ["loginBy": ""], [:]),
     ]
 
-    @Test("go on, are replaced, or are forgotten where an empty text is given", arguments: updates)
+    @Test("are kept, replaced, or removed if an empty text is given", arguments: updates)
     func update(before: [String: String], given: [String: String], after: [String: String]) throws {
         var settings = settings(before)
         #expect(try !settings.update(with: self.settings(given), for: liferay()))
         #expect(settings.parameters == after)
     }
 
-    @Test("are listed, but for those that are given now")
+    @Test("are listed, except for those that are given now")
     func recalled() {
         let remembered = settings(
             ["loginBy": "screenName", "contextCompanyId": "20000"], base: "https://portal.example")
@@ -42,7 +42,7 @@ struct RecalledSettingTests {
     }
 
     @Test(
-        "are named by errors that a setting can cause, and by no others",
+        "are listed in errors that a setting can cause, and in no others",
         arguments: [
             (AccountError.Code.invalidCredentials, true), (.wrongContext, true), (.invalidConfiguration, true),
             (.unsupported, true), (.network, false), (.cancelled, false), (.serverFault, false), (.cannotStore, false),

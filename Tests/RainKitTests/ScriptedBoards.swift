@@ -2,14 +2,14 @@
 import ESPProvisioning
 import RainKit
 
-/// A transport that finds what it is told to, or fails.
+/// A transport that finds the given boards, or fails.
 struct ScriptedBoards: BoardTransport {
     let scheme: String
     var names: [String] = []
     var failure: ProvisioningError?
-    /// Whether it goes on looking when it has found all it has.
+    /// Whether it continues to search after it has found all its boards.
     var keepsLooking = false
-    /// Fails only once this has ended.
+    /// It fails only once this has ended.
     var failsAfter: AsyncStream<Void>?
     var canDiscover: Bool { true }
 

@@ -25,7 +25,7 @@ struct SecretVariableTests {
         #expect(try secret(text) == wanted)
     }
 
-    @Test("is refused by the variable's name where it has two lines")
+    @Test("is refused if it has two lines, and the error has the variable's name")
     func lines() async {
         let error = await accountError { () throws(AccountError) in _ = try secret("s3\ns4") }
         #expect(error?.code == .storeUnreadable && error?.message.contains("RAINKIT_CLIENT_SECRET") == true)

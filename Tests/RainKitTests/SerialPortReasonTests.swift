@@ -12,7 +12,7 @@ struct SerialPortReasonTests {
         (.denied, .unavailable, "port_denied"), (.notATerminal, .unavailable, "not_a_port"), (.closed, .cancelled, nil),
     ]
 
-    @Test("each is told by a word, and who is to blame", arguments: words)
+    @Test("each has a reason, and a code for its cause", arguments: words)
     func word(of code: SerialPortError.Code, told: ProvisioningError.Code, reason: String?) {
         let error = ProvisioningError(SerialPortError(code, path: "/dev/ttyUSB0", message: "Said."))
         #expect(error.code == told && error.reason == reason)

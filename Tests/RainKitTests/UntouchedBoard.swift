@@ -2,7 +2,7 @@
 import ESPProvisioning
 import RainKit
 
-/// A board that answers nothing, and knows whether it was closed.
+/// A board that answers nothing, and records whether it was closed.
 actor UntouchedBoard: Board {
     nonisolated let peer = "untouched"
     private(set) var isClosed = false

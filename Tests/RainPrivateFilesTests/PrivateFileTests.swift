@@ -172,22 +172,24 @@ struct PrivateFileTests {
                 let name = owner == 0 ? "root" : "user \(owner)"
                 #expect(
                     words(.openFolder, path, owner: owner, for: user)
-                        == "\(path) belongs to \(name): choose a folder of your own")
+                        == "\(path) belongs to \(name), not to you: have its owner give it to you, or use another folder"
+                )
             }
             try FileManager.default.createSymbolicLink(
                 atPath: folder.file("home/link"), withDestinationPath: other)
             #expect(
                 words(.openFolder, folder.file("home/link"), owner: 0, for: maker).contains(
-                    "choose a folder of your own"))
+                    "have its owner give it to you, or use another folder"))
         }
     }
 
-    @Test("a file of another user is one to be replaced by the user's own")
+    @Test("a file of another user is to be removed, given away or left alone")
     func foreignFile() {
         let maker = FileUser(id: 1000, home: "/nonexistent")
         #expect(
             words(.notPrivate, "/srv/a", owner: 0, mode: S_IFREG | 0o644, for: maker)
-                == "/srv/a belongs to root: choose a file of your own")
+                == "/srv/a belongs to root, not to you: have its owner remove it or give it to you, or use another file"
+        )
     }
 
     @Test("where permission is denied, the folder's owner decides what is advised")
@@ -197,9 +199,9 @@ struct PrivateFileTests {
         let error = PrivateFileError(.unwritable, path: "/nonexistent-a/b.bin", errno: EACCES, user: user)
         #expect(!error.description.contains("chown"), "\(error)")
         let inRoot = PrivateFileError(.unwritable, path: "/etc/passwd", errno: EACCES, user: user)
-        #expect(inRoot.path == "/etc/passwd" && inRoot.description.hasSuffix("choose a file of your own"), "\(inRoot)")
+        #expect(inRoot.path == "/etc/passwd" && inRoot.description.hasSuffix("or use another file"), "\(inRoot)")
         let inFolder = PrivateFileError(.unwritable, path: "/etc/nonexistent/b", errno: EACCES, user: user)
-        #expect(inFolder.path == "/etc" && inFolder.description.hasSuffix("choose a folder of your own"), "\(inFolder)")
+        #expect(inFolder.path == "/etc" && inFolder.description.hasSuffix("or use another folder"), "\(inFolder)")
     }
 
     @Test("a folder that others may write to is refused")

@@ -10,7 +10,7 @@ struct PictureFormatTests {
             (Array("GIF89a".utf8), "GIF"), (Array("%PDF-1.4".utf8), "PDF"), (Array("RIFF....WEBPVP8 ".utf8), "WebP"),
             ([0x42, 0x4D, 0x46, 0, 0, 0], "BMP"), ([0x49, 0x49, 0x2A, 0], "TIFF"),
             ([0, 0, 0, 0x18] + Array("ftypheic".utf8), "HEIC"),
-            ([0, 0, 0, 0x1C] + Array("ftypavif".utf8), "AVIF"), ([0, 0, 0, 0x20] + Array("ftypisom".utf8), "film"),
+            ([0, 0, 0, 0x1C] + Array("ftypavif".utf8), "AVIF"), ([0, 0, 0, 0x20] + Array("ftypisom".utf8), "video"),
         ] as [([UInt8], String)])
     func named(bytes: [UInt8], words: String) {
         #expect(QRScanner.otherFormat(bytes)?.contains(words) == true)

@@ -2,18 +2,18 @@
 
 /// One module's folder.
 struct Module: CustomStringConvertible {
-    /// A type that stands at the top of a file.
+    /// A type that is declared at the top level of a file.
     struct TypeName: Hashable {
         var name: String
         var isPublic: Bool
     }
 
     var name: String
-    /// Its folder, from the repository's root.
+    /// The module's folder, from the repository's root.
     var path: String
     var description: String { name }
 
-    /// The modules that its files import.
+    /// Returns the modules that its files import.
     func imports() throws -> Set<String> {
         var found: Set<String> = []
         for file in SourceTree.files(path) {
@@ -29,7 +29,7 @@ struct Module: CustomStringConvertible {
         return found
     }
 
-    /// The types that it declares at the top of its files and shows to the rest of itself, at least.
+    /// Returns the types that its files declare at top level, unless they are private to a file.
     func types() throws -> Set<TypeName> {
         var found: Set<TypeName> = []
         for file in SourceTree.files(path) {
@@ -47,7 +47,7 @@ struct Module: CustomStringConvertible {
 
     private static let access: Set<Substring> = ["public", "package", "internal", "private", "fileprivate"]
     private static let kinds: Set<Substring> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
-    /// `private` is not among them: such a type is seen in its file alone.
+    /// `private` is not in the list: such a type can be used only in its file.
     private static let modifiers: Set<Substring> = [
         "public", "package", "internal", "final", "indirect", "nonisolated",
     ]

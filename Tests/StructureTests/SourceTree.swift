@@ -2,9 +2,9 @@
 import Foundation
 import TestSupport
 
-/// The package's modules as they are in the tree: what each one imports and declares. Nothing is built for it.
+/// The package's modules as they are in the source tree: their imports and declarations. Nothing is built for it.
 enum SourceTree {
-    /// Every module of ours but the tests, as `Package.swift` declares it.
+    /// All modules of this package except the tests, as `Package.swift` declares them.
     static let modules: [Module] = {
         let manifest = (try? String(contentsOfFile: Repository.path("Package.swift"), encoding: .utf8)) ?? ""
         let targets = manifest.matches(of: /(?:target|tool)\(\s*"([^"]+)",\s*path:\s*"([^"]+)"/)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-/// A name means one thing: what one module makes public, no other declares again.
+/// Checks that a name has one meaning: no module declares a public type's name of another module.
 @Suite("Type names")
 struct TypeNameTests {
-    /// Names that stand in two modules today. TODO: rename, and take them off this list until it is empty.
+    /// Names that two modules declare today. TODO: rename the types, and remove the names from this list until it is empty.
     static let inTwoModules: Set = [
         "Board", "BoardIdentity", "ConsoleDialect", "Endpoint", "Journal", "Node",
     ]
@@ -25,7 +25,7 @@ struct TypeNameTests {
             Issue.record("\(name) is declared in \(modules.sorted().joined(separator: " and "))")
         }
         for name in Self.inTwoModules where doubled[name] == nil {
-            Issue.record("\(name) stands in one module alone now: take it off the list")
+            Issue.record("Only one module declares \(name) now: remove it from the list")
         }
     }
 }

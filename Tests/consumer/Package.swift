@@ -5,7 +5,8 @@ import PackageDescription
 /// A program that uses RainKit beside modules of its own with everyday names. Names of ours that are as common would stop it from
 /// building: a package's modules share one space of names with those of all its dependencies.
 let everyday = [
-    "Account", "CCurl", "DBus", "HTTPCore", "Hashing", "JSON", "OAuth2", "Onboarding", "SerialPort", "Threads",
+    "Account", "CCurl", "DBus", "HTTPCore", "Hashing", "HomeModel", "JSON", "OAuth2", "Onboarding", "SerialPort",
+    "Threads",
     "Vocabulary",
 ]
 

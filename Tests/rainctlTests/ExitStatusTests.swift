@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainKit
 import TestSupport
 import Testing
 
@@ -16,18 +17,19 @@ struct ExitStatusTests {
 
     @Test("are those of the contract, no more and no fewer")
     func numbers() {
-        #expect(ExitStatus.allCases.count == Self.contract.count)
+        #expect(rainctl.ExitStatus.allCases.count == Self.contract.count)
         for (number, code) in Self.contract {
-            #expect(ExitStatus(rawValue: number)?.name == code, "\(number)")
+            #expect(rainctl.ExitStatus(rawValue: number)?.name == code, "\(number)")
         }
     }
 
     @Test("belong to the causes that they are named after")
     func cases() {
-        #expect(ExitStatus.wifiAuthFailed.rawValue == 11 && ExitStatus.wifiApNotFound.rawValue == 12)
-        #expect(ExitStatus.wrongPop.rawValue == 10 && ExitStatus.deviceLost.rawValue == 14)
+        #expect(rainctl.ExitStatus.wifiAuthFailed.rawValue == 11 && rainctl.ExitStatus.wifiApNotFound.rawValue == 12)
+        #expect(rainctl.ExitStatus.wrongPop.rawValue == 10 && rainctl.ExitStatus.deviceLost.rawValue == 14)
         #expect(
-            ExitStatus.usage.rawValue == 64 && ExitStatus.badData.rawValue == 65 && ExitStatus.config.rawValue == 78)
+            rainctl.ExitStatus.usage.rawValue == 64 && rainctl.ExitStatus.badData.rawValue == 65
+                && rainctl.ExitStatus.config.rawValue == 78)
     }
 
     @Test("are explained in docs/exit-codes.md, each by its number and word")

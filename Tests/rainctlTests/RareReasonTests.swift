@@ -11,7 +11,7 @@ struct RareReasonTests {
     func refusedBoards() {
         func reason(_ failures: [String?]) -> String? {
             let outcomes = failures.enumerated().map {
-                ParameterSetter.Outcome(node: NodeID("node-\($0.offset)"), failure: $0.element)
+                ParameterSetOutcome(node: NodeID("node-\($0.offset)"), failure: $0.element)
             }
             do throws(CommandFailure) {
                 try ParamsSetResult(outcomes).tell(Output(isJSON: true, isQuiet: true))

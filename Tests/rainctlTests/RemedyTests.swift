@@ -16,9 +16,12 @@ struct RemedyTests {
         (.acceptedSecurity(version: 0), ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.otherTransport, ["provision", "device claim"]), (.accessPoint, ["provision", "device send"]),
         (.networkName, ["provision"]), (.networkPassword, ["provision"]), (.openNetwork, ["provision"]),
+        (.espressifTools, ["device claim"]), (.macAddress, ["device claim"]), (.flashAddress, ["device claim"]),
         (.claimOverCable, []), (.boardLog, []),
         (.claimService, ["profile add"]), (.withoutMapping, ["provision"]), (.moreTime, ["provision", "device claim"]),
         (.waiting, ["provision", "device info", "device scan", "device reset", "device claim"]),
+        (.storedSession, []), (.cloudAnswer, []), (.deploymentSettings, []),
+        (.certificateAuthorities, ["doctor", "whoami", "login"]),
         (.signIn, []), (.signInPage, ["login"]), (.pastedAddress, ["login"]), (.otherCallbackPort, ["login"]),
         (.baseURL, ["login"]), (.clientID, ["login"]), (.clientSecret, ["login"]),
         (.parameter(name: "issuer"), ["login"]), (.secretParameter(name: "signSecret"), ["login"]), (.knownAccount, []),
@@ -30,11 +33,14 @@ struct RemedyTests {
         (.gateCredentials, ["login"]), (.applicationID, ["login"]), (.redirectURI, ["login"]),
         (.rememberedSettings(["loginBy"]), ["login"]), (.rememberedSettings([]), ["login"]),
         (.fileStore, ["login"]), (.exportedSession, []),
+        (.scheduleTime, ["node schedule add", "node schedule edit"]),
+        (.scheduleDays, ["node schedule add", "node schedule edit"]), (.laterSchedule, []), (.knownAutomation, []),
+        (.knownCommand, []), (.sharedGroups, []), (.otherParent, ["group edit"]),
     ]
 
     @Test("name options that the commands have, and commands that exist", arguments: all)
     func exist(remedy: Remedy, commands: [String]) throws {
-        let words = remedy.instruction.split(separator: " ")
+        let words = remedy.option.split(separator: " ")
         let options = words.filter { $0.hasPrefix("--") }
         for command in commands {
             let help = try Self.help(command)
@@ -60,8 +66,8 @@ struct RemedyTests {
 
     @Test("name the command that has the option, where the one that failed may lack it", arguments: ofSigningIn)
     func fromElsewhere(remedy: Remedy) throws {
-        #expect(remedy.instruction.contains("rainctl login"), "\(remedy.instruction)")
-        for option in remedy.instruction.split(separator: " ") where option.hasPrefix("--") {
+        #expect(remedy.option.contains("rainctl login"), "\(remedy.option)")
+        for option in remedy.option.split(separator: " ") where option.hasPrefix("--") {
             #expect(try Self.help("login").contains("  \(option) "), "\(option)")
             #expect(try !Self.help("account refresh").contains("  \(option) "), "\(option)")
         }
@@ -73,7 +79,7 @@ struct RemedyTests {
         #expect("No.".withAdvice([.signInPage]) == "No. Sign in with rainctl login --browser.")
         #expect(
             "No.".withAdvice([.networkName, .moreTime])
-                == "No. Name the network with rainctl provision --ssid, or give it longer with --timeout.")
+                == "No. Name the network with rainctl provision --ssid, or allow more time with --timeout.")
     }
 
     private static func help(_ command: String) throws -> String {

@@ -28,6 +28,31 @@ struct SuggestionTests {
         #expect(sentence?.hasSuffix(" Did you mean: \(meant)?") == true, "\(sentence ?? "nothing")")
     }
 
+    @Test("arguments of curl without -- in front of them are described so")
+    func curl() {
+        let sentence = { (line: String) in
+            CommandSuggestion.terminatorSentence(for: line.split(separator: " ").map(String.init))
+        }
+        #expect(sentence("account curl /v1/user2")?.contains("go after --") == true)
+        #expect(sentence("account curl -- /v1/user2") == nil && sentence("account fetch /v1/user2") == nil)
+    }
+
+    @Test(
+        "a negative number is a wrong value, not a missing one",
+        arguments: [
+            (
+                "node list --timeout -5", "Missing value for '--timeout <time>'",
+                "'-5' is invalid for '--timeout <time>'"
+            ),
+            ("qr show --size -5", "Missing value for '--size <n>'", "'-5' is invalid for '--size <n>'"),
+            ("node list --timeout --json", "Missing value for '--timeout <time>'", nil),
+            ("node list --timeout -5", "Unknown option '-5'", nil),
+        ])
+    func negative(line: String, message: String, words: String?) {
+        let sentence = CommandSuggestion.negativeSentence(for: line.split(separator: " ").map(String.init), message)
+        #expect(sentence.map { $0.contains(words ?? "?") } ?? (words == nil), "\(sentence ?? "nothing")")
+    }
+
     @Test(
         "is not what an option with another dash than the hyphen is",
         arguments: [

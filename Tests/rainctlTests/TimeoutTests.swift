@@ -48,11 +48,11 @@ struct TimeoutTests {
                 () -> Void in
                 await givenUp()
                 var error = ProvisioningError(.cancelled, message: "cancelled")
-                error.unfinished = isKnown ? "not a byte has come from tty0" : nil
+                error.unfinished = isKnown ? "no data has arrived from tty0" : nil
                 throw error
             }
         }
-        let what = isKnown ? "not a byte has come from tty0" : "the board has not answered yet"
+        let what = isKnown ? "no data has arrived from tty0" : "the board has not answered yet"
         #expect(failure?.message == "After 2s (--timeout), \(what).")
     }
 

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import ProtocommCore
 
-/// What kind of board this is.
+/// The kind of board to simulate.
 public struct DeviceConfiguration: Sendable {
     /// How the board is put into an account.
     public enum Association: Sendable, Equatable {
-        /// `cloud_user_assoc`: a secret that board and user both tell the cloud.
+        /// `cloud_user_assoc`: a secret that both the board and the user send to the cloud.
         case userMapping
         /// `ch_resp`: the board signs the cloud's challenge.
         case challengeResponse
         case none
     }
 
-    /// What provisions the board: an ESP-IDF's `wifi_provisioning`, by the version that changed it, or what followed it.
+    /// The provisioning component: ESP-IDF's `wifi_provisioning`, by the version that changed it, or its successor.
     public enum Component: Sendable, Equatable {
         case wifiProvisioning44
         /// Announces `sec_ver`.
         case wifiProvisioning50
         /// Has `prov-ctrl`.
         case wifiProvisioning51
-        /// Calls itself `netprov-v1.2`, and announces `wifi_prov`.
+        /// Its version is `netprov-v1.2`, and it announces `wifi_prov`.
         case networkProvisioning
     }
 
     public var nodeID: [UInt8]
     public var security: SecurityVersion
-    /// The newest patch version of Security 2 that its protocomm knows. Where that is 0, it is older than `sec_patch_ver`.
+    /// The newest patch version of Security 2 that its protocomm knows. 0 is an older protocomm without `sec_patch_ver`.
     public var patchVersion: UInt32
     public var hasProofOfPossession: Bool
     public var association: Association
@@ -33,15 +33,15 @@ public struct DeviceConfiguration: Sendable {
     public var isClaimed: Bool
     /// Twelve upper-case hex digits. An unclaimed board uses its address as its id, unless another one is given.
     public var macAddress: [UInt8]
-    /// The faults of the claims to come: each claim takes the next one.
+    /// The faults of future claims: each claim takes the next one.
     public var claimFaults: [ClaimFault]
     public var component: Component
     public var provisioning: ProvisioningOptions
-    /// The application's own endpoint, which answers as ESP-IDF's `custom-data` example does.
+    /// The application's own endpoint, which answers like ESP-IDF's `custom-data` example.
     public var customEndpoint: Endpoint?
     /// The node's values can be read and set in the provisioning session.
     public var hasLocalData = false
-    /// The services of the node's configuration: a JSON array, `[]` where there are none.
+    /// The services of the node's configuration: a JSON array, `[]` if there are none.
     public var services: [UInt8]
 
     public init(
@@ -65,7 +65,7 @@ public struct DeviceConfiguration: Sendable {
         self.services = services
     }
 
-    /// Every endpoint that the board has while it is being provisioned.
+    /// All endpoints of the board during provisioning.
     public var endpoints: [Endpoint] {
         var all = [Endpoint.scan, .session, .config, .version]
         if component.hasControl { all.insert(.control, at: 0) }
@@ -84,7 +84,7 @@ extension DeviceConfiguration.Component {
 }
 
 extension DeviceConfiguration {
-    /// What `proto-ver` answers, as `cJSON_Print` lays it out: tabs, and no NUL at the end.
+    /// The answer of `proto-ver` in the layout of `cJSON_Print`: tabs, and no NUL at the end.
     var versionText: [UInt8] {
         var text = bytes("{\n")
         if !isClaimed { text.append("\t\"rmaker\":\t{\n\t\t\"ver\":\t\"1.0\",\n\t\t\"cap\":\t[\"claim\"]\n\t},\n") }
@@ -100,7 +100,7 @@ extension DeviceConfiguration {
         if component.announcesSecurity {
             text.append(",\n\t\t\"sec_ver\":\t")
             text.append(decimal: UInt64(security.rawValue))
-            // protocomm has the key since it has patch versions, whichever scheme the board has.
+            // protocomm has this key since it has patch versions, with any scheme.
             if patchVersion > 0 {
                 text.append(",\n\t\t\"sec_patch_ver\":\t")
                 text.append(decimal: security == .security2 ? UInt64(patchVersion) : 0)

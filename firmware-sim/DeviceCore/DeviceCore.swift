@@ -2,17 +2,17 @@
 import ProtocommCore
 import RainCrypto
 
-/// A whole board without its transports: endpoint, bytes and session id in, bytes or nothing out.
+/// A whole board without its transports: endpoint, bytes and session id in, bytes or no answer out.
 ///
-/// It does no I/O and reads no clock. Its caller hands in milliseconds with each step, calls ``advance(to:)`` when
-/// ``nextDue`` has come, and reads what happened with ``takeEvents()``.
+/// It does no I/O and reads no clock. Its caller passes milliseconds with each step, calls ``advance(to:)`` at ``nextDue``, and reads the
+/// events with ``takeEvents()``.
 public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>: Sendable {
     public let configuration: DeviceConfiguration
     public internal(set) var machine: ProvisioningMachine
 
-    /// The node's id in the cloud; a board that has not been claimed goes by its MAC address.
+    /// The node's id in the cloud. An unclaimed board uses its MAC address.
     public private(set) var nodeID: [UInt8]
-    /// The certificate (PEM) that claiming brought; nil on a board that came with one, or has none yet.
+    /// The certificate (PEM) from claiming; nil on a board that came with one, or has none yet.
     public private(set) var certificate: [UInt8]?
 
     private var session: DeviceSession<Security>
@@ -20,13 +20,13 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
     private var mapping = UserMapping()
     var challenge: ChallengeResponder<Signer>
     private var events: [DeviceEvent] = []
-    /// The service by which a board that is on its network is put into an account; nil while it does not run.
+    /// The service by which a board on its network is put into an account; nil while it does not run.
     var onNetwork: OnNetworkService<Security>?
     private var localData = LocalData()
     /// Nil while it does not run.
     var localControl: LocalControlService<Security>?
     private var wrongProofs: UInt32 = 0
-    /// A blocking scan occupies the server: its answer is still to be sent to this session.
+    /// A blocking scan occupies the server, which still owes this session an answer.
     private var owesScanReply = false
 
     private var isConfigReported = false
@@ -58,7 +58,7 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
         stopOnNetworkService(at: now)
     }
 
-    /// What happened since the last call, in order.
+    /// Returns the events since the last call, in order.
     public mutating func takeEvents() -> [DeviceEvent] {
         events.append(contentsOf: machine.takeEvents())
         defer { events = [] }
@@ -71,19 +71,19 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
     }
 }
 
-/// What a transport gets for a request.
+/// A transport's answer for a request.
 public enum DeviceAnswer: Sendable, Equatable {
     case reply([UInt8])
-    /// The handler failed. The transport shows this in its own way: silence, or a closed connection.
+    /// The handler failed. Each transport shows this in its own way: silence, or a closed connection.
     case refused
-    /// The one server task is busy with this request: ask ``DeviceCore/DeviceCore/delayedAnswer(now:)`` again when something was due.
+    /// The one server task is busy with this request: call ``DeviceCore/DeviceCore/delayedAnswer(now:)`` again after each due time.
     case later
 }
 
-// MARK: requests
+// MARK: Requests
 
 extension DeviceCore {
-    /// Ends the session that exists, and begins another.
+    /// Ends the present session, and begins another.
     public mutating func openSession(_ id: UInt32) {
         session.open(id)
         owesScanReply = false
@@ -104,7 +104,7 @@ extension DeviceCore {
         }
     }
 
-    /// The answer to the request that got ``DeviceAnswer/later``, once it is there.
+    /// Returns the answer to a request that got ``DeviceAnswer/later``, once it is available.
     public mutating func delayedAnswer(now: UInt64) -> DeviceAnswer {
         machine.advance(to: now)
         guard owesScanReply else { return .refused }
@@ -126,7 +126,7 @@ extension DeviceCore {
         }
     }
 
-    /// The RainMaker application stops provisioning after some wrong proofs. A right one in between does not reset the count.
+    /// The RainMaker application stops provisioning after some wrong proofs. A right proof in between does not reset the count.
     private mutating func countWrongProof(now: UInt64) {
         wrongProofs += 1
         note(.wrongProof(count: wrongProofs))
@@ -181,19 +181,19 @@ extension DeviceCore {
         default:
             guard configuration.customEndpoint?.name == endpoint.name else { throw HandlerFailure() }
             note(.customDataReceived(request))
-            // wifi_prov_mgr's example answers with this text and the zero behind it.
+            // wifi_prov_mgr's example answers with this text and its final NUL.
             return .reply(Array("SUCCESS\0".utf8))
         }
     }
 }
 
-// MARK: claiming
+// MARK: Claiming
 
 extension DeviceCore {
     /// Whether the node has a certificate, from the factory or by a claim.
     public var isClaimed: Bool { configuration.isClaimed || certificate != nil }
 
-    /// The node's key; nil where the board has none.
+    /// The node's key; nil if the board has none.
     public var credential: Signer? { challenge.signer }
 
     private mutating func respondToClaim(_ request: [UInt8]) throws(HandlerFailure) -> [UInt8] {
@@ -217,7 +217,7 @@ extension DeviceCore {
         return reply
     }
 
-    /// The board loses what it had only in memory, and its provisioning service starts anew.
+    /// Restarts the board: it loses its memory, and its provisioning service starts again.
     public mutating func restart() {
         note(.rebooted)
         machine = ProvisioningMachine(options: configuration.provisioning, radio: machine.radio)
@@ -229,18 +229,17 @@ extension DeviceCore {
     }
 }
 
-// MARK: the commands of the stock console, which go around protocomm
+// MARK: The commands of the stock console, which bypass protocomm
 
 extension DeviceCore {
-    /// `add-user`.
+    /// The console's `add-user`.
     public mutating func startUserMapping(userID: [UInt8], secretKey: [UInt8]) {
         mapping.start(userID: userID, secretKey: secretKey)
         note(.userMappingReceived)
     }
 
-    /// `wifi-prov`: through the provisioning service on a new board, straight to the driver on one that has credentials. Early firmware
-    /// knew the service alone.
-    /// False where the service did not take them; the command itself never says so.
+    /// The console's `wifi-prov`: uses the provisioning service on a new board, and the driver on a board with credentials. Early firmware
+    /// used only the service. Returns false if the service did not accept the credentials; the command itself does not report that.
     @discardableResult
     public mutating func provision(_ credentials: WiFiCredentials, now: UInt64) -> Bool {
         machine.advance(to: now)
@@ -250,18 +249,17 @@ extension DeviceCore {
         return true
     }
 
-    /// `sign-data`; nil where the board has no key.
+    /// The console's `sign-data`; nil if the board has no key.
     public func sign(_ message: [UInt8]) -> [UInt8]? {
         guard let signer = challenge.signer else { return nil }
         do { return try signer.sign(message) } catch { return nil }
     }
 }
 
-// MARK: the cloud
+// MARK: The cloud
 
 extension DeviceCore {
-    /// What is to be published next, now that the board has a connection; nil when nothing is due.
-    /// It stays the same until ``published(_:)`` confirms it.
+    /// The next message to publish over the board's connection; nil if none is due. It stays the same until ``published(_:)`` confirms it.
     public var nextPublication: NodePublication? {
         guard isConfigReported else { return NodeMessages.config(nodeID: nodeID, services: configuration.services) }
         return mappingPublication ?? parameters.publication(nodeID: nodeID)
@@ -273,7 +271,7 @@ extension DeviceCore {
             nodeID: nodeID, userID: pending.userID, secretKey: pending.secretKey)
     }
 
-    /// The broker acknowledged that publication.
+    /// Records that the broker acknowledged that publication.
     public mutating func published(_ publication: NodePublication) {
         switch publication.kind {
         case .config: isConfigReported = true
@@ -286,29 +284,30 @@ extension DeviceCore {
     /// The topic on which the cloud sets parameters.
     public var remoteParametersTopic: [UInt8] { NodeMessages.remoteParameters(nodeID: nodeID) }
 
-    /// The cloud has new values.
+    /// Takes new values from the cloud.
     public mutating func setParameters(_ change: NodeParameters.Change) { parameters.apply(change) }
 
-    /// What the services have now: members of a JSON object. It is reported with each connection; what changes is the application's to report.
+    /// Sets the present values of the services: members of a JSON object. They are reported at each connection. The application reports
+    /// changes.
     public mutating func setServices(_ values: [UInt8]) { parameters.services = values }
 
-    /// The topic on which commands come.
+    /// The topic of commands.
     public var commandTopic: [UInt8] { bytes("node/") + nodeID + bytes("/to-node") }
 
-    /// A new connection to the broker: config and parameters are reported on each.
+    /// Records a new connection to the broker. Configuration and parameters are reported at each connection.
     public mutating func connectedToCloud() {
         isConfigReported = false
         parameters.connected()
     }
 }
 
-/// The one security session of a protocomm instance. Its id is the transport's.
+/// The one security session of a protocomm instance. Its id comes from the transport.
 struct DeviceSession<Security: DeviceSecurityScheme>: Sendable {
-    /// What a handshake's command comes to.
+    /// The result of a handshake command.
     enum Handshake {
         case reply([UInt8])
         case established([UInt8])
-        /// The client's proof, or its key, is none.
+        /// The client's proof or key is invalid.
         case wrongProof
         case refused
     }
@@ -319,7 +318,7 @@ struct DeviceSession<Security: DeviceSecurityScheme>: Sendable {
     private var cipher: Security.Cipher?
     /// The first command of this session's handshake has been answered.
     private var isHandshaking = false
-    /// The firmware has freed its proof of possession: the keys of handshakes that begin from then on are wrong.
+    /// The firmware has freed its proof of possession, so the keys of later handshakes are wrong.
     private var isProofFreed = false
     /// The key of this handshake was derived from freed memory.
     private var isKeyWrong = false
@@ -329,13 +328,13 @@ struct DeviceSession<Security: DeviceSecurityScheme>: Sendable {
         self.security = security
     }
 
-    /// Ends the session that exists, and begins another.
+    /// Ends the present session, and begins another.
     mutating func open(_ id: UInt32) { (self.id, cipher, isHandshaking) = (id, nil, false) }
 
     mutating func close() { (id, cipher, isHandshaking, isProofFreed) = (nil, nil, false, false) }
 
-    /// `network_prov_mgr_stop_service` frees the proof of Security 1, of which protocomm has only a shallow copy and which it goes on using
-    /// until the service ends. The key is derived at the first command, so a handshake that is under way succeeds.
+    /// `network_prov_mgr_stop_service` frees the proof of Security 1. protocomm has only a shallow copy of it, which it uses until the
+    /// service ends. The key is derived at the first command, so a handshake that has begun succeeds.
     mutating func freeProof() { isProofFreed = version == .security1 }
 
     mutating func shakeHands(_ request: [UInt8]) -> Handshake {
@@ -347,7 +346,7 @@ struct DeviceSession<Security: DeviceSecurityScheme>: Sendable {
                 isKeyWrong = isProofFreed
                 return .reply(reply)
             case .established(let reply, let cipher):
-                // A new session does not inherit the handshake that another one began.
+                // A new session does not inherit the handshake of another one.
                 guard isHandshaking || version == .security0 else { return .refused }
                 guard !isKeyWrong else { return .wrongProof }
                 self.cipher = cipher
@@ -355,19 +354,19 @@ struct DeviceSession<Security: DeviceSecurityScheme>: Sendable {
             }
         } catch {
             switch error {
-            // Of a first command: the firmware restarts the session before it looks at what came.
+            // For a first command: the firmware restarts the session before it examines the message.
             case .invalidParameters, .unsafePublicKey:
                 cipher = nil
                 isHandshaking = false
                 return .wrongProof
-            // In a session without a first command of its own, a proof comes too early and is refused, whatever it contains.
+            // In a session without its own first command, a proof comes too early and is refused, whatever it contains.
             case .proofMismatch where isHandshaking: return .wrongProof
             default: return .refused
             }
         }
     }
 
-    /// Nil where the board cannot read the request, or has no session for it.
+    /// Returns nil if the board cannot read the request, or has no session for it.
     mutating func decrypt(_ request: [UInt8]) -> [UInt8]? {
         guard version != .security0 else { return request }
         guard cipher != nil else { return nil }
@@ -381,46 +380,46 @@ struct DeviceSession<Security: DeviceSecurityScheme>: Sendable {
     }
 }
 
-/// Something that happened inside the board, for its log. No event carries a secret.
+/// An event inside the board, for its log. No event contains a secret.
 public enum DeviceEvent: Sendable, Equatable {
     case sessionOpened
     /// A client proved itself; messages are encrypted from here on.
     case sessionEstablished
-    /// A client offered a wrong proof of possession, or a key that no honest client sends; the count never falls.
+    /// A client sent a wrong proof of possession, or a key that no honest client sends. The count never falls.
     case wrongProof(count: UInt32)
     case scanStarted
     case scanFinished(count: UInt32)
     case credentialsReceived(ssid: [UInt8])
-    /// One attempt failed and another follows; `remaining` is 0 where there is no limit.
+    /// One attempt failed and another follows; `remaining` is 0 if there is no limit.
     case attemptFailed(DisconnectReason, remaining: UInt32)
     case joinFailed(DisconnectReason, WiFiConnectFailure)
-    /// The station was disconnected while the provisioning service did not listen to the driver.
+    /// The station was disconnected while the provisioning service did not handle the driver's events.
     case disconnected(DisconnectReason)
     case resetAfterFailure
     /// The station has an address: the board is on the network.
     case joined(ssid: [UInt8], channel: UInt32)
     case userMappingReceived
-    /// What came to the application's own endpoint.
+    /// Data for the application's own endpoint.
     case customDataReceived([UInt8])
     /// New values for the node, as JSON, from a client in the provisioning session.
     case parametersReceived([UInt8])
     case challengeSigned
     case claimStarted
-    /// The last fragment of the request for a certificate was handed out.
+    /// The last fragment of the certificate request was sent.
     case certificateRequested
-    /// The certificate is there, and this is the node's id from now on.
+    /// The board has its certificate, and this is the node's id from now on.
     case claimed(nodeID: [UInt8])
     case claimAborted
     case claimRefused(ClaimStatus)
-    /// A command for a claim, after a claim has ended since the board started.
+    /// A claim command came after a claim had ended since the board's start.
     case claimOver
-    /// The board lost what it had in memory; its transports go down and come back.
+    /// The board lost its memory; its transports stop and start again.
     case rebooted
-    /// The service of a board that is on its network listens.
+    /// The service of a board on its network listens.
     case onNetworkStarted
-    /// A client of that service offered a wrong proof of possession, which nobody counts.
+    /// A client of that service sent a wrong proof of possession, which is not counted.
     case onNetworkProofRefused
-    /// A client has disabled challenge and response: that service takes none any more, and stops soon.
+    /// A client has disabled challenge and response: that service accepts no more challenges, and stops soon.
     case onNetworkDisabled
     case onNetworkStopped
     /// Local control listens.

@@ -5,23 +5,23 @@ import Glibc
 import RainDBus
 import RainJSON
 
-/// A simulated ESP32-C3 with RainMaker firmware, for clients that are to be tested against one.
+/// A simulated ESP32-C3 with RainMaker firmware, for testing clients.
 @main
 struct FirmwareSim: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "firmware-sim",
         abstract: "A simulated ESP32-C3 that waits to be provisioned, over HTTP, on a serial console or by BLE.",
         discussion: """
-            When everything listens, one line of JSON on standard output says where: \
+            When everything listens, it prints one line of JSON with the addresses: \
             {"ready":true,"http":…,"console":…,"ble":{"adapter":…,"boards":[…]},"node_id":…,"qr":{…}}. SIGTERM ends it.
             """)
 
-    @OptionGroup(title: "Where it listens") var listening: ListeningOptions
+    @OptionGroup(title: "Addresses and ports") var listening: ListeningOptions
     @OptionGroup(title: "Bluetooth") var bluetooth: BluetoothOptions
-    @OptionGroup(title: "What kind of board it is") var kind: BoardOptions
-    @OptionGroup(title: "The Wi-Fi around it") var radio: RadioOptions
+    @OptionGroup(title: "Kind of board") var kind: BoardOptions
+    @OptionGroup(title: "Wi-Fi networks") var radio: RadioOptions
     @OptionGroup(title: "The cloud") var cloud: CloudOptions
-    @OptionGroup(title: "Watching it") var watching: WatchingOptions
+    @OptionGroup(title: "Observation") var watching: WatchingOptions
 
     mutating func validate() throws {
         if !isProvisionable, listening.onNetwork == nil, listening.localControl == nil {
@@ -40,16 +40,17 @@ struct FirmwareSim: ParsableCommand {
             throw ValidationError("--on-network answers challenges: give --mapping ch-resp")
         }
         if isOnNetwork, bluetooth.boards > 1 {
-            throw ValidationError("--on-network and --local-control are one board's, and --boards asks for several")
+            throw ValidationError("--on-network and --local-control are for one board, but --boards asks for several")
         }
         if bluetooth.boards > 1 {
-            if kind.name != nil { throw ValidationError("--name is one board's, and --boards asks for several") }
+            if kind.name != nil { throw ValidationError("--name is for one board, but --boards asks for several") }
             if kind.nodeId != nil || cloud.cert != nil || cloud.key != nil {
-                throw ValidationError("--node-id, --cert and --key are one board's: give several boards --nodes FILE")
+                throw ValidationError(
+                    "--node-id, --cert and --key are for one board: use --nodes FILE for several boards")
             }
         }
         if bluetooth.nodes != nil, kind.nodeId != nil || cloud.cert != nil || cloud.key != nil {
-            throw ValidationError("--nodes FILE takes the place of --node-id, --cert and --key")
+            throw ValidationError("--nodes FILE replaces --node-id, --cert and --key")
         }
         let hasKey = cloud.key != nil || bluetooth.nodes != nil
         if kind.noPop, kind.pop != nil { throw ValidationError("--pop and --no-pop exclude each other") }
@@ -73,7 +74,7 @@ struct FirmwareSim: ParsableCommand {
                 "--mqtt connects with certificates: give --ca, and --cert and --key or --nodes unless --unclaimed")
         }
         if kind.name.map({ $0.utf8.count > 29 }) == true, bluetooth.isServed {
-            throw ValidationError("--name has at most 29 bytes over BLE: no more fit into a scan response")
+            throw ValidationError("--name has at most 29 bytes over BLE, because a scan response holds no more")
         }
     }
 
@@ -93,7 +94,7 @@ struct FirmwareSim: ParsableCommand {
         let vanishing = radio.vanish.map {
             Vanishing($0, board, on: loop, random: BoardRandom(seed: watching.seed.map { $0 &+ 3 }))
         }
-        // Before the board: nothing follows in the pass in which it goes.
+        // Before the board: in its last pass nothing of the board comes after it.
         if let vanishing { loop.add(vanishing) }
         for board in boards { loop.add(board) }
         var ready: [JSONValue.Member] = [.init("ready", true)]
@@ -122,7 +123,7 @@ struct FirmwareSim: ParsableCommand {
             }
         }
         if bluetooth.ble { ready.append(.init("ble", try serveRadio(boards, on: loop))) }
-        // Last of all that can fail: it leaves a link in the file system.
+        // The last step that can fail, because it leaves a link in the file system.
         if listening.hasConsole {
             let made = try SerialConsole(
                 try consolePort(of: board), listening, qrCode: qrCode, board: board,
@@ -148,7 +149,7 @@ struct FirmwareSim: ParsableCommand {
             ready.append(.init("node_id", .string(board.identity.nodeID)))
             ready.append(.init("qr", qrCode))
         }
-        // Everything that follows from it is there by now.
+        // All parts that react to it exist now.
         if isOnNetworkAlready { board.step { $0.startProvisioned() } }
         journal.write("ready", boards.count == 1 ? [.init("node_id", .string(board.identity.nodeID))] : [])
         printLine(JSONValue.object(ready).serialized())
@@ -156,7 +157,7 @@ struct FirmwareSim: ParsableCommand {
         journal.write("end")
     }
 
-    /// Puts the boards into reach of a simulated radio, and says what it shows.
+    /// Puts the boards in range of a simulated radio, and returns the radio's description.
     private func serveRadio(_ boards: [Board], on loop: EventLoop) throws -> JSONValue {
         let faults = bluetooth.faults
         let servers = boards.map { GATTServer(board: $0, stack: faults.stack, limit: faults.valueLimit) }
@@ -178,7 +179,7 @@ struct StartError: Error {
     init(_ message: String) { self.message = message }
 }
 
-/// Writes a line to standard output at once, whatever that is connected to.
+/// Writes a line to standard output at once, whatever it is connected to.
 func printLine(_ line: [UInt8]) {
     let line = line + [0x0A]
     _ = line.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# What the "Login Screenlet" does on the wire, with curl in its place: basic by e-mail address, screen name and number, the
-# cookie with its token, and OAuth 2.0. The services are those of the document's table. Prints one line for each step.
+# Sends the requests of the "Login Screenlet" with curl: basic by e-mail address, screen name and number, the cookie with its token, and
+# OAuth 2.0. The services are those of the document's table. Prints one line for each step.
 #
 # usage: liferay-documents.sh http://127.0.0.1:PORT
 set -euo pipefail
@@ -12,7 +12,7 @@ jar=$(mktemp)
 trap 'rm -f "$jar"' EXIT
 invoke() { request -H 'Content-Type: application/json' "$@" "$liferay/api/jsonws/invoke"; }
 
-# Basic: "you need to provide the user's email address, screen name, or user ID", as the portal is set.
+# Basic: "you need to provide the user's email address, screen name, or user ID", by the portal's setting.
 while read -r setting user service parameters; do
     request -o /dev/null -d "{\"auth_type\":\"$setting\"}" "$liferay/_sim/settings"
     reply=$(invoke -u "$user:correct-horse" -d "[{\"/user/$service\":$parameters}]")
@@ -27,7 +27,7 @@ request -o /dev/null -d '{"auth_type":"email"}' "$liferay/_sim/settings"
 [[ $(invoke -o /dev/null -w '%{http_code}' -u ada@example.com:wrong -d '[{"/user/get-current-user":{}}]') == 401 ]] || fail "wrong password"
 echo "a wrong password is 401"
 
-# Cookie: the form of /c/portal/login, every redirect followed, and the token in the last page.
+# Cookie: the form of /c/portal/login, following every redirect, and the token in the last page.
 page=$(request -L -b 'COOKIE_SUPPORT=true' -b "$jar" -c "$jar" -H 'Cookie: COOKIE_SUPPORT=true' --data-urlencode login=ada@example.com \
     --data-urlencode password=correct-horse -d rememberMe=true "$liferay/c/portal/login")
 token=$(sed -n "s/.*Liferay\.authToken = '\([^']*\)'.*/\1/p" <<<"$page")

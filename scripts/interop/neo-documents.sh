@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# RainMaker Neo's account calls as its API prints them, with curl. Prints one line for each step.
+# Sends RainMaker Neo's account calls as its API documents them, with curl. Prints one line for each step.
 #
 # usage: neo-documents.sh http://127.0.0.1:PORT
 set -euo pipefail
@@ -12,7 +12,7 @@ json() { request -H 'Content-Type: application/json' "$@"; }
 tokens=$(json -d '{"username":"ada@example.com","password":"correct-horse"}' "$neo/v1/user/auth/token")
 [[ $(member expires_in <<<"$tokens") == 3600 ]] || fail "tokens: $tokens"
 user=$(request -H "Authorization: Bearer $(member access_token <<<"$tokens")" "$neo/v1/users/me" | member user_id)
-# The payload of the access token, read without any library.
+# The payload of the access token, decoded without a library.
 payload=$(member access_token <<<"$tokens" | cut -d. -f2 | tr '_-' '/+')
 while ((${#payload} % 4)); do payload+==; done
 [[ $(base64 -d <<<"$payload" | member sub) == "$user" ]] || fail "sub is not the user's id"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Drives one simulated identity system by requests-oauthlib and Authlib, which know nothing of RainKit.
+"""Tests one simulated identity system with requests-oauthlib and Authlib, which are independent of RainKit.
 
 usage: oauth-clients.py PROVIDER URL
-Prints one line for each flow that went through; the first that does not is an exception.
+Prints one line for each successful flow; the first failure raises an exception.
 """
 import html
 import os
@@ -28,13 +28,13 @@ LOOPBACK = "http://127.0.0.1:49152/callback"
 
 
 def form(page, action_url, **typed):
-    """The fields of the page's form: what is hidden in it, and what a person types."""
+    """Returns the fields of the page's form: the hidden ones, and those that a person fills in."""
     hidden = dict(re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', page))
     return {**{name: html.unescape(value) for name, value in hidden.items()}, **typed}
 
 
 def browse(url, user=USER, password=PASSWORD, answer="allow", user_field="username"):
-    """A browser without eyes: signs in, answers the question, and says where it was sent."""
+    """A minimal browser: signs in, answers the consent page, and returns the address of the redirect."""
     browser = requests.Session()
     reply = browser.get(url)
     assert reply.status_code == 200, reply.text
@@ -49,7 +49,7 @@ def browse(url, user=USER, password=PASSWORD, answer="allow", user_field="userna
 
 
 def refused(code, call):
-    """The error that the library raises, by OAuth's own word for it."""
+    """Returns the library's error, by its OAuth code."""
     try:
         call()
     except OAuth2Error as error:
@@ -191,7 +191,7 @@ def oclc(base):
     assert own.get(base + "/bib/data/1039085").ok
     say("Authlib: client credentials")
 
-    # What catalogers really use; only the two addresses are ours.
+    # The programs that catalogers really use; only the two addresses are ours.
     from datetime import timedelta
 
     from bookops_worldcat import MetadataSession, WorldcatAccessToken
@@ -225,7 +225,7 @@ def oidc(base):
     keys = KeySet.import_key_set(requests.get(metadata["jwks_uri"]).json())
 
     def check(id_token, client, nonce=None):
-        """As Authlib's own integrations do it: the signature by joserfc, the claims by Authlib."""
+        """Checks the signature with joserfc and the claims with Authlib, like Authlib's own integrations."""
         token = jwt.decode(id_token, keys, algorithms=metadata["id_token_signing_alg_values_supported"])
         claims = CodeIDToken(token.claims, token.header, options={
             "iss": {"values": [base], "essential": True}, "aud": {"values": [client]}},

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# The two examples of "OCLC iOS Authentication Example", letter by letter, with curl as the browser; then what the second
+# Sends the two examples of "OCLC iOS Authentication Example" exactly, with curl as the browser. Then it tests the case that the second
 # example warns of: renewing by a request that Python's hmac signs. Prints one line for each step.
 #
 # usage: oclc-documents.sh http://127.0.0.1:PORT
 set -euo pipefail
 source "$(dirname "$0")/documents.bash"
 oclc=$1
-# Signs as OCLC's developer pages say, knowing nothing of the simulator: METHOD QUERY NONCE.
+# Signs by OCLC's developer pages, independently of the simulator: METHOD QUERY NONCE.
 sign() {
     python3 - "$@" <<'P'
 import base64, hashlib, hmac, sys, time, urllib.parse
@@ -32,7 +32,7 @@ for scope in WMS_NCIP WMS_NCIP%20refresh_token; do
     handle=$(sed -n 's/.*name="handle" value="\([0-9a-f]*\)".*/\1/p' <<<"$consent")
     back=$(location -d "handle=$handle" -d action=allow "$page")
     [[ $back == oclcApp://user_agent_flow#access_token=tk_* ]] || fail "redirected to $back"
-    # As the sample splits it: at & and =, and decoded by nobody. The date has its %20 then.
+    # Splits it like the sample: at & and =, without decoding. The date still has its %20 then.
     python3 - "${back#*#}" "$scope" <<'P'
 import re, sys
 fields = dict(part.split("=", 1) for part in sys.argv[1].split("&"))

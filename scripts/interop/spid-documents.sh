@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 
-# The requests of SPiD's documents "Login" and "OAuth 2.0 authentication with SPiD on mobile devices", letter by letter, with
-# curl as device, browser and backend. Only host, client and user differ. Prints one line for each step; fails at the first
-# that is not what the documents say.
+# Sends the requests of SPiD's documents "Login" and "OAuth 2.0 authentication with SPiD on mobile devices" exactly, with curl as device,
+# browser and backend. Only host, client and user differ. Prints one line for each step, and fails at the first that differs from the
+# documents.
 #
 # usage: spid-documents.sh http://127.0.0.1:PORT
 set -euo pipefail
@@ -12,12 +12,12 @@ spid=$1
 jar=$(mktemp)
 trap 'rm -f "$jar"' EXIT
 
-# 1. "Direct user to authorize your app on SPiD", and what the user does there: sign in, agree to the terms.
+# 1. "Direct user to authorize your app on SPiD", and the user's steps there: sign in, agree to the terms.
 page="$spid/login?client_id=app-1&response_type=code&redirect_uri=spidmobile-app-1%3A%2F%2Flogin"
 request -b "$jar" -c "$jar" "$page" | grep -q 'name="password"' || fail "no sign-in page"
 terms=$(request -b "$jar" -c "$jar" --data-urlencode username=ada@example.com --data-urlencode password=correct-horse "$page")
 handle=$(sed -n 's/.*name="handle" value="\([0-9a-f]*\)".*/\1/p' <<<"$terms")
-[[ -n $handle ]] || fail "nobody asks whether the app may"
+[[ -n $handle ]] || fail "no consent page"
 # 2. "The server redirects the user back to the application with an OAuth code".
 back=$(location -b "$jar" -c "$jar" -d "handle=$handle" -d action=allow "$page")
 [[ $back == spidmobile-app-1://login?code=* ]] || fail "redirected to $back"
@@ -38,10 +38,10 @@ P
 token=$(member access_token <<<"$tokens")
 echo "tokens of user $(member user_id <<<"$tokens")"
 # 5. "Make REST API calls with the oauth token".
-[[ $(request "$spid/api/2/me?oauth_token=$token" | member data.email) == ada@example.com ]] || fail "me is somebody else"
+[[ $(request "$spid/api/2/me?oauth_token=$token" | member data.email) == ada@example.com ]] || fail "me is another user"
 echo "me is ada"
 
-# "Ask for a onetime exchange code for Client Backend": the path as document and reference have it.
+# "Ask for a onetime exchange code for Client Backend": the path of the document and of the reference.
 for path in /oauth/exchange /api/2/oauth/exchange; do
     once=$(request -d clientId=backend-1 -d type=code -d "oauth_token=$token" "$spid$path" | member data.code)
     backend=$(request -d grant_type=authorization_code -d redirect_uri=http://127.0.0.1/backend -d client_id=backend-1 \
@@ -68,7 +68,7 @@ for path in /auth/session /session; do
     back=$(location -c "$jar" "$spid$path/$once")
     [[ $back == http://127.0.0.1:9/callback ]] || fail "$path: $back"
     grep -q identity "$jar" || fail "$path sets no cookie"
-    # Signed in there: no password is asked for.
+    # The browser is signed in there, so it is not asked for a password.
     back=$(location -b "$jar" "$page")
     [[ $back == spidmobile-app-1://login?code=* ]] || fail "the browser is not signed in: $back"
     echo "a session by $path"
@@ -77,7 +77,7 @@ done
 # "/logout?redirect_uri=…&oauth_token=…": this particular access token will be deleted.
 back=$(location "$spid/logout?redirect_uri=spidmobile-app-1%3A%2F%2Flogout&oauth_token=$token")
 [[ $back == spidmobile-app-1://logout ]] || fail "after logout: $back"
-[[ $(request "$spid/api/2/user/1001?oauth_token=$token" | member error) == invalid_token ]] || fail "the token lives on"
+[[ $(request "$spid/api/2/user/1001?oauth_token=$token" | member error) == invalid_token ]] || fail "the token is still valid"
 # "If omitted, the user will be redirected to the login page after being logged out", which answers 200 OK.
 [[ $(request -L -o /dev/null -w '%{http_code} %{url_effective}' "$spid/logout") == "200 $spid/login" ]] || fail "logout"
 echo "logged out"

@@ -2,4 +2,4 @@
 
 
 class Failed(Exception):
-    """A row does not hold; the text says what was expected."""
+    """Raised if a row does not hold. The text names the expectation."""

@@ -55,7 +55,7 @@ class Portal:
         return self.run("account", "status", "--json").json
 
     def invoked(self):
-        """The services that were called, with their parameters, in order."""
+        """Returns the called services with their parameters, in order."""
         found = []
         for one in self.tap.sent("/invoke"):
             commands = one.json
@@ -64,7 +64,7 @@ class Portal:
         return found
 
     def forms(self):
-        """How often the portal's sign-in form was sent."""
+        """Returns how often the portal's sign-in form was sent."""
         return len([one for one in self.tap.sent("/c/portal/login", "POST")])
 
 
@@ -91,7 +91,7 @@ def modes(scene):
     equal(who["user_id"], "1001", "the user of oauth2Redirect")
     equal(portal.tap.sent("/o/oauth2/token")[0].form.get("grant_type"), "authorization_code", "oauth2Redirect")
     portal.sign_in("--mode", "somehow", status=64, reason="unknown_mode")
-    # A backend needs a token, which two of the modes do not give: that is said before a board is told anything.
+    # A backend needs a token, which two of the modes do not give. This is reported before any message to the board.
     backend = portal.simulator.backend
     tap = scene.tap(backend["url"])
     file = scene.file("backend.json", json.dumps(backend["description"]).replace(backend["url"], tap.url))
@@ -107,7 +107,7 @@ def modes(scene):
 
 
 def free_port():
-    """A port that nobody has, to be registered at the portal, which compares it."""
+    """Returns a free port to register at the portal, which compares ports."""
     import socket
 
     with socket.socket() as one:
@@ -143,7 +143,7 @@ def names(scene):
                     equal(portal.invoked()[-1][0], SERVICES[other], f"the service by {other}")
                 elif setting:
                     contains(done.failure["message"], "loginBy", f"the message by {other} at a portal with {kind}")
-    # What an earlier sign-in has left behind is named when it is the cause.
+    # The remains of an earlier sign-in are named if they are the cause.
     portal.set(auth_type="screenName")
     portal.sign_in("--set", "loginBy=screenName", user="ada")
     portal.set(auth_type="email")
@@ -175,13 +175,13 @@ def company(scene):
         called = portal.invoked()
         service, arguments = called[-1]
         equal((service, str(arguments.get("companyId"))), (SERVICES["email"], "10157"), f"the last call with {more}")
-        # Where nobody says the company, it is that of the user's first site.
+        # Without a given company, it is that of the user's first site.
         equal(called[0][0] == "/group/get-user-sites-groups", not more, f"the user's sites are asked for with {more}")
     own = {"XDG_STATE_HOME": scene.path("state-other")}
     wrong = portal.sign_in("--set", "companyId=20000", environment=own, status=77, reason="wrong_context")
     contains(wrong.failure["message"], "companyId", "the message for another company")
     portal.sign_in("--mode", "cookie", "--set", "companyId=20000", environment=own, status=77, reason="wrong_context")
-    # The portal's own number has changed since: the setting that is remembered is named.
+    # The portal's own number has changed since: the message names the stored setting.
     portal.sign_in("--set", "contextCompanyId=10157")
     portal.set(company=20116)
     refused = portal.sign_in(status=77).failure["message"]
@@ -198,7 +198,7 @@ def finding_the_user(scene):
         portal.tap.forget()
         sign_in()
         equal({name for name, _ in portal.invoked()}, {"/user/get-current-user"}, "the calls without a name")
-    # A portal that finds nobody: nobody is signed in, whatever else it says.
+    # If the portal finds no user, nobody is signed in, whatever else the answer contains.
     portal.tap.change("POST", "/invoke", lambda answer: [{}])
     nobody = portal.sign_in("--mode", "basic", "--set", "companyId=10157", status=None)
     expect(nobody.status not in (0,), "a portal that finds nobody signs somebody in")
@@ -257,7 +257,7 @@ def saved_credentials(scene):
     expect(scene.sessions(), "nothing is stored with --save-credentials")
     for session in scene.sessions():
         equal(session.stat().st_mode & 0o777, 0o600, "the mode of the session's file")
-    # A sign-in that is not kept leaves what was kept before.
+    # A sign-in that is not stored leaves the stored one unchanged.
     listed = scene.rainctl("account", "list", "--json").output
     for options in ([], ["--no-save"], ["--store", "memory"]):
         portal.sign_in(*options, save=False, environment={"RAINKIT_STORE": ""})
@@ -279,11 +279,11 @@ def cookies(scene):
     equal(seconds(status["expires_at"], status["received_at"]), 900, "the cookie's life in seconds")
     portal.whoami()
     equal(portal.forms(), 1, "how often the form was sent for a new cookie")
-    # The portal has forgotten it: it is renewed, once.
+    # The portal has dropped the session: it is renewed, once.
     portal.simulator.clock(901)
     equal(portal.whoami()["user_id"], "1001", "the user after a renewal")
     equal(portal.forms(), 2, "how often the form was sent")
-    # Another time, as the portal is set up: it is renewed before it is refused.
+    # Another lifetime by the portal's setting: the session is renewed before it is refused.
     portal.sign_in("--mode", "cookie", "--set", "cookieExpirationTime=1")
     portal.tap.forget()
     time.sleep(1.1)
@@ -332,7 +332,7 @@ def challenges(scene):
         "--mode", "cookie", "--gate-user", "proxy", "--gate-password-file", portal.wrong, environment=own, status=77,
         reason="invalid_credentials")
     expect(1 < len(portal.tap.requests) < 6, f"a wrong password for the gate is tried {len(portal.tap.requests)} times")
-    # Every mode says who asks, and how to answer.
+    # In every mode the message names the server that asks, and the way to answer.
     for sign_in in (
         lambda: portal.sign_in("--mode", "cookie", environment=own, status=77),
         lambda: portal.sign_in("--mode", "basic", environment=own, status=None),
@@ -341,7 +341,7 @@ def challenges(scene):
         refused = sign_in()
         expect(refused.status != 0, "the gate lets everybody in")
         contains(refused.failure["message"], "--gate-user", "the message without a name for the gate")
-    # Their header is taken by the user's password or the client's secret: that is said, and which mode passes.
+    # The gate needs the header that the user's password or the client's secret uses. The message reports that, and names a mode that works.
     for sign_in in (lambda *more, **rest: portal.sign_in("--mode", "basic", *more, **rest), portal.with_oauth):
         refused = sign_in(*gate, environment=own, status=None)
         expect(refused.status != 0, "two names fit into one header")
@@ -386,7 +386,7 @@ def versions(scene):
     for version, number in (("6.1", "61"), ("6.2", "62"), ("7", "71"), ("7.4", "74")):
         portal.set(version=version)
         for mode in ("basic", "cookie"):
-            # Before 6.2 with its plug-in no service says who has a cookie.
+            # Before 6.2 with its plug-in no service returns the user of a cookie.
             if (version, mode) == ("6.1", "cookie"):
                 continue
             for setting in (["--set", f"serverVersion={number}"], []):

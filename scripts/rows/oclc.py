@@ -35,7 +35,7 @@ class Library:
         return self.login("--client-secret-file", self.secret, *more, **given)
 
     def through_browser(self, login, way="loopback", deny=False, **judged):
-        """Signs in at OCLC's page. Returns the outcome, the page's address, and where the browser was sent."""
+        """Signs in at OCLC's page. Returns the outcome, the page's address, and the target of the redirect."""
         running = self.scene.start(*login, "--no-browser", "--redirect", way)
         page = running.page()
         browser = Browser()
@@ -47,7 +47,7 @@ class Library:
         return running.end(**judged), page, back
 
     def pasted(self, login, edit, **judged):
-        """Signs in at OCLC's page, and pastes the address that the browser was sent to, with an edited fragment."""
+        """Signs in at OCLC's page, and pastes the target of the redirect with an edited fragment."""
         running = self.scene.start(*login, "--paste", "--redirect", "loopback")
         page = running.page()
         back, _, fragment = Browser().sign_in(page, user="ada").partition("#")
@@ -84,7 +84,7 @@ def configuration(scene):
         *library.login(institutions=INSTITUTIONS[:2]), "--no-browser", "--redirect", "loopback", environment=own, status=64,
         reason="missing_parameter")
     contains(bare.failure["message"], "contextInstitutionId", "the message without a context institution")
-    # A key that may not ask for another institution's data.
+    # A key that has no access to another institution's data.
     foreign = ["--set", "authenticatingInstitutionId=128807", "--set", "contextInstitutionId=91475"]
     running = scene.start(
         *library.login(institutions=foreign), "--no-browser", "--redirect", "loopback", environment=own)
@@ -169,7 +169,7 @@ def end_as_a_date(scene):
     library.pasted(library.login(), edit)
     equal(library.status()["expires_at"][:19], time.strftime("%Y-%m-%dT%H:%M:%S", wanted), "the token's end")
     contains(library.loans().output, "p-ada", "what the service answers")
-    # expires_in goes before it.
+    # expires_in has precedence over it.
     library.pasted(library.login(), lambda fragment: re.sub(r"expires_at=[^&]*", f"expires_at={date}", fragment))
     status = library.status()
     equal(seconds(status["expires_at"], status["received_at"]), 1199, "the life by expires_in")
@@ -195,7 +195,7 @@ def refresh_token(scene):
 
 
 def signature(request, key="wskey-1", secret="wskey-1-secret"):
-    """The signature that OCLC's page on HMAC asks for, computed here."""
+    """Computes the signature that OCLC's page on HMAC requires."""
     found = dict(re.findall(r'(\w+)="([^"]*)"', request.authorization))
     query = urllib.parse.parse_qsl(request.target.partition("?")[2], keep_blank_values=True)
     lines = [key, found["timestamp"], found["nonce"], "", request.method, "www.oclc.org", "443", "/wskey"]
@@ -234,14 +234,14 @@ def renewing(scene):
     library.run("account", "refresh")
     second = library.token()
     expect(second.startswith("tk_") and second != first, "the token is the old one")
-    # The refresh token stays, and a refused token is renewed on the way.
+    # The refresh token stays, and a refused token is renewed automatically.
     library.simulator.control("expire", {"user": "ada@example.com"})
     contains(library.loans().output, "p-ada", "what the service answers")
     expect(library.token() not in (first, second), "the token was not renewed")
     equal(
         len({one.query.get("refresh_token") for one in library.tap.sent("/accessToken") if "refresh_token" in one.query}), 1,
         "the number of refresh tokens")
-    # Nothing that OCLC quotes in an error is shown.
+    # No text that OCLC quotes in an error is shown.
     wrong = scene.file("wrong.txt", "planted-secret")
     refused = scene.rainctl(
         *library.login("--client-secret-file", wrong, "--mode", "client-credentials"), status=78, reason="client_refused")

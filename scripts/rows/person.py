@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A person at a browser: fills in the plain forms of the simulated sign-in pages, and keeps cookies."""
+"""A person with a browser: fills in the plain forms of the simulated sign-in pages, and keeps cookies."""
 import html.parser
 import http.client
 import http.cookies
@@ -49,7 +49,7 @@ class Browser:
         self.visited = []
 
     def request(self, url, form=None, headers=None):
-        """One request; redirects are not followed."""
+        """Sends one request; redirects are not followed."""
         parts = urllib.parse.urlsplit(url)
         connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=300)
         jar = self.cookies.setdefault(parts.netloc, {})
@@ -74,7 +74,7 @@ class Browser:
         return Answer(url, response.status, response.headers, text)
 
     def sign_in(self, url, user="ada@example.com", password="correct-horse", deny=False, remember=False, register=False):
-        """Follows pages and redirects until the browser is sent to an application, and returns that address."""
+        """Follows pages and redirects until a redirect to an application, and returns its address."""
         wanted = ["register"] if register else []
         own = urllib.parse.urlsplit(url).netloc
         answer = self.request(url)
@@ -86,14 +86,14 @@ class Browser:
                 answer = self.request(target)
                 continue
             page = Page(answer.text)
-            # Who has no account yet follows the page's link; the link that confirms the address comes by mail.
+            # A person without an account follows the page's link; the link that confirms the address comes by mail.
             if link := next((page.links[name] for name in (*wanted, "confirm") if name in page.links), None):
                 wanted = []
                 answer = self.request(urllib.parse.urljoin(answer.url, link))
                 continue
             if page.is_failure or not page.has_form:
                 raise Failed(f"the page is HTTP {answer.status}: {answer.text[:300]}")
-            # A person denies where the application asks, after signing in.
+            # A person denies on the consent page, after signing in.
             form = page.fields | {"action": "deny" if deny and not page.password else "allow"}
             if page.user:
                 form[page.user] = user
@@ -106,7 +106,7 @@ class Browser:
         raise Failed(f"the pages lead in a circle at {answer.url}")
 
     def come_back(self, address):
-        """Opens the address at the application, which listens on this machine. A page's script hands a fragment on."""
+        """Opens the address at the application, which listens on this machine. A page's script passes on a fragment."""
         address, _, fragment = address.partition("#")
         answer = self.request(address)
         if fragment:

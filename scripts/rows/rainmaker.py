@@ -13,7 +13,7 @@ USER = "me@example.com"
 
 
 class RainMaker:
-    """A user of one simulated cloud, and what passes between rainctl and it."""
+    """A user of one simulated cloud, and the requests between rainctl and the cloud."""
 
     def __init__(self, scene, *options):
         self.scene = scene
@@ -36,13 +36,13 @@ class RainMaker:
         return self.scene.rainctl("account", "token").output.strip()
 
     def mail(self, kind, to=USER):
-        """The code that was sent last."""
+        """Returns the code that was sent last."""
         found = [one for one in lines_of(self.simulator.mailbox.read_text()) if (one["kind"], one["to"]) == (kind, to)]
         expect(found, f"no {kind} was sent to {to}")
         return found[-1]["code"] + "\n"
 
     def signed_in_at(self):
-        """The requests of a password sign-in, at either of its two addresses."""
+        """Returns the requests of a password sign-in, at either of its two addresses."""
         return self.tap.sent("/v1/login2", "POST") + self.tap.sent("/v1/login", "POST")
 
 
@@ -74,7 +74,7 @@ def password(scene):
     equal(sent.json, {"user_name": USER, "password": "Correct-h0rse"}, "the request")
     wrong = scene.file("wrong.txt", "Wr0ng-horse")
     cloud.sign_in("--account", "x", password=wrong, status=77, reason="invalid_credentials")
-    # The cloud does not say which accounts exist.
+    # The cloud does not reveal which accounts exist.
     cloud.sign_in(user="nobody@example.com", status=77, reason="invalid_credentials")
 
 
@@ -137,7 +137,7 @@ def raw_token(scene):
 @row("C7")
 def other_tokens(scene):
     cloud = RainMaker(scene)
-    # Nobody can be asked for the profile: the id token says who signed in.
+    # The profile is not available: the id token identifies the user.
     cloud.simulator.faults(*({"method": "GET", "path": path, "action": "status"} for path in ("/v1/user", "/v1/user2")))
     who = cloud.sign_in().json
     answer = cloud.signed_in_at()[0].result
@@ -166,7 +166,7 @@ def profile(scene):
     for path in ("/v1/user2", "/v1/user"):
         cloud.tap.change("GET", path, lambda answer: whole)
     found = cloud.whoami()
-    # rainctl says whether a second step is on, and which kind of administrator the user is.
+    # rainctl reports whether a second step is on, and which kind of administrator the user is.
     shown = {
         **whole, "second_step": whole["mfa"], "administrator": "super"}
     del shown["mfa"], shown["super_admin"]
@@ -238,7 +238,7 @@ def checked_before_a_call(scene):
 
 @row("C12")
 def first_addresses(scene):
-    """A deployment that has what document 002 prints, and nothing else."""
+    """A deployment with only the calls of document 002."""
     cloud = RainMaker(scene)
     cloud.tap.only(("POST", "/v1/login"), ("GET", "/v1/user"))
     who = cloud.sign_in().json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each row works with: a folder of its own, the programs, and judgements that fail with a sentence."""
+"""The tools of each row: a separate folder, the programs, and checks that fail with a sentence."""
 import json
 import os
 import pathlib
@@ -13,7 +13,7 @@ import urllib.request
 from rows.failure import Failed
 from rows.tap import Tap
 
-# A limit for programs that hang. Nothing that works takes so long, on any machine.
+# A limit for programs that hang. No working program takes so long, on any machine.
 LIMIT = 300
 
 _processes = set()
@@ -39,7 +39,7 @@ def lacks(text, part, what):
 
 
 def stop_all():
-    """Asks every process that was started to end, by its id. The scenes wait for them."""
+    """Asks every started process to end, by its id. The scenes wait for them."""
     _stopped.set()
     with _lock:
         for process in _processes:
@@ -61,7 +61,7 @@ def _ended(process):
 
 
 def eventually(condition, what):
-    """Waits for something that another process does."""
+    """Waits for an event of another process."""
     for _ in range(LIMIT * 100):
         if condition():
             return
@@ -71,7 +71,7 @@ def eventually(condition, what):
 
 
 def lines_of(text):
-    """The JSON lines in a text; other lines are left out."""
+    """Returns the JSON lines in a text; other lines are left out."""
     found = []
     for line in text.splitlines():
         if line.startswith("{"):
@@ -83,7 +83,7 @@ def lines_of(text):
 
 
 class Outcome:
-    """What a command printed, and how it ended."""
+    """The output of a command, and its exit status."""
 
     def __init__(self, arguments, status, output, error):
         self.arguments, self.status, self.output, self.error = arguments, status, output, error
@@ -113,7 +113,7 @@ class Outcome:
 
 
 class Running:
-    """A command that waits for somebody at a sign-in page."""
+    """A command that waits for a person at a sign-in page."""
 
     def __init__(self, scene, arguments, environment):
         self.scene, self.arguments = scene, arguments
@@ -137,7 +137,7 @@ class Running:
             self._lines.put(None)
 
     def page(self):
-        """The address that is to be opened in a browser."""
+        """Returns the address to open in a browser."""
         while (line := self._lines.get(timeout=LIMIT)) is not None:
             for word in line.split():
                 if word.startswith(("http://", "https://")):
@@ -145,7 +145,7 @@ class Running:
         raise Failed("no sign-in page was printed", self.end(status=None))
 
     def end(self, status=0, reason=None, typed=None):
-        """Waits for the end, after `typed` was given on standard input."""
+        """Writes `typed` to standard input, and waits for the end."""
         if typed is not None:
             self.process.stdin.write(typed + "\n")
         try:
@@ -176,7 +176,7 @@ class Running:
 
 
 class Simulator:
-    """A simulated system that is controlled and read over its own port."""
+    """A simulated system, which is controlled and read over its own port."""
 
     def __init__(self, url, journal):
         self.url, self._journal = url, journal
@@ -194,14 +194,14 @@ class Simulator:
         self.control("faults", {"rules": list(rules)})
 
     def journal(self, **members):
-        """The entries with these members, such as `event="mapping"`."""
+        """Returns the entries with these members, such as `event="mapping"`."""
         path = pathlib.Path(self._journal)
         entries = lines_of(path.read_text()) if path.exists() else []
         return [entry for entry in entries if all(entry.get(name) == value for name, value in members.items())]
 
 
 class Scene:
-    """One user at one machine. Everything that is started or written here is gone when the row ends."""
+    """One user at one machine. All its processes and files are removed when the row ends."""
 
     def __init__(self, programs):
         self.programs = pathlib.Path(programs)
@@ -351,17 +351,17 @@ printf '%s' "$1" >'{self.path("opened.tmp")}' && mv '{self.path("opened.tmp")}' 
         return {"BROWSER": opener}
 
     def opened(self, running=None):
-        """The address that the browser was opened with, by a command that may still be running."""
+        """Returns the address with which the browser was opened, by a command that may still be running."""
         file = self.folder / "opened"
         eventually(
             lambda: file.exists() or running is not None and running.process.poll() is not None, "the browser's address")
         expect(file.exists(), "no browser was opened")
         return file.read_text()
 
-    # What is kept
+    # Stored files
 
     def stored(self):
-        """The text of all files that rainctl keeps."""
+        """Returns the text of all files that rainctl stores."""
         found = []
         for root in ("state", "config", "data", "cache"):
             for path in sorted((self.folder / root).rglob("*")):

@@ -17,7 +17,7 @@ BACKEND = "http://127.0.0.1/backend"
 
 
 class SPiD:
-    """A user of the client app-1, and what passes between rainctl and SPiD."""
+    """A user of the client app-1, and the requests between rainctl and SPiD."""
 
     def __init__(self, scene, name="spid"):
         self.scene, self.name = scene, name
@@ -37,7 +37,7 @@ class SPiD:
             "login", "ada@example.com", *self.client(), "--password-file", self.password, "--json", *more, **judged)
 
     def run(self, *arguments, **judged):
-        # What is behind -- is curl's.
+        # Arguments after -- are curl's.
         end = arguments.index("--") if "--" in arguments else len(arguments)
         return self.scene.rainctl(*arguments[:end], *self.provider, *arguments[end:], **judged)
 
@@ -54,7 +54,7 @@ class SPiD:
         return self.run("account", "exchange", "--for-client", "backend-1").output
 
     def redeem(self, code, client="backend-1", **judged):
-        """What the backend does: on its own machine, which has a home of its own."""
+        """Runs a command of the backend, on its own machine with its own home."""
         secret = self.scene.file(f"{client}.txt", f"{client}-secret\n")
         self.backend_home = {"XDG_STATE_HOME": self.scene.path("backend/state"), "HOME": self.scene.path("backend")}
         return self.scene.rainctl(
@@ -62,7 +62,7 @@ class SPiD:
             "--code-stdin", "--redirect-uri", BACKEND, "--json", typed=code, environment=self.backend_home, **judged)
 
     def through_browser(self, *more, browser=None, deny=False, **judged):
-        """Signs in at SPiD's page. Returns the outcome, the page's address, and the address that SPiD sent the browser to."""
+        """Signs in at SPiD's page. Returns the outcome, the page's address, and the target of SPiD's redirect."""
         browser = browser or Browser()
         running = self.scene.start(
             "login", *self.client(), "--no-browser", "--redirect", "loopback", "--json", *more)
@@ -72,7 +72,7 @@ class SPiD:
         return running.end(**judged), page, back
 
     def asks(self, token, path="/api/2/user/1001"):
-        """SPiD's own status for a token."""
+        """Returns SPiD's own status for a token."""
         return Browser().request(self.simulator.url + path, headers={"Authorization": f"Bearer {token}"}).status
 
     def third_party(self, token, *more, provider="facebook", app="app1", **judged):
@@ -88,7 +88,7 @@ def parameters(address):
 
 
 def seconds(later, earlier):
-    """Between two times as rainctl prints them."""
+    """Returns the difference between two times as rainctl prints them."""
     form = "%Y-%m-%dT%H:%M:%S"
     return time.mktime(time.strptime(later[:19], form)) - time.mktime(time.strptime(earlier[:19], form))
 
@@ -121,7 +121,7 @@ def life_of_a_code(scene):
     once = spid.code()
     spid.redeem(once)
     spid.redeem(once, status=77, reason="used_code")
-    # The machine's own time goes on, too: little is done between a code and its redemption.
+    # The machine's own time passes as well, but little happens between a code and its redemption.
     early = spid.code()
     spid.simulator.clock(15)
     spid.redeem(early)
@@ -194,7 +194,7 @@ def no_shared_token(scene):
     for one in tap.requests:
         lacks(f"{one.headers}{one.target}{one.body}", own, f"{one.method} {one.path} at the backend")
     equal(spid.asks(own), 200, "SPiD's answer to the app's token")
-    # A file that says nothing of a sign-in does not let the token go.
+    # Without sign-in settings in the file, the token is not sent.
     tap, backend = own_backend(scene, spid, signIn=None, signOut=None, sendsProviderToken=None)
     board = scene.board("--node-id", "node-two", "--mapping", "user")
     refused = scene.rainctl("provision", *PROVIDER, "--backend", backend, *board.options, "--json", status=None)
@@ -247,7 +247,7 @@ def third_party(scene):
     equal(spid.third_party("fbtok").json["user_id"], "1001", "the user of Facebook's token")
     google = spid.third_party("gptok", provider="googleplus", app="no.example.app")
     equal(google.json["user_id"], "1001", "the user of Google's token")
-    # What goes out: SPiD refuses it at this address, which is not its own, but it can be read here.
+    # The request can be read here; SPiD refuses it at this address, which is not its own.
     scene.rainctl(
         "login", *spid.client(), "--secret-file", f"signSecret={spid.sign}", "--third-party", "facebook",
         "--third-party-token-file", scene.file("token.txt", "fbtok"), "--app-id", "app1", "--third-party-expires",
@@ -283,7 +283,7 @@ def unknown_user(scene):
     expect(other.failure["reason"] != "unknown_user", "a token that is not valid counts as an unknown user")
     lacks(other.failure["message"], "/signup", "the message for a token that is not valid")
     equal(Browser().request(page).status, 200, "the page to register at")
-    # Whoever has signed in once finds it among SPiD's pages.
+    # After the first sign-in the person finds the link among SPiD's pages.
     scene.rainctl(
         "login", "ada@example.com", *spid.client(spid.simulator.url), "--password-file", spid.password, "--json")
     for outcome in (scene.rainctl("account", "providers", "spid"), scene.rainctl("account", "providers", "--json")):
@@ -342,7 +342,7 @@ def logging_out(scene):
     expect(spid.tap.sent("/logout"), "SPiD was not asked to log the user out")
     equal(spid.asks(token), 401, "SPiD's answer to the token")
     spid.run("whoami", "--json", status=77, reason="not_signed_in")
-    # A SPiD that does not answer: the session is gone here, and what is left there is said.
+    # SPiD does not answer: the session is removed here, and the remaining session at SPiD is reported.
     spid.sign_in()
     spid.simulator.faults({"path": "/api/2/logout", "action": "status", "status": 503}, {"path": "/*", "action": "reset"})
     left = spid.run("logout", "--json")
@@ -358,11 +358,11 @@ def browser_from_native(scene):
     address = spid.run("account", "web-session", "--redirect-uri", CALLBACK, "--json").json["url"]
     browser = Browser()
     expect(browser.request(address).location.startswith(CALLBACK), "the browser is not sent on")
-    # Another sign-in in that browser asks for no password.
+    # Another sign-in in that browser does not ask for a password.
     outcome, _, _ = spid.through_browser("--client-id", "app-1", browser=browser)
     equal(outcome.json["user_id"], "1001", "the browser's user")
     expect(not any("password" in form for form in browser.forms), "the browser was asked for a password")
-    # The person's browser gets the address, and nothing else does.
+    # Only the person's browser gets the address.
     opened = spid.run(
         "account", "web-session", "--redirect-uri", CALLBACK, "--open", environment=scene.opener())
     contains(scene.opened(), "/session/", "what the browser opens")
@@ -417,7 +417,7 @@ def session_at_the_backend(scene):
     equal(states(), ["registered", "signed_in", "signed_out"], "what the backend did")
     provision("node-two")
     equal(states()[3:], ["signed_in", "signed_out"], "what the backend does with a user whom it knows")
-    # A backend that refuses the code: the board is not asked.
+    # A backend that refuses the code: no request is sent to the board.
     text = (scene.folder / "backend.json").read_text()
     scene.file("backend.json", text.replace('"backend-1"', '"other-1"'))
     board, _ = provision("node-three", status=78, reason="client_refused")
@@ -460,14 +460,14 @@ def no_page_of_our_own(scene):
     browser = Browser()
     browser.come_back(browser.sign_in(page))
     running.end()
-    # The password went from the browser to SPiD; what rainctl sent has none.
+    # The password went from the browser to SPiD; no request of rainctl contains it.
     by_rainctl = [one for one in spid.tap.requests if one.path != "/login"]
     expect(by_rainctl, "rainctl sent nothing")
     expect(not any("correct-horse" in one.body + one.target for one in by_rainctl), "rainctl has sent the password")
 
 
 def handle(scene, address, scheme):
-    """What the desktop does with an address of that scheme: it starts the handler that is registered."""
+    """Starts the registered handler for an address of that scheme, like the desktop."""
     for entry in (scene.folder / "data/applications").glob("*.desktop"):
         text = entry.read_text()
         if f"MimeType=x-scheme-handler/{scheme};" in text:
@@ -529,7 +529,7 @@ def token_request(scene):
         equal(parameters(back).get("state"), asked["state"], "the state that comes back")
         states.append(asked["state"])
     expect(states[0] != states[1] and all(len(state) >= 20 for state in states), "the state is not random")
-    # An answer with another state is not taken.
+    # An answer with another state is not accepted.
     running = scene.start("login", *spid.client(), "--no-browser", "--redirect", "loopback", "--json")
     page = running.page()
     foreign = parameters(page)["redirect_uri"] + "?code=stolen&state=another"
@@ -549,7 +549,7 @@ def members_of_the_response(scene):
     expect(isinstance(granted["user_id"], str), "the simulator's user_id is not text")
     who = spid.whoami()
     equal((who["user_id"], who["is_admin"]), ("1001", False), "user_id and is_admin")
-    # server_time is 3000 s ahead: the token lives 3600 s for all that, and is not renewed early or late.
+    # server_time is 3000 s ahead. The token still has its lifetime of 3600 s, and is not renewed early or late.
     status = spid.status()
     expect(3000 < status["expires_in"] <= 3600, f"expires_in is {status['expires_in']}")
     equal(len(spid.tap.sent("/oauth/token")), 1, "the requests for tokens")
@@ -681,7 +681,7 @@ def registering(scene):
     equal(spid.whoami()["user_id"], done["user_id"], "the user's id")
     events = [one["outcome"] for one in spid.simulator.journal(event="account")]
     equal(events, ["registered", "verified"], "what SPiD did")
-    # Until the address is confirmed nobody gets in; afterwards the password is good.
+    # The account works only after the address is confirmed; then the password is valid.
     new = scene.file("new.txt", "planted-password")
     login = ["login", "new@example.com", *spid.client(), "--password-file", new, "--json"]
     equal(scene.rainctl(*login).json["user_id"], done["user_id"], "the user by password")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server that passes everything on, remembers it, and may change an answer."""
+"""A server that forwards all requests, records them, and may change an answer."""
 import http.client
 import http.server
 import json
@@ -78,11 +78,11 @@ class Tap:
         self._changes = []
 
     def only(self, *served):
-        """Everything but these (method, path) is 404, as at a server that does not have it."""
+        """Answers all requests except these (method, path) with 404, like a server without them."""
         self._only = served
 
     def sent(self, path, method=None):
-        """The requests whose path ends so."""
+        """Returns the requests whose path has this end."""
         return [one for one in self.requests if one.path.endswith(path) and method in (None, one.method)]
 
     def forget(self):

@@ -3,34 +3,34 @@ import RainCore
 import RainCrypto
 import Synchronization
 
-/// A provider's sign-in page and its token endpoint, and who we are there.
+/// A provider's sign-in page and token endpoint, and this client's id there.
 public struct AuthorizationServer: Sendable {
-    /// The page.
+    /// The address of the sign-in page.
     public var authorizeURL: String
-    /// Where codes become tokens.
+    /// The endpoint that exchanges codes for tokens.
     public var tokenURL: String
-    /// How the client proves who it is at the token endpoint (RFC 6749, section 2.3).
+    /// How the client authenticates at the token endpoint (RFC 6749, section 2.3).
     public var client: ClientAuthentication
     /// The `client_id` of the authorization request, as the provider registered it (RFC 6749, section 2.2).
     public var clientID: String
-    /// What the session is to be allowed, sent with spaces between (RFC 6749, section 3.3); empty leaves it to the server.
+    /// The requested rights, sent with spaces between them (RFC 6749, section 3.3). If it is empty, the server decides.
     public var scope: [String]
-    /// What the server calls itself in `iss`, if that is known.
+    /// The server's name in `iss`, if known.
     public var issuer: String?
-    /// Whether its answers always have `iss` (RFC 9207, section 3); an answer without it is ignored then.
+    /// Whether its answers always have `iss` (RFC 9207, section 3). Then an answer without it is ignored.
     public var namesIssuer = false
     /// More parameters of the authorization request, in order.
     public var parameters: [(name: String, value: String)] = []
     /// Whether the request has a code challenge (RFC 7636); false only for servers that refuse one.
     public var usesCodeChallenge = true
-    /// Whether the page redirects a person who gives up with nothing but the state.
+    /// Whether the page redirects a user who gives up with only the state.
     public var answersWithoutParameters = false
-    /// Whether the request has a nonce, which the id token repeats (OpenID Connect Core 1.0, section 3.1.2.1).
+    /// Whether the request has a nonce, which the ID token repeats (OpenID Connect Core 1.0, section 3.1.2.1).
     public var usesNonce = true
-    /// What the page is to answer with: a code, or tokens at once for servers that give no codes.
+    /// The kind of answer: a code, or tokens at once for servers that issue no codes.
     public var responseType = AuthorizationRequest.ResponseType.code
 
-    /// A public client, as every installed program is one.
+    /// Creates a public client, like every installed program.
     public init(authorizeURL: String, tokenURL: String, clientID: String, scope: [String] = [], issuer: String? = nil) {
         self.authorizeURL = authorizeURL
         self.tokenURL = tokenURL
@@ -40,9 +40,9 @@ public struct AuthorizationServer: Sendable {
         self.issuer = issuer
     }
 
-    /// Takes the person to the sign-in page and comes back with a code to be redeemed at once, or with tokens. State, code verifier and nonce are
-    /// 256 random bits each.
-    /// - Throws: `accessDenied` if the person or the server says no; what the agent throws.
+    /// Shows the user the sign-in page, and returns a code to redeem at once, or tokens. State, code verifier and nonce have 256 random
+    /// bits each.
+    /// - Throws: `accessDenied` if the user or the server refuses; the errors of the agent.
     public func signIn(
         through agent: any AuthorizationUserAgent, random: inout some RandomSource, hashes: (some Hashes).Type
     ) async throws(AccountError) -> SignInCredentials {
@@ -75,7 +75,8 @@ public struct AuthorizationServer: Sendable {
         case .tokens(let response) where !wantsCode: return .tokens(response, nonce: nonce)
         case .code, .tokens:
             throw AccountError(
-                .malformedAnswer, message: "the sign-in page did not send what was asked for (\(responseType.rawValue))"
+                .malformedAnswer,
+                message: "the sign-in page did not send the requested kind of answer (\(responseType.rawValue))"
             )
         }
     }
@@ -89,18 +90,18 @@ private final class UsedRedirect: Sendable {
 }
 
 extension AccountError {
-    /// A refusal that came back from the sign-in page.
+    /// Creates the error for a refusal from the sign-in page.
     init(signIn error: OAuthError) {
         let name = presentable(error.code.rawValue)
-        // A redirect has no status for the error (RFC 6749, 4.1.2.1). It means a bad request, so 400 stands in.
+        // A redirect has no status for the error (RFC 6749, 4.1.2.1). The error means a bad request, so status 400 is used.
         let code: Code = error.code == .abandoned ? .abandoned : Code(error.code, status: 400)
         let message =
             switch code {
             case .accessDenied: "the sign-in was refused at the sign-in page"
-            case .abandoned: "nobody signed in at the sign-in page: it was left without an answer"
-            case .serverFault: "the sign-in page has a fault of its own; try again later"
-            case .clientRefused: "the sign-in page does not serve this client, or not for what it asks for (\(name))"
-            case .invalidConfiguration: "the sign-in page does not serve such a request (\(name))"
+            case .abandoned: "nobody signed in at the sign-in page: it returned without an answer"
+            case .serverFault: "the sign-in page has an internal fault; try again later"
+            case .clientRefused: "the sign-in page does not accept this client, or not its request (\(name))"
+            case .invalidConfiguration: "the sign-in page does not support this request (\(name))"
             default: "the sign-in page refused the request (\(name))"
             }
         self.init(code, message: message, serverMessage: error.description.map(presentable))
@@ -109,6 +110,6 @@ extension AccountError {
 }
 
 extension OAuthError.Code {
-    /// RainKit's own, for a page that sent the person back with neither a code nor an error.
+    /// RainKit's own code, for a page that returned with neither a code nor an error.
     static let abandoned = OAuthError.Code(rawValue: "abandoned")
 }

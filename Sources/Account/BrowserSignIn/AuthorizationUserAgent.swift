@@ -3,41 +3,40 @@ import Glibc
 import RainCore
 import RainIO
 
-/// Takes a person to a provider's sign-in page, in a browser of their own, and brings back what the page answered.
+/// Shows the user a provider's sign-in page in their own browser, and returns the page's answer.
 ///
-/// It never shows the page itself: only the browser that the person trusts may see their password (RFC 8252, section 8.12).
-/// Agents differ in how the answer comes back: ``LoopbackUserAgent``, ``RelayUserAgent``, ``PasteUserAgent``,
-/// ``CustomSchemeUserAgent``.
+/// It never shows the page itself: only the browser that the user trusts may see their password (RFC 8252, section 8.12). Agents differ in
+/// how they receive the answer: ``LoopbackUserAgent``, ``RelayUserAgent``, ``PasteUserAgent``, ``CustomSchemeUserAgent``.
 public protocol AuthorizationUserAgent: Sendable {
-    /// Gets ready for an answer, shows the page that `attempt` asks for, and waits for the first answer that belongs to it.
-    /// Other answers, such as one with another state, get a page that says so and are otherwise ignored.
+    /// Prepares to receive an answer, shows the page for `attempt`, and waits for the first answer that belongs to it. Other answers, such
+    /// as one with another state, get an error page and are otherwise ignored.
     ///
-    /// Whatever was opened is closed again when this returns, at once if the calling task is cancelled.
-    /// - Parameter attempt: makes the request, now that the redirect URI is known.
-    /// - Throws: ``AccountError/Code-swift.struct/noAnswer`` when the agent's time is over, `cannotListen` if no answer could be
-    ///   received, `cancelled`, or what `attempt` throws.
+    /// All resources are closed when this returns, at once if the calling task is cancelled.
+    /// - Parameter attempt: makes the request for the redirect URI.
+    /// - Throws: ``AccountError/Code-swift.struct/noAnswer`` after the agent's time limit, `cannotListen` if no answer can be received,
+    ///   `cancelled`, or the errors of `attempt`.
     /// - Returns: a code or a refusal, whose state and issuer were checked.
     func authorize(
         _ attempt: @Sendable (RedirectTarget) throws(AccountError) -> AuthorizationAttempt
     ) async throws(AccountError) -> AuthorizationResponse
 }
 
-/// Where an agent can be reached this time.
+/// The address at which an agent receives the answer to one attempt.
 public struct RedirectTarget: Sendable, Equatable {
-    /// What the `state` parameter of the request looks like (RFC 6749, section 4.1.1).
+    /// The form of the request's `state` parameter (RFC 6749, section 4.1.1).
     public enum StateForm: Sendable, Equatable {
-        /// Random, and nothing else.
+        /// A random state.
         case random
-        /// `port:N`: a relay page redirects the browser to that port of this machine. Extended, `:` and a random part follow; not every
-        /// page accepts that.
+        /// `port:N`: a relay page redirects the browser to that port of this machine. In the extended form, `:` and a random part follow.
+        /// Not every page accepts that.
         case relay(port: UInt16, isExtended: Bool)
     }
 
     /// The `redirect_uri` of the request (RFC 6749, section 4.1.1).
     public var redirectURI: RedirectURI
-    /// Other addresses that the browser may end on, so that an address pasted from there is recognised.
+    /// Other addresses at which the browser may arrive, so that they are recognized when they are pasted.
     public var aliases: [RedirectURI] = []
-    /// Random for every redirect but that of a relay page, which needs the port in it.
+    /// The form of the state. It is random, except for a relay page, which needs the port in it.
     public var stateForm = StateForm.random
 
     public init(redirectURI: RedirectURI, aliases: [RedirectURI] = [], stateForm: StateForm = .random) {
@@ -46,7 +45,7 @@ public struct RedirectTarget: Sendable, Equatable {
         self.stateForm = stateForm
     }
 
-    /// The state to send, `fresh` being random.
+    /// Returns the state to send; `fresh` is a random one.
     public func state(_ fresh: State) -> State {
         switch stateForm {
         case .random: fresh
@@ -55,21 +54,21 @@ public struct RedirectTarget: Sendable, Equatable {
         }
     }
 
-    /// Relay pages may drop the state. A state without a random part protects nothing, so an answer without it is accepted.
+    /// Whether an answer without a state is accepted. Relay pages may drop the state, and a state without a random part protects nothing.
     var mayLackState: Bool {
         if case .relay(_, isExtended: false) = stateForm { true } else { false }
     }
 }
 
-/// One sign-in that waits for its answer.
+/// A sign-in that waits for its answer.
 public struct AuthorizationAttempt: Sendable {
-    /// The page's address with all its parameters (RFC 6749, section 4.1.1). An answer must bring its state back.
+    /// The page's address with all its parameters (RFC 6749, section 4.1.1). An answer must repeat its state.
     public var request: AuthorizationRequest
     /// The server's `iss`, if it is known (RFC 9207).
     public var issuer: String?
-    /// Whether a redirect with the state alone is an answer: the person gave up.
+    /// Whether a redirect with only the state is an answer, meaning that the user gave up.
     public var answersWithoutParameters = false
-    /// Whether an answer must name its issuer (RFC 9207). One that does not is ignored then.
+    /// Whether an answer must name its issuer (RFC 9207). If so, an answer without a name is ignored.
     public var requiresIssuer: Bool
 
     public init(_ request: AuthorizationRequest, issuer: String? = nil, requiresIssuer: Bool = false) {
@@ -88,13 +87,13 @@ public struct AuthorizationAttempt: Sendable {
     }
 }
 
-/// Takes a person to the sign-in page: opens a browser, prints the address, or both. A browser that does not open is no error, as the
-/// address can be opened by hand.
+/// Shows the user the sign-in page: opens a browser, prints the address, or both. It is not an error if no browser opens, because the user
+/// can open the address.
 ///
-/// The answer is waited for meanwhile. When the wait is over the task is cancelled, and must come back then.
+/// The agent waits for the answer meanwhile. After the wait the task is cancelled, and must then return.
 public typealias ShowSignInPage = @Sendable (_ url: String) async -> Void
 
-/// The steps that all agents share once their listener is ready: make the request, show the page, wait for the redirect.
+/// The steps that all agents share when they are ready to receive: make the request, show the page, wait for the redirect.
 struct SignInPageOpener: Sendable {
     var pasted: (any PastedAddresses)?
     var limit: Duration
@@ -112,7 +111,7 @@ struct SignInPageOpener: Sendable {
         var sources: [any RedirectSource] = []
         if let listener { sources.append(listener) }
         if let pasted { sources.append(PasteSource(addresses: pasted)) }
-        // The browser may be back before whatever opens it has ended: the answer is waited for from now on.
+        // The browser may be back before `show` returns, so waiting begins now.
         async let _: Void = show(url)
         do throws(AccountError) {
             return try await firstMatchingRedirect(for: matcher, from: sources, within: limit, by: clock)
@@ -129,12 +128,11 @@ package func redirectURI(_ text: String) throws(AccountError) -> RedirectURI {
     } catch {
         throw AccountError(
             .invalidConfiguration,
-            message: "\"\(ShownText.withoutUserInfo(text))\" cannot be redirected to: \(error.message)")
+            message: "\"\(ShownText.withoutUserInfo(text))\" cannot be a redirect URI: \(error.message)")
     }
 }
 
-/// Waits until one of the sources brings the redirect that `matcher` accepts, for `limit` at most. All sources have ended when this
-/// returns.
+/// Waits until one of the sources has the redirect that `matcher` accepts, at most for `limit`. All sources have ended when this returns.
 func firstMatchingRedirect(
     for matcher: RedirectMatcher, from sources: [any RedirectSource], within limit: Duration,
     by clock: any Clock<Duration>
@@ -164,13 +162,14 @@ func firstMatchingRedirect(
                 failure = error ?? failure
                 guard left == 0 else { continue }
                 if Task.isCancelled { return .failure(cancelled) }
-                return .failure(failure ?? AccountError(.noAnswer, message: "no answer of the sign-in page was given"))
+                return .failure(failure ?? AccountError(.noAnswer, message: "the sign-in page gave no answer"))
             case .deadline:
                 return .failure(
                     AccountError(
                         .noAnswer,
                         message:
-                            "the sign-in page has not answered after \(limit.components.seconds) seconds; try again"))
+                            "nobody has finished the sign-in in the browser within \(limit.components.seconds) seconds; try again"
+                    ))
             case .interrupted:
                 return .failure(cancelled)
             }
@@ -182,8 +181,8 @@ func firstMatchingRedirect(
 
 private let cancelled = AccountError(.cancelled, message: "cancelled while waiting for the sign-in page")
 
-/// Runs blocking work on a thread of its own. When the calling task is cancelled, `interrupt` becomes readable: the work polls it
-/// beside what it waits for, and must end then.
+/// Runs blocking work on its own thread. When the calling task is cancelled, `interrupt` becomes readable. The work must poll it too, and
+/// end then.
 func onListeningThread<Result: Sendable>(
     _ work: @escaping @Sendable (_ interrupt: Int32) -> Result
 ) async throws(AccountError) -> Result {
@@ -193,11 +192,11 @@ func onListeningThread<Result: Sendable>(
         switch error {
         case .noPipe(let code):
             throw AccountError(
-                .cannotListen, message: "the system gives no pipe: \(String(cString: strerror(code)))")
-        case .noThread: throw AccountError(.cannotListen, message: "the system starts no thread")
+                .cannotListen, message: "the system cannot create a pipe: \(String(cString: strerror(code)))")
+        case .noThread: throw AccountError(.cannotListen, message: "the system cannot start a thread")
         }
     }
 }
 
-/// The last system call's error in words.
+/// Returns the message of the last system call's error.
 func systemWords() -> String { String(cString: strerror(errno)) }

@@ -4,17 +4,18 @@ import Glibc
 import RainCore
 import RainIO
 
-/// Opens an address in the person's own browser: by `$BROWSER` where it is set, else by `xdg-open`.
+/// Opens an address in the user's browser: with `$BROWSER` if it is set, otherwise with `xdg-open`.
 ///
-/// The address is an argument of the browser's, where other users can read it. An authorization request is made for that: it holds
-/// a challenge and a state, no verifier and no code.
+/// The address is an argument of the browser, which other users can read. An authorization request is safe there: it contains a challenge
+/// and a state, but no verifier and no code.
 public struct BrowserLauncher: Sendable {
     private let environment: [String: String]
 
-    /// - Parameter environment: all that the browser inherits; leave out your own secrets.
+    /// - Parameter environment: the variables that the browser inherits. Omit your own secrets.
     public init(environment: [String: String]) { self.environment = environment }
 
-    /// The commands to try, in order. `$BROWSER` is a list separated by colons; `%s` stands for the address, which else comes last.
+    /// Returns the commands to try, in order. `$BROWSER` is a list with colons. In each entry `%s` stands for the address; without `%s` the
+    /// address comes last.
     public func commands(for url: String) -> [[String]] {
         let chosen = (environment["BROWSER"] ?? "").split(separator: ":").map { entry in
             let words = entry.split(separator: " ").map(String.init)
@@ -24,17 +25,17 @@ public struct BrowserLauncher: Sendable {
         return chosen.filter { !$0.isEmpty && $0 != [url] } + [["xdg-open", url]]
     }
 
-    /// The first program that `$BROWSER` names, if none of those that it names exists and can be run; nil otherwise.
+    /// The first program in `$BROWSER`, if none of its programs exists and can be run; nil otherwise.
     public var missingProgram: String? {
-        // The last one is the desktop's own.
+        // The last command is the desktop's own.
         let named = commands(for: "").dropLast().compactMap(\.first)
         let search = ProgramSearch(path: environment["PATH"])
         return named.contains { search.file(of: $0) != nil } ? nil : named.first
     }
 
-    /// Whether a browser seems to have opened: some command succeeded, or was still running after a moment, or when the task was
+    /// Returns whether a browser seems to have opened: a command succeeded, or was still running after a moment or when the task was
     /// cancelled.
-    /// - Parameter url: http or https; anything else is not opened, as a desktop might run it.
+    /// - Parameter url: http or https. No other address is opened, because a desktop might run it.
     public func open(_ url: String) async -> Bool {
         guard url.hasPrefix("https://") || url.hasPrefix("http://") else { return false }
         for command in commands(for: url) {
@@ -50,11 +51,10 @@ public struct BrowserLauncher: Sendable {
     }
 }
 
-/// Starts a desktop's helper programs: in a session of their own, so that Ctrl-C in the terminal does not end the browser, with
-/// nothing on their standard streams. They run in the root folder: a helper in Python, for one, would load modules from the folder in which
-/// this process was started.
+/// Starts helper programs of the desktop, in a session of their own and without input and output. Ctrl-C in the terminal therefore does not
+/// end the browser. They run in the root folder, because a helper in Python could load modules from the folder of this process.
 enum DetachedProgram {
-    /// The exit status; nil if the program could not be started, or still runs when the time is over. It goes on running then.
+    /// Returns the exit status; nil if the program could not be started, or is still running after the time limit. It then continues.
     static func run(_ words: [String], environment: [String: String], within limit: Duration) async -> Int32? {
         guard let child = start(words, environment: environment) else { return nil }
         let end = ContinuousClock.now + limit
@@ -72,7 +72,7 @@ enum DetachedProgram {
         }
     }
 
-    /// The process's id, or nil.
+    /// Returns the process's id, or nil.
     private static func start(_ words: [String], environment: [String: String]) -> pid_t? {
         let search = ProgramSearch(path: environment["PATH"])
         guard let program = search.file(of: words[0]) else { return nil }
@@ -92,7 +92,7 @@ enum DetachedProgram {
         posix_spawnattr_setsigmask(&attributes, &signals)
         for number in [SIGPIPE, SIGINT, SIGTERM] { sigaddset(&signals, number) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        // POSIX_SPAWN_SETSID, which Glibc's module leaves out.
+        // This is POSIX_SPAWN_SETSID, which Glibc's module does not have.
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80))
 
         var argv = words.map { strdup($0) } + [nil]
@@ -103,8 +103,8 @@ enum DetachedProgram {
         return posix_spawn(&child, program, &actions, &attributes, &argv, &envp) == 0 ? child : nil
     }
 
-    /// Waits for the program on a thread of its own, as one that starts a browser may run as long as the browser. If this process ends
-    /// first, the system collects it.
+    /// Waits for the program on a thread of its own, because a program that starts a browser may run as long as the browser. If this
+    /// process ends first, the system collects it.
     private static func collectLater(_ child: pid_t) {
         _ = startThread {
             while waitpid(child, nil, 0) < 0, errno == EINTR {}
@@ -112,22 +112,22 @@ enum DetachedProgram {
     }
 }
 
-/// Whether there is a browser on this machine that the person in front of the terminal can see.
+/// Whether this machine has a browser that the user at the terminal can see.
 public struct DesktopSession: Sendable, Equatable {
-    /// Why there is none.
+    /// The reason why there is no such browser.
     public enum Obstacle: String, Sendable {
-        /// `ssh`: the terminal is on another machine. `container`: a browser here has no screen of the person's to appear on.
+        /// `ssh`: the terminal is on another machine. `container`: a browser in it cannot show a window to the user.
         case ssh, container
         /// Neither `DISPLAY` nor `WAYLAND_DISPLAY` is set.
         case noDisplay = "no_display"
     }
 
-    /// What keeps a browser from appearing before the person; nil on a desktop.
+    /// The reason why the user cannot see a browser; nil on a desktop.
     public let obstacle: Obstacle?
-    /// Whether `$BROWSER` names one all the same, as editors do that are connected to a remote machine.
+    /// Whether `$BROWSER` is set anyway, as editors do that are connected to a remote machine.
     public let hasChosenBrowser: Bool
 
-    /// - Parameter fileExists: whether a path is there; containers leave marks.
+    /// - Parameter fileExists: whether a path exists. Container runtimes leave marker files.
     public init(
         environment: [String: String], fileExists: (String) -> Bool = { access($0, F_OK) == 0 }
     ) {
@@ -146,6 +146,6 @@ public struct DesktopSession: Sendable, Equatable {
         }
     }
 
-    /// Whether to try and open a browser.
+    /// Whether to try to open a browser.
     public var opensBrowser: Bool { obstacle == nil || hasChosenBrowser }
 }

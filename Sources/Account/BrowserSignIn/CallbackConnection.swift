@@ -2,13 +2,13 @@
 import Glibc
 import RainIO
 
-/// Which requests the loopback listener answers, and with which page.
+/// Decides which requests the loopback listener answers, and with which page.
 struct CallbackRules {
     var path: [UInt8]
     var hosts: Set<String>
     var matcher: RedirectMatcher
 
-    /// The page for a request, and whether it brought the answer.
+    /// Returns the page for a request, and whether the request had the answer.
     func page(for request: CallbackRequest) -> (CallbackPage, isAnswer: Bool) {
         guard hosts.contains(request.host) else { return (.refusal(421), false) }
         guard request.path == path else { return (.notFound, false) }
@@ -17,11 +17,11 @@ struct CallbackRules {
         case "GET" where matcher.expectsFragment && request.query.isEmpty && matcher.answer == nil:
             return (.fragmentRelay, false)
         case "GET": answer = request.query
-        // The fragment, sent by the script of our own page. A page of another site would have another Origin and is refused.
+        // This is the fragment, sent by the script of our own page. A page of another site would have another Origin and is refused.
         case "POST" where matcher.expectsFragment && request.query.isEmpty:
             guard request.origin.map({ hosts.contains($0) }) != false else { return (.refusal(403), false) }
             answer = request.body
-        // A link checker's HEAD must not use up the one answer.
+        // A link checker's HEAD must not use up the only answer.
         default: return (.refusal(405), false)
         }
         switch matcher.consider(query: answer) {
@@ -37,19 +37,20 @@ struct CallbackRules {
     }
 }
 
-/// One browser connection: a request is read, a page is written, and the browser is given a moment to take it.
+/// One browser connection: reads a request, writes a page, and gives the browser a moment to read it.
 struct CallbackConnection {
     private enum Phase { case reading(CallbackRequestParser), writing(ArraySlice<UInt8>), draining, over }
 
     let descriptor: Int32
     private var phase = Phase.reading(CallbackRequestParser())
-    /// By the monotonic clock, in milliseconds.
+    /// The time limit by the monotonic clock, in milliseconds.
     private(set) var deadline: Int64
     private(set) var carriedAnswer = false
 
     private static let readingLimit: Int64 = 10_000
     private static let writingLimit: Int64 = 5_000
-    /// How long the browser may take to close its end. Closing ours first, with unread bytes, would reset the connection and lose the page.
+    /// How long the browser may take to close its end. If this side closed first with unread bytes, the connection would be reset and the
+    /// page lost.
     private static let drainingLimit: Int64 = 1_000
 
     init(descriptor: Int32, now: Int64) {
@@ -59,7 +60,7 @@ struct CallbackConnection {
 
     var isOver: Bool { if case .over = phase { true } else { false } }
 
-    /// Whether a page is on its way.
+    /// Whether a page is being sent.
     var isAnswering: Bool {
         switch phase {
         case .writing, .draining: true
@@ -72,12 +73,12 @@ struct CallbackConnection {
         return .readable
     }
 
-    /// The time is over.
+    /// Ends the connection after its time limit.
     mutating func expire() { phase = .over }
 
     func close() { Glibc.close(descriptor) }
 
-    /// Does what can be done without waiting.
+    /// Does everything that is possible without waiting.
     mutating func advance(_ rules: CallbackRules, at now: Int64) {
         switch phase {
         case .reading(var parser):
@@ -116,7 +117,7 @@ struct CallbackConnection {
         }
     }
 
-    /// The bytes that can be read now; empty at the end or at an error, nil if there are none yet.
+    /// Returns the bytes that can be read now; empty at the end or after an error, nil if there are none yet.
     private func receive() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = recv(descriptor, &buffer, buffer.count, 0)
@@ -125,21 +126,21 @@ struct CallbackConnection {
     }
 }
 
-/// Reads the one request that a browser makes on a connection to the loopback listener: a GET without a body, or the relay page's POST;
-/// both of bounded length.
+/// Reads the one request of a browser on a connection to the loopback listener: a GET without a body, or the POST of the fragment page.
+/// Both have a bounded length.
 struct CallbackRequestParser {
     enum Step: Equatable {
         case needsMore
         case request(CallbackRequest)
-        /// Not a request that is served; the status says why.
+        /// The request is refused with this status.
         case refused(status: Int)
     }
 
-    /// The largest head. A redirect with an unusually long code, and many cookies of other local servers, is still below it.
+    /// The maximum size of the head in bytes. Even a very long code with many cookies of other local servers fits.
     static let maximumBytes = 32 << 10
 
     private var bytes: [UInt8] = []
-    /// How far the end of the head has been looked for.
+    /// The number of bytes that were searched for the end of the head.
     private var searched = 0
 
     mutating func append(_ more: some Sequence<UInt8>) { bytes += more }
@@ -158,10 +159,10 @@ struct CallbackRequestParser {
         return bytes.count > Self.maximumBytes ? .refused(status: 431) : .needsMore
     }
 
-    /// The largest body, which holds a fragment: as long as an address may be.
+    /// The maximum size in bytes of a body, which contains a fragment. It is as long as an address may be.
     static let maximumBodyBytes = 32 << 10
 
-    /// With its body, once that has come.
+    /// Returns the request with its body when the body is complete.
     private func whole(_ step: Step, from start: Int) -> Step {
         guard case .request(var request) = step, request.bodyLength > 0 else { return step }
         guard request.method == "POST", request.bodyLength <= Self.maximumBodyBytes else {
@@ -173,7 +174,7 @@ struct CallbackRequestParser {
     }
 
     private static func parse(_ head: ArraySlice<UInt8>) -> Step {
-        // Control characters are not allowed in a head, and parsers differ in how they read them.
+        // Control characters are not allowed in a head, and parsers read them differently.
         var lines: [ArraySlice<UInt8>] = []
         var rest = head
         while true {
@@ -232,9 +233,9 @@ struct CallbackRequestParser {
 struct CallbackRequest: Equatable {
     var method: String
     var path: [UInt8]
-    /// Without the `?`. It may hold a code: never to be logged.
+    /// The query without the `?`. It may contain a code: never log it.
     var query: [UInt8]
-    /// In lower case.
+    /// The host in lower case.
     var host: String
     /// The `Origin` header without `http://`; nil if there is none.
     var origin: String?
@@ -258,37 +259,37 @@ struct CallbackPage: Equatable {
     }
 
     static let received = CallbackPage(
-        200, "OK", "Almost done", "The sign-in page has answered. Close this page and go back to the terminal.")
+        200, "OK", "Almost done", "The sign-in page has answered. Close this page and return to the terminal.")
     static let notSignedIn = CallbackPage(
-        200, "OK", "Not signed in", "The sign-in was refused or given up. Close this page and go back to the terminal.")
+        200, "OK", "Not signed in", "The sign-in was refused or given up. Close this page and return to the terminal.")
     static let stray = CallbackPage(
-        400, "Bad Request", "Not the awaited answer",
-        "This is no answer to the sign-in that is under way, which goes on waiting. Go back to the page where you began."
+        400, "Bad Request", "Not the expected answer",
+        "This is not an answer to the current sign-in, which is still waiting. Return to the page where you began."
     )
-    /// Says what is wrong, as the person may be on an old page, or led here by somebody else's.
+    /// Returns a page that says what is wrong. The user may be on an old page, or another person's page may have led here.
     static func foreign(_ answer: ForeignAnswer) -> CallbackPage {
         CallbackPage(
             400, "Bad Request", "Not accepted",
-            "This answer belongs to another sign-in (\(answer.flaw.message)). It was not used, and the sign-in that is under way goes on "
+            "This answer belongs to another sign-in (\(answer.flaw.message)). It was not used, and the current sign-in is still "
                 + "waiting: finish it in the page that it opened, or begin again in the terminal.")
     }
     static let late = CallbackPage(
-        409, "Conflict", "Answered already",
-        "This sign-in has had its answer. Close this page and go back to the terminal.")
+        409, "Conflict", "Already answered",
+        "This sign-in already has its answer. Close this page and return to the terminal.")
     static let notFound = CallbackPage(404, "Not Found", "Nothing here", "There is nothing at this address.")
 
-    /// Sends the fragment to the listener by script, as no browser sends it itself, and removes it from the address bar and the history.
-    /// Where scripts are off, the page says what to do instead.
+    /// Sends the fragment to the listener by a script, because browsers do not send fragments. The script removes the fragment from the
+    /// address bar and the history. If scripts are off, the page says what to do instead.
     static let fragmentRelay: CallbackPage = {
         var page = CallbackPage(
             200, "OK", "One moment",
-            "The answer is being handed on. If nothing happens here, copy this page's whole address and paste it into the terminal."
+            "The answer is being passed on. If nothing happens here, copy this page's whole address and paste it into the terminal."
         )
         page.script = fragmentScript
         return page
     }()
 
-    /// Its hash stands in the page's policy: change both together (a test compares them).
+    /// The page's policy contains the hash of this script. Change both together (a test compares them).
     static let fragmentScript =
         "(function(){var a=location.hash.slice(1);if(!a)return;history.replaceState(null,'',location.pathname);"
         + "fetch(location.pathname,{method:'POST',headers:{'Content-Type':'application/x-www-form-urlencoded'},body:a})"
@@ -296,12 +297,13 @@ struct CallbackPage: Equatable {
         + "document.title=d.title;document.body.replaceWith(d.body)})})()"
     static let fragmentScriptHash = "dZWHLYFBqFDXp3oUcImIfzjdqJ453+0pO6izHtZY+A0="
 
-    /// The page for a request that is refused before its answer is read.
+    /// Returns the page for a request that is refused before its answer is read.
     static func refusal(_ status: Int) -> CallbackPage {
         switch status {
-        case 403: CallbackPage(403, "Forbidden", "Not served", "This page takes answers from its own pages only.")
-        case 405: CallbackPage(405, "Method Not Allowed", "Not served", "Only GET is served here.")
-        case 413: CallbackPage(413, "Content Too Large", "Not served", "A request has no body, or too long a one.")
+        case 403: CallbackPage(403, "Forbidden", "Not served", "This page accepts answers only from its own pages.")
+        case 405: CallbackPage(405, "Method Not Allowed", "Not served", "Only GET is supported here.")
+        case 413:
+            CallbackPage(413, "Content Too Large", "Not served", "The request has a body, or its body is too long.")
         case 421: CallbackPage(421, "Misdirected Request", "Not served", "This server has another name.")
         case 431: CallbackPage(431, "Request Header Fields Too Large", "Not served", "The request is too long.")
         default: CallbackPage(400, "Bad Request", "Not served", "The request is not readable.")
@@ -322,7 +324,7 @@ struct CallbackPage: Equatable {
         let head = [
             "HTTP/1.1 \(status) \(reason)", "Content-Type: text/html; charset=utf-8",
             "Content-Length: \(body.utf8.count)", "Connection: close", "Cache-Control: no-store",
-            // The address has the code in it, so it must not be sent on as a referrer.
+            // The address contains the code, so it must not be sent as a referrer.
             "Referrer-Policy: no-referrer",
             "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\(policyForScript)",
             "X-Content-Type-Options: nosniff",

@@ -4,11 +4,11 @@ import Glibc
 import RainCore
 import RainIO
 
-/// Receives the answer through a private-use URI scheme (RFC 8252, section 7.1): the desktop starts a handler with the address, and the
+/// Receives the answer through a private-use URI scheme (RFC 8252, section 7.1). The desktop starts a handler with the address, and the
 /// handler passes it on through a socket in the user's runtime folder.
 ///
-/// The desktop starts the handler with the address among its arguments, where other users may read it for that moment: the code is
-/// of no use to them without the code verifier, and loopback is the better way where the provider allows it.
+/// The address is among the handler's arguments, where other users can read it for a moment. The code is of no use to them without the code
+/// verifier. Prefer the loopback agent if the provider allows it.
 public struct CustomSchemeUserAgent: AuthorizationUserAgent {
     private let target: String
     private let folder: String
@@ -16,8 +16,8 @@ public struct CustomSchemeUserAgent: AuthorizationUserAgent {
     private let opener: SignInPageOpener
 
     /// - Parameters:
-    ///   - redirectURI: as it is registered, such as `com.example.app:/callback`.
-    ///   - folder: for the socket, below `XDG_RUNTIME_DIR`. It is made if it is not there.
+    ///   - redirectURI: the registered URI, such as `com.example.app:/callback`.
+    ///   - folder: the folder for the socket, below `XDG_RUNTIME_DIR`. It is created if it is missing.
     ///   - register: makes the desktop start the handler for the scheme; see ``SchemeHandler``.
     public init(
         redirectURI: String, folder: String, pasted: (any PastedAddresses)? = nil,
@@ -38,7 +38,7 @@ public struct CustomSchemeUserAgent: AuthorizationUserAgent {
         guard let scheme = CallbackFolder.scheme(of: target.redirectURI.text) else {
             throw AccountError(
                 .invalidConfiguration,
-                message: "\"\(target.redirectURI.text)\" has no scheme that an application may take")
+                message: "\"\(target.redirectURI.text)\" has no scheme that an application may use")
         }
         try CallbackFolder.make(folder)
         let socket = try CallbackSocket(path: CallbackFolder.socket(folder: folder, scheme: scheme))
@@ -48,8 +48,8 @@ public struct CustomSchemeUserAgent: AuthorizationUserAgent {
     }
 }
 
-/// A socket in the user's runtime folder at which the handler of a redirect URI's scheme hands over the address that it was
-/// started with. Only the same user's processes are listened to.
+/// A socket in the user's runtime folder. The handler of a redirect URI's scheme sends the address there that it was started with. Only
+/// processes of the same user are accepted.
 struct CallbackSocket: RedirectSource {
     let path: String
     private let descriptor: Int32
@@ -57,7 +57,7 @@ struct CallbackSocket: RedirectSource {
     static let maximumBytes = 64 << 10
     private static let handOverLimit = Duration.seconds(5)
 
-    /// - Throws: `cannotListen` if the path is too long for a socket or if another sign-in listens there.
+    /// - Throws: `cannotListen` if the path is too long for a socket, or if another sign-in listens there.
     init(path: String) throws(AccountError) {
         self.path = path
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
@@ -74,7 +74,7 @@ struct CallbackSocket: RedirectSource {
         guard let address = UnixAddress(path) else { throw Self.failure(path, "the path is too long for a socket") }
         if address.isAnswered() { throw Self.failure(path, "another sign-in waits for its answer there") }
         unlink(path)
-        // The socket file takes its mode from the socket: it is private from its first moment on.
+        // The socket file gets its mode from the socket, so it is private from the beginning.
         fchmod(descriptor, 0o600)
         guard address.call(bind, descriptor) == 0, Glibc.listen(descriptor, 4) == 0 else {
             throw Self.failure(path, systemWords())
@@ -95,7 +95,7 @@ struct CallbackSocket: RedirectSource {
         guard failure == 0 else { throw Self.failure(path, String(cString: strerror(failure))) }
     }
 
-    /// Takes one connection after the other: each is short, and comes from the user's own processes.
+    /// Accepts one connection after the other. Each is short, and comes from the user's own processes.
     private func run(_ matcher: RedirectMatcher, _ interrupt: Int32) -> Int32 {
         while matcher.answer == nil {
             var watched: [PollEntry] = [.readable(interrupt), .readable(descriptor)]
@@ -137,31 +137,32 @@ struct CallbackSocket: RedirectSource {
     }
 
     private static func failure(_ path: String, _ words: String) -> AccountError {
-        AccountError(.cannotListen, message: "the browser's answer cannot be listened for at \(path): \(words)")
+        AccountError(.cannotListen, message: "the browser's answer cannot be received at \(path): \(words)")
     }
 }
 
-/// The handler's side: gives the address that the desktop started it with to the sign-in that waits for it.
+/// Sends the address that the desktop started the handler with to the waiting sign-in.
 public enum CallbackHandOver {
-    /// The verdict of the waiting sign-in on the address.
+    /// The decision of the waiting sign-in about the address.
     public enum Outcome: Sendable, Equatable {
-        /// The address is the answer that the sign-in waited for. The handler can end.
+        /// The address is the expected answer. The handler can end.
         case taken
-        /// A sign-in waits, and this is not its answer.
+        /// A sign-in waits, but this is not its answer.
         case refused
     }
 
     private static let limit = timeval(tv_sec: 5, tv_usec: 0)
 
-    /// - Parameter folder: ``CustomSchemeUserAgent``'s.
-    /// - Throws: `noAnswer` if no sign-in waits for this scheme, `cannotListen` if its socket belongs to somebody else.
+    /// Sends the address to the waiting sign-in.
+    /// - Parameter folder: the folder of ``CustomSchemeUserAgent``.
+    /// - Throws: `noAnswer` if no sign-in waits for this scheme, `cannotListen` if its socket belongs to another user.
     public static func deliver(_ url: Secret, folder: String) throws(AccountError) -> Outcome {
         let text = url.revealString()
         guard let scheme = CallbackFolder.scheme(of: text), !text.utf8.contains(0x0A),
             text.utf8.count < CallbackSocket.maximumBytes
         else {
             throw AccountError(
-                .invalidConfiguration, message: "the address to hand over is none with a scheme of its own")
+                .invalidConfiguration, message: "the address to pass on has no private scheme")
         }
         let path = CallbackFolder.socket(folder: folder, scheme: scheme)
         guard let address = UnixAddress(path) else {
@@ -178,13 +179,13 @@ public enum CallbackHandOver {
             throw AccountError(.noAnswer, message: "no sign-in waits for this address", remedies: [.signIn])
         }
         guard PeerCredentials(of: descriptor)?.userID == geteuid() else {
-            throw AccountError(.cannotListen, message: "\(path) belongs to another user; nothing was handed over")
+            throw AccountError(.cannotListen, message: "\(path) belongs to another user; nothing was passed on")
         }
         var rest = Array(text.utf8)[...] + [0x0A]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw AccountError(.noAnswer, message: "the sign-in does not listen any more") }
+            guard count > 0 else { throw AccountError(.noAnswer, message: "the sign-in no longer listens") }
             rest = rest.dropFirst(count)
         }
         var buffer = [UInt8](repeating: 0, count: 64)
@@ -197,7 +198,7 @@ public enum CallbackHandOver {
 package enum CallbackFolder {
     static func socket(folder: String, scheme: String) -> String { "\(folder)/callback-\(scheme).sock" }
 
-    /// The scheme in lower case, safe as part of a file name; nil for `http`, `https` and others that no application may take.
+    /// Returns the scheme in lower case, safe as part of a file name; nil for `http`, `https` and others that no application may use.
     package static func scheme(of url: String) -> String? {
         guard let end = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = String(url[..<end]).lowercased()
@@ -210,17 +211,18 @@ package enum CallbackFolder {
         return scheme
     }
 
-    /// Makes the folder with mode 0700. A folder that exists must belong to the user and have that mode already.
+    /// Creates the folder with mode 0700. An existing folder must belong to the user and already have that mode.
     static func make(_ folder: String) throws(AccountError) {
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw AccountError(.cannotListen, message: "\(folder) cannot be made: \(systemWords())")
+            throw AccountError(.cannotListen, message: "\(folder) cannot be created: \(systemWords())")
         }
         var status = stat()
         guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
             status.st_mode & 0o077 == 0
         else {
             throw AccountError(
-                .cannotListen, message: "\(folder) is not a folder of yours alone (mode 0700); remove it and try again")
+                .cannotListen,
+                message: "\(folder) is not a private folder of this user (mode 0700); remove it and try again")
         }
     }
 }
@@ -229,7 +231,7 @@ package enum CallbackFolder {
 struct UnixAddress {
     private var address = sockaddr_un()
 
-    /// nil if the path does not fit: 107 bytes do.
+    /// Returns nil if the path is longer than 107 bytes.
     init?(_ path: String) {
         let bytes = Array(path.utf8)
         let room = MemoryLayout.size(ofValue: address.sun_path)
@@ -238,7 +240,7 @@ struct UnixAddress {
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     }
 
-    /// `bind` or `connect` with this address.
+    /// Calls `bind` or `connect` with this address.
     func call(_ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32, _ descriptor: Int32) -> Int32 {
         withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -247,7 +249,7 @@ struct UnixAddress {
         }
     }
 
-    /// Whether somebody listens there.
+    /// Whether a process listens there.
     func isAnswered() -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }
@@ -261,7 +263,7 @@ struct PeerCredentials {
     var userID: uid_t
 
     init?(of descriptor: Int32) {
-        // struct ucred: pid, uid, gid. Glibc's module leaves it out.
+        // This is struct ucred: pid, uid, gid. Glibc's module does not have it.
         var credentials: (pid: Int32, uid: UInt32, gid: UInt32) = (0, UInt32.max, UInt32.max)
         var length = socklen_t(MemoryLayout.size(ofValue: credentials))
         guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0,

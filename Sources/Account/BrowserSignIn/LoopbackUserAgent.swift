@@ -7,18 +7,18 @@ import RainIO
 /// Receives the answer on this machine's loopback address (RFC 8252, section 7.3), for servers that allow any port there.
 ///
 /// It listens on 127.0.0.1 and ::1 with one port. Requests to other paths, with another `Host` or with another state get an error page and
-/// are otherwise ignored; the first answer that belongs to the attempt ends the wait.
+/// are otherwise ignored. The first answer that belongs to the attempt ends the wait.
 public struct LoopbackUserAgent: AuthorizationUserAgent {
     private let port: UInt16
     private let path: String
     private let opener: SignInPageOpener
 
     /// - Parameters:
-    ///   - port: 0 for any free one.
-    ///   - path: as it is registered; it begins with `/`.
-    ///   - pasted: may bring the answer too, where the browser cannot reach this machine.
-    ///   - report: is told of answers that were not accepted.
-    ///   - show: takes the person to the page.
+    ///   - port: 0 for any free port.
+    ///   - path: the registered path, which begins with `/`.
+    ///   - pasted: a second way to get the answer, if the browser cannot reach this machine.
+    ///   - report: called for answers that were not accepted.
+    ///   - show: shows the user the page.
     public init(
         port: UInt16 = 0, path: String = "/callback", pasted: (any PastedAddresses)? = nil,
         within limit: Duration = .seconds(300), by clock: any Clock<Duration> = ContinuousClock(),
@@ -40,11 +40,11 @@ public struct LoopbackUserAgent: AuthorizationUserAgent {
     }
 }
 
-/// Receives the answer through a relay page, for providers that allow no loopback address: the page is the registered redirect URI, reads
-/// `port:N` in the state and redirects the browser to `http://localhost:N/`.
+/// Receives the answer through a relay page, for providers that allow no loopback address. The page is the registered redirect URI. It
+/// reads `port:N` in the state and redirects the browser to `http://localhost:N/`.
 ///
 /// Such a state can be guessed, so an attacker could send a code of their own. It is useless to them: the code does not match the code
-/// verifier, and its id token does not have the nonce.
+/// verifier, and its ID token does not have the nonce.
 public struct RelayUserAgent: AuthorizationUserAgent {
     private let relay: String
     private let port: UInt16
@@ -53,7 +53,7 @@ public struct RelayUserAgent: AuthorizationUserAgent {
 
     /// - Parameters:
     ///   - relay: the page's address, which is the redirect URI.
-    ///   - sendsExtendedState: whether the page accepts a random part behind the port (`port:N:RANDOM`) and passes it on.
+    ///   - sendsExtendedState: whether the page accepts a random part after the port (`port:N:RANDOM`) and forwards it.
     public init(
         relay: String, port: UInt16 = 0, sendsExtendedState: Bool = false, pasted: (any PastedAddresses)? = nil,
         within limit: Duration = .seconds(300), by clock: any Clock<Duration> = ContinuousClock(),
@@ -83,14 +83,14 @@ public struct RelayUserAgent: AuthorizationUserAgent {
 
 /// A web server for one redirect: one path, GET (and POST for a fragment), plain pages.
 ///
-/// It serves on one thread with `poll`, so that many silent connections (browsers open some ahead of need) cost nothing and none
-/// of them keeps the answer waiting.
+/// It serves on one thread with `poll`. Browsers open some connections in advance, and such silent connections cost nothing and do not
+/// delay the answer.
 struct LoopbackListener: RedirectSource {
     let sockets: LoopbackSockets
-    /// Compared byte for byte.
+    /// The path, compared byte by byte.
     let path: String
 
-    /// More connections than that at once wait in the system's queue.
+    /// The maximum number of connections at once. Others wait in the system's queue.
     private static let maximumConnections = 32
 
     func serve(_ matcher: RedirectMatcher) async throws(AccountError) {
@@ -98,12 +98,11 @@ struct LoopbackListener: RedirectSource {
         guard failure == 0 else {
             throw AccountError(
                 .cannotListen,
-                message: "the browser's answer cannot be listened for: \(String(cString: strerror(failure)))")
+                message: "the browser's answer cannot be received: \(String(cString: strerror(failure)))")
         }
     }
 
-    /// The values of `Host` that are accepted. Another one may come from a page whose own name resolves to this machine
-    /// (DNS rebinding).
+    /// The accepted values of `Host`. Another value may come from a page whose own name resolves to this machine (DNS rebinding).
     private var ownNames: Set<String> {
         Set(
             ["127.0.0.1", "[::1]", "localhost"].flatMap {
@@ -111,7 +110,7 @@ struct LoopbackListener: RedirectSource {
             })
     }
 
-    /// Returns `errno`'s value, 0 for a proper end: interrupted, or answered and the browser has its page.
+    /// Returns the value of `errno`, or 0 for a normal end: interrupted, or the browser has the page for the answer.
     private func run(_ matcher: RedirectMatcher, _ interrupt: Int32) -> Int32 {
         let rules = CallbackRules(path: Array(path.utf8), hosts: ownNames, matcher: matcher)
         var connections: [CallbackConnection] = []
@@ -138,7 +137,7 @@ struct LoopbackListener: RedirectSource {
             for (index, listener) in listening.enumerated() where watched[1 + index].isReady {
                 if let connection = accepted(from: listener, at: time) { connections.append(connection) }
             }
-            // Another source brought the answer, and no browser waits for a page.
+            // Another source had the answer, and no browser waits for a page.
             if matcher.answer != nil, !connections.contains(where: \.isAnswering) { return 0 }
         }
     }
@@ -150,20 +149,20 @@ struct LoopbackListener: RedirectSource {
     }
 }
 
-/// Listening sockets on this machine's own addresses, 127.0.0.1 and ::1, with one port between them. No other machine can reach
-/// them. Closed by ``close()``.
+/// Listening sockets on this machine's own addresses, 127.0.0.1 and ::1, with the same port. No other machine can reach them. ``close()``
+/// closes them.
 struct LoopbackSockets: Sendable {
     let port: UInt16
     let descriptors: [Int32]
-    /// Whether 127.0.0.1 is among them; a machine may have IPv6 alone.
+    /// Whether 127.0.0.1 is among them. A machine may have only IPv6.
     let hasIPv4: Bool
     let hasIPv6: Bool
 
-    /// - Parameter port: 0 for any that is free in both families.
-    /// - Throws: `cannotListen` where neither address gives the port.
+    /// - Parameter port: 0 for any port that is free in both families.
+    /// - Throws: `cannotListen` if the port is not available at either address.
     init(port wanted: UInt16) throws(AccountError) {
         var failure: Int32 = 0
-        // Another program may have the port in one family only: a few other ports are tried then.
+        // Another program may use the port in one family. Then a few other ports are tried.
         for _ in 0..<16 {
             var port = wanted
             let four = Self.listen(AF_INET, &port)
@@ -191,16 +190,16 @@ struct LoopbackSockets: Sendable {
             descriptors = [four, six].filter { $0 >= 0 }
             return
         }
-        let what = wanted == 0 ? "no port of this machine can" : "port \(wanted) of this machine cannot"
+        let what = wanted == 0 ? "no port of this machine is" : "port \(wanted) of this machine is not"
         throw AccountError(
             .cannotListen,
-            message: "\(what) be listened on for the browser's answer (\(String(cString: strerror(failure))))",
+            message: "\(what) available for the browser's answer (\(String(cString: strerror(failure))))",
             remedies: wanted == 0 ? [.pastedAddress] : [.otherCallbackPort, .pastedAddress])
     }
 
     func close() { for descriptor in descriptors { Glibc.close(descriptor) } }
 
-    /// A non-blocking listener, or -1 with `errno` set. Tells the port that was chosen.
+    /// Returns a non-blocking listener, or -1 with `errno` set. Sets the chosen port.
     private static func listen(_ family: Int32, _ port: inout UInt16) -> Int32 {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let descriptor = socket(family, type, 0)
@@ -210,7 +209,7 @@ struct LoopbackSockets: Sendable {
             setsockopt(
                 descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<Int32>.size))
         }
-        // A given port can be used again at once, although earlier connections are still in TIME_WAIT.
+        // A fixed port can be used again at once, although earlier connections are still in TIME_WAIT.
         if port != 0 { setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size)) }
         guard bind(descriptor, family, &port), Glibc.listen(descriptor, 16) == 0 else {
             let failure = errno
@@ -245,7 +244,7 @@ struct LoopbackSockets: Sendable {
             }
         }
         guard isBound else { return false }
-        // The port stands at the same place in both families.
+        // Both families have the port at the same offset.
         port = withUnsafeBytes(of: &storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
         return true
     }

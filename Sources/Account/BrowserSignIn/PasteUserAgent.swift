@@ -4,15 +4,15 @@ import RainCore
 import RainIO
 import Synchronization
 
-/// A source of pasted addresses: a person, or a program in their place, gives the address that the browser ended on.
+/// A source of pasted addresses: a person, or a program instead, gives the address at which the browser arrived.
 public protocol PastedAddresses: Sendable {
-    /// The next line; nil when no more will come. Cancelling the task ends the wait.
+    /// Returns the next line; nil if there are no more. Cancelling the task ends the wait.
     func next() async throws(AccountError) -> Secret?
 
-    /// Says why the last line was not the answer.
+    /// Reports why the last line was not the answer.
     func refuse(_ reason: String) async
 
-    /// Called when no more lines are needed: restores what was changed at a terminal.
+    /// Called when no more lines are needed. Restores the terminal's settings.
     func finish() async
 }
 
@@ -20,12 +20,12 @@ extension PastedAddresses {
     public func finish() async {}
 }
 
-/// Has the person paste the address that the browser ended on, where no browser can reach this machine: over SSH, in a container.
+/// Lets the user paste the address at which the browser arrived, if no browser can reach this machine: over SSH, in a container.
 public struct PasteUserAgent: AuthorizationUserAgent {
     private let target: String
     private let opener: SignInPageOpener
 
-    /// - Parameter redirectURI: a registered one. Nothing needs to answer there.
+    /// - Parameter redirectURI: a registered URI. No server needs to answer there.
     public init(
         redirectURI: String, pasted: any PastedAddresses, within limit: Duration = .seconds(300),
         by clock: any Clock<Duration> = ContinuousClock(), show: @escaping ShowSignInPage
@@ -44,7 +44,7 @@ public struct PasteUserAgent: AuthorizationUserAgent {
 struct PasteSource: RedirectSource {
     let addresses: any PastedAddresses
 
-    /// Pasted lines are read no more after this many that are not the answer.
+    /// The maximum number of pasted lines that are not the answer.
     private static let maximumTries = 50
 
     func serve(_ matcher: RedirectMatcher) async throws(AccountError) {
@@ -61,12 +61,12 @@ struct PasteSource: RedirectSource {
         var refusal: String?
         for _ in 0..<Self.maximumTries {
             guard let line = try await addresses.next() else {
-                // An answer of another sign-in is named by the opener.
+                // The opener reports an answer of another sign-in.
                 guard let refusal, !Task.isCancelled else { return }
-                throw AccountError(.noAnswer, message: "no answer of the sign-in page was given: \(refusal)")
+                throw AccountError(.noAnswer, message: "the sign-in page gave no answer: \(refusal)")
             }
             var text = line.revealString()[...]
-            // White space, quotes and angle brackets are often copied along with an address.
+            // Spaces, quotes and angle brackets are often copied with an address.
             while let first = text.first, first.isWhitespace || "\"'<".contains(first) { text.removeFirst() }
             while let last = text.last, last.isWhitespace || "\"'>".contains(last) { text.removeLast() }
             if text.isEmpty { continue }
@@ -88,26 +88,28 @@ struct PasteSource: RedirectSource {
 
     private static func words(for error: OAuth2FormatError, isAddress: Bool) -> String {
         switch error.code {
-        case _ where !isAddress: "that is not an address; copy the whole address that the browser ends on"
-        case .mismatch: "that address belongs to another sign-in, or to none (\(error.message))"
-        case .missing: "that address has no answer in it yet: finish at the sign-in page, then copy the address"
-        default: "that address cannot be read (\(error.message)); copy the whole of it"
+        case _ where !isAddress: "this is not an address; copy the whole address that the browser shows at the end"
+        case .mismatch:
+            "this address is not the answer to this sign-in: it belongs to another sign-in, or is another page (\(error.message))"
+        case .missing: "this address has no answer yet: finish at the sign-in page, then copy the address"
+        default: "this address cannot be read (\(error.message)); copy all of it"
         }
     }
 }
 
-/// Lines from a file descriptor, a terminal or a pipe. A terminal does not echo them, as the address has the code in it.
+/// Reads lines from a file descriptor: a terminal or a pipe. A terminal does not echo them, because the address contains the code.
 public final class DescriptorAddresses: PastedAddresses {
     private let descriptor: Int32
     private let say: @Sendable (String) -> Void
     private let pending = Mutex<[UInt8]>([])
-    /// The terminal without echo, from the first line to the end: an address pasted between two questions is not shown either.
+    /// The terminal without echo, from the first line to the end. An address that is pasted between two questions is therefore not shown
+    /// either.
     private let silence = Mutex<TerminalSilence?>(nil)
 
-    /// The longest address that is taken, in bytes. A terminal in its usual mode would cut it at 4,095.
+    /// The maximum length of an address in bytes. A terminal in its usual mode would cut it at 4,095.
     public static let maximumBytes = 64 << 10
 
-    /// - Parameter say: gets a sentence for the person, without a line end.
+    /// - Parameter say: gets a sentence for the user, without a line end.
     public init(descriptor: Int32, say: @escaping @Sendable (String) -> Void) {
         self.descriptor = descriptor
         self.say = say
@@ -132,7 +134,7 @@ public final class DescriptorAddresses: PastedAddresses {
         case .secret(let line): return line
         case .end: return nil
         case .tooLong:
-            throw AccountError(.noAnswer, message: "what was pasted is longer than any address of a sign-in page")
+            throw AccountError(.noAnswer, message: "the pasted text is longer than any address of a sign-in page")
         }
     }
 
@@ -145,7 +147,7 @@ public final class DescriptorAddresses: PastedAddresses {
         }
     }
 
-    /// The bytes that were read; empty at the end of input; nil when interrupted.
+    /// Returns the bytes that were read; empty at the end of input, nil after an interruption.
     private func wait(_ interrupt: Int32) -> [UInt8]? {
         while true {
             var watched: [PollEntry] = [.readable(interrupt), .readable(descriptor)]
@@ -160,7 +162,7 @@ public final class DescriptorAddresses: PastedAddresses {
         }
     }
 
-    /// Line editing, which the terminal does not do in this mode: erase, erase all, end of input.
+    /// Edits the line, because the terminal does not do it in this mode: erase, erase all, end of input.
     private func apply(_ bytes: [UInt8], to line: inout [UInt8], isTerminal: Bool) {
         for byte in bytes {
             switch byte {
@@ -194,7 +196,7 @@ private struct TerminalSilence {
     private let descriptor: Int32
     private var before: termios
 
-    /// nil if the descriptor is no terminal.
+    /// Returns nil if the descriptor is not a terminal.
     init?(_ descriptor: Int32) {
         self.descriptor = descriptor
         before = termios()

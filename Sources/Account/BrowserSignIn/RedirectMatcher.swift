@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Decides which of the redirects that arrive is the answer of the sign-in page: the first one that belongs to the attempt. It does not
-/// matter which source brought it.
+/// Decides which redirect is the answer of the sign-in page: the first one that belongs to the attempt, from any source.
 final class RedirectMatcher: Sendable {
     enum Verdict: Sendable, Equatable {
         case answer(AuthorizationResponse)
-        /// Not the answer to this attempt, and why. The sign-in keeps waiting.
+        /// This is not the answer to this attempt, for this reason. The sign-in keeps waiting.
         case stray(OAuth2FormatError)
-        /// An answer to another attempt, or of another server. The sign-in keeps waiting.
+        /// This answers another attempt, or comes from another server. The sign-in keeps waiting.
         case foreign(ForeignAnswer)
-        /// The answer has been accepted before this one.
+        /// Another answer was already accepted.
         case late
     }
 
@@ -20,7 +19,7 @@ final class RedirectMatcher: Sendable {
     private let requiresIssuer: Bool
     private let mayLackState: Bool
     private let answersWithoutParameters: Bool
-    /// Whether the answer comes in the fragment, behind a `#`. Browsers do not send fragments to servers.
+    /// Whether the answer is in the fragment, after a `#`. Browsers do not send fragments to servers.
     let expectsFragment: Bool
     private let accepted = Mutex<AuthorizationResponse?>(nil)
     private let foreign = Mutex(Foreign())
@@ -28,7 +27,7 @@ final class RedirectMatcher: Sendable {
 
     private struct Foreign {
         var last: ForeignAnswer?
-        /// What was told already: an attacker may send answers without end.
+        /// The flaws that were already reported. An attacker may send answers without end.
         var toldFlaws: Set<String> = []
     }
 
@@ -47,17 +46,17 @@ final class RedirectMatcher: Sendable {
     /// The last answer that was not accepted.
     var foreignAnswer: ForeignAnswer? { foreign.withLock { $0.last } }
 
-    /// Tells the program of an answer that was not accepted, once for each flaw. For sources whose sender is not the person who waits.
+    /// Reports an answer that was not accepted, once for each flaw. For sources whose sender is not the waiting user.
     func tell(_ answer: ForeignAnswer) {
         let isNew = foreign.withLock { $0.toldFlaws.insert(answer.flaw.message).inserted }
         if isNew { report?(answer.warning) }
     }
 
-    /// An address that a browser was sent to.
+    /// Checks an address that a browser opened.
     func consider(url: String) -> Verdict {
         consider { () throws(OAuth2FormatError) in
             guard let address = addresses.first(where: { $0.answer(in: url) != nil }) else {
-                throw OAuth2FormatError(.mismatch, "the address is not the one that the sign-in page leads to")
+                throw OAuth2FormatError(.mismatch, "the address is not the redirect URI of this sign-in")
             }
             return try response(at: address.answer(in: url)) { () throws(OAuth2FormatError) in
                 try AuthorizationResponse(url: url, to: address)
@@ -65,7 +64,7 @@ final class RedirectMatcher: Sendable {
         }
     }
 
-    /// The query of a request to the redirect URI, without the `?`.
+    /// Checks the query of a request to the redirect URI, without the `?`.
     func consider(query: [UInt8]) -> Verdict {
         consider { () throws(OAuth2FormatError) in
             try response(at: (Substring(String(decoding: query, as: UTF8.self)), "")) {
@@ -75,8 +74,8 @@ final class RedirectMatcher: Sendable {
         }
     }
 
-    /// Some servers, such as SPiD, redirect a person who gives up with the state alone. Such a redirect counts as `abandoned`; its state is
-    /// checked like that of any answer.
+    /// Reads an answer. Some servers, such as SPiD, redirect a user who gives up with only the state. Such a redirect counts as
+    /// `abandoned`, and its state is checked like that of any answer.
     private func response(
         at answer: (query: Substring, fragment: Substring)?,
         _ read: () throws(OAuth2FormatError) -> AuthorizationResponse
@@ -117,24 +116,24 @@ final class RedirectMatcher: Sendable {
     }
 }
 
-/// Brings redirects to the matcher: a loopback listener, a socket, pasted lines.
+/// Passes redirects to the matcher: a loopback listener, a socket, pasted lines.
 protocol RedirectSource: Sendable {
-    /// Returns once the matcher has its answer, when nothing more can come, or when the task is cancelled.
+    /// Returns when the matcher has its answer, when no more redirects can arrive, or when the task is cancelled.
     func serve(_ matcher: RedirectMatcher) async throws(AccountError)
 }
 
-/// Is told at once of an answer that was not accepted, in an error with the code `untrustedAnswer`; the sign-in goes on waiting. It may
-/// be called from any thread, once for each thing that can be wrong.
+/// Called at once for an answer that was not accepted, with an error of the code `untrustedAnswer`. The sign-in keeps waiting. It may be
+/// called from any thread, once for each flaw.
 public typealias ReportForeignAnswer = @Sendable (AccountError) -> Void
 
 /// An answer in the sign-in page's form that belongs to another sign-in or comes from another server (RFC 6749, section 10.12; RFC 9207,
 /// section 2.4).
 ///
-/// It is never used, and never ends the wait: any page can send a browser here with a forged one.
+/// It is never used and never ends the wait, because any page can send a browser here with a forged answer.
 struct ForeignAnswer: Sendable, Equatable {
-    /// What is wrong with it.
+    /// The flaw of the answer.
     let flaw: OAuth2FormatError
-    /// OAuth's `error`, where it is a refusal.
+    /// OAuth's `error`, if the answer is a refusal.
     let refusal: String?
 
     init(_ flaw: OAuth2FormatError, _ response: AuthorizationResponse) {
@@ -147,21 +146,22 @@ struct ForeignAnswer: Sendable, Equatable {
     }
 
     private var words: String {
-        "\(flaw.message)\(refusal.map { "; it says \($0)" } ?? ""): it belongs to another sign-in, or is forged"
+        "\(flaw.message)\(refusal.map { "; its error is \($0)" } ?? ""): it belongs to another sign-in, or is forged"
     }
 
-    /// While the sign-in waits.
+    /// The warning while the sign-in waits.
     var warning: AccountError {
         AccountError(
             .untrustedAnswer,
             message:
-                "an answer of a sign-in page was not accepted, as \(words); the sign-in goes on waiting for its own")
+                "an answer of a sign-in page was not accepted, because \(words); the sign-in is still waiting for its answer"
+        )
     }
 
-    /// When it has waited in vain, for the reason that `end` says.
+    /// Returns the error after a wait without success. `end` has the reason for its end.
     func failure(after end: AccountError) -> AccountError {
         AccountError(
             .untrustedAnswer,
-            message: "the answer that came was not accepted, as \(words). Of its own, \(end.message)")
+            message: "the received answer was not accepted, because \(words). After that, \(end.message)")
     }
 }

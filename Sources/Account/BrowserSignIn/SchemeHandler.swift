@@ -3,16 +3,16 @@ import Glibc
 import RainCore
 import RainPrivateFiles
 
-/// Makes a command the desktop's handler of a scheme: a desktop entry (Desktop Entry Specification 1.5) and the choice of it
-/// by `xdg-mime`.
+/// Makes a command the desktop's handler of a scheme. It writes a desktop entry (Desktop Entry Specification 1.5) and selects it with
+/// `xdg-mime`.
 public struct SchemeHandler: Sendable {
-    /// The handler's name in dialogues of the desktop.
+    /// The handler's name in dialogs of the desktop.
     public var name: String
-    /// The program and its arguments; the address comes behind them.
+    /// The program and its arguments. The address follows them.
     public var command: [String]
     /// `XDG_DATA_HOME`, or its default, `~/.local/share`.
     public var dataFolder: String
-    /// All that `xdg-mime` inherits; leave out your own secrets.
+    /// The variables that `xdg-mime` inherits. Omit your own secrets.
     public var environment: [String: String]
 
     public init(name: String, command: [String], dataFolder: String, environment: [String: String]) {
@@ -22,10 +22,10 @@ public struct SchemeHandler: Sendable {
         self.environment = environment
     }
 
-    /// The entry's file name, its id on the desktop.
+    /// Returns the entry's file name, which is its id on the desktop.
     public func fileName(scheme: String) -> String { "rainkit-\(scheme).desktop" }
 
-    /// The entry's text.
+    /// Returns the entry's text.
     public func entry(scheme: String) -> String {
         """
         [Desktop Entry]
@@ -41,8 +41,8 @@ public struct SchemeHandler: Sendable {
         """
     }
 
-    /// Writes the entry and makes it the scheme's handler. An entry that is there with the same text is not written again.
-    /// - Throws: `cannotStore` if the entry cannot be written, `cannotListen` if `xdg-mime` is absent or fails.
+    /// Writes the entry and makes it the scheme's handler. An existing entry with the same text is not written again.
+    /// - Throws: `cannotStore` if the entry cannot be written, `cannotListen` if `xdg-mime` is missing or fails.
     public func register(scheme: String) async throws(AccountError) {
         let folder = "\(dataFolder)/applications"
         let path = "\(folder)/\(fileName(scheme: scheme))"
@@ -58,15 +58,16 @@ public struct SchemeHandler: Sendable {
         guard status == 0 else {
             throw AccountError(
                 .cannotListen,
-                message: "xdg-mime did not make us the handler of \(scheme): addresses", remedies: [.pastedAddress])
+                message: "xdg-mime did not make this program the handler of \(scheme): addresses",
+                remedies: [.pastedAddress])
         }
     }
 
-    /// As `Exec` wants it: quoted where it has reserved characters, of which four are escaped inside, and with `%` doubled.
-    /// The value's own escapes of backslashes and line ends come on top.
+    /// Returns an argument in the form of `Exec`. It is quoted if it has reserved characters, of which four are escaped inside, and `%` is
+    /// doubled. In addition, the entry's format escapes backslashes and line ends.
     static func quoted(_ argument: String) -> String {
         let reserved = " \t\r\n\"'\\><~|&;$*?#()`"
-        // A percent sign and a combining mark behind it are one character.
+        // A percent sign and a combining mark after it are one character.
         var doubled = String.UnicodeScalarView()
         for scalar in argument.unicodeScalars {
             if scalar == "%" { doubled.append(scalar) }

@@ -2,83 +2,83 @@
 import RainIO
 import Synchronization
 
-/// The place where sessions outlive the process.
+/// Keeps sessions after the process has ended.
 ///
-/// A store keeps one session for each key. Whatever changes one is done inside ``exclusively(_:within:_:)``, so that two
-/// processes never renew the same tokens at once: the loser finds the winner's tokens instead of overwriting them.
+/// A store keeps one session for each key. Every change is made inside ``exclusively(_:within:_:)``, so that two processes never renew the
+/// same tokens at once. The second process finds the new tokens of the first one instead of overwriting them.
 ///
-/// Implementations throw `cannotStore`, `storeUnreadable`, `storeReadOnly` and, when the lock is not free in time, `timeout`; those that ask
-/// a service throw `storeAbsent`, `storeLocked` and `storeNotAnswering` too. `CredentialStoreConformance` in RainKitTesting proves
-/// what is promised here.
+/// Implementations throw `cannotStore`, `storeUnreadable`, `storeReadOnly`, and `timeout` if the lock is not free in time. Those that ask a
+/// service throw `storeAbsent`, `storeLocked` and `storeNotAnswering` too. `CredentialStoreConformance` in RainKitTesting tests this
+/// contract.
 public protocol CredentialStore: Sendable {
-    /// Whether what is saved survives this process, as it does by default. Where it does not, ``AccountEvent/saved(_:)`` is not sent.
+    /// Whether saved sessions outlive this process. True by default. If it is false, ``AccountEvent/saved(_:)`` is not sent.
     var outlivesProcess: Bool { get }
 
-    /// What is stored now; nil if nothing is. Never half of a session, even while another process saves one.
+    /// Returns the stored session, or nil if there is none. Never returns a part of a session, even while another process saves one.
     func load(_ key: CredentialKey) async throws(AccountError) -> SavedSession?
 
-    /// Runs `body` while no one else, in this process or another, is in theirs for the same key.
+    /// Runs `body` while no other caller, in this process or another, runs its own for the same key.
     func exclusively<Result: Sendable>(
         _ key: CredentialKey, within limit: Duration,
         _ body: @Sendable (any CredentialAccess) async throws(AccountError) -> Result
     ) async throws(AccountError) -> Result
 
-    /// Finds out whether a session could be saved, before anyone is asked for a password. What is stored stays as it is.
+    /// Checks that a session could be saved, before the user is asked for a password. The stored session does not change.
     func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError)
 }
 
 extension CredentialStore {
     public var outlivesProcess: Bool { true }
 
-    /// For stores that can do no more than take the lock.
+    /// The default for stores that can only take the lock.
     public func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError) {
         try await exclusively(key, within: limit) { _ throws(AccountError) in }
     }
 }
 
-/// A store for somebody who is about to sign in. It has no session yet, and may know where an earlier sign-in of the same user left one.
+/// A store for a new sign-in. It has no session yet, but may know where an earlier sign-in of the same user stored one.
 package protocol NewSessionStore: CredentialStore {
-    /// What the earlier sign-in stored; nil if nothing is known of one.
+    /// Returns the session of the earlier sign-in; nil if none is known.
     func earlierSession() async throws(AccountError) -> SavedSession?
 }
 
-/// The right to change one stored session, good inside ``CredentialStore/exclusively(_:within:_:)`` only.
+/// The right to change one stored session, valid only inside ``CredentialStore/exclusively(_:within:_:)``.
 public protocol CredentialAccess: Sendable {
-    /// What is stored now, by whichever process; nil if nothing is.
+    /// Returns the stored session, whichever process saved it; nil if there is none.
     func load() async throws(AccountError) -> SavedSession?
-    /// Finds out whether a session could be saved now, before a provider is asked for one that it gives only once.
+    /// Checks that a session could be saved now, before a provider is asked for one that it issues only once.
     func probe() async throws(AccountError)
-    /// When this returns, the session survives a crash. When it throws, what was stored before is still there.
+    /// Saves a session. When this returns, the session survives a crash. If it throws, the earlier session is still stored.
     func save(_ session: SavedSession) async throws(AccountError)
-    /// Removes what is stored; it is no error if nothing is.
+    /// Removes the stored session. It is not an error if there is none.
     func remove() async throws(AccountError)
 }
 
 extension CredentialAccess {
-    /// For stores that can do no more than try.
+    /// The default for stores that cannot check.
     public func probe() async throws(AccountError) {}
 }
 
-/// The name of a stored session: whose it is, and at which deployment.
+/// The name of a stored session: its deployment and its account.
 public struct CredentialKey: Sendable, Hashable, CustomStringConvertible {
     /// The deployment or profile that the session is for: up to 64 letters, digits, `-`, `_` and `.`.
     public let deployment: String
-    /// What the account is called here, its user name as a rule; nil for the one session of a program that has no more.
+    /// The account's local name, usually the user name; nil if the program has only one session.
     public let account: String?
 
-    /// As a message says it.
+    /// The text for messages.
     public var description: String { account.map { "\($0) at \(deployment)" } ?? deployment }
 
     /// A name for files and items, different for each key: letters, digits, and `-_.@+%`.
     ///
-    /// The deployment, and behind the first `+` the account with all else escaped as in a URL (RFC 3986, 2.1).
+    /// It is the deployment, then `+` and the account. In the account, all other characters are escaped as in a URL (RFC 3986, 2.1).
     public let name: String
 
-    /// File systems allow 255 bytes; endings and those of temporary files are added.
+    /// File systems allow 255 bytes. The extension and the suffix of temporary files need the rest.
     private static let maximumNameBytes = 200
 
-    /// - Throws: `invalidConfiguration` for a deployment that is no safe file name (letters, digits, `-`, `_` and `.` make one) and for
-    ///   an account that is empty, holds control characters or is too long.
+    /// - Throws: `invalidConfiguration` for a deployment that is not a safe file name (letters, digits, `-`, `_` and `.`), and for an
+    ///   account that is empty, too long, or contains control characters.
     public init(_ deployment: String, account: String? = nil) throws(AccountError) {
         guard deployment.utf8.allSatisfy({ isPlain($0) }), !deployment.isEmpty, deployment.utf8.count <= 64,
             deployment.utf8.first != UInt8(ascii: ".")
@@ -123,7 +123,7 @@ private func escaped(_ text: String) -> String {
     return String(decoding: bytes, as: UTF8.self)
 }
 
-/// Sessions that end with the process: for `--no-save`, for services that are handed their tokens, and for tests.
+/// Keeps sessions until the process ends: for `--no-save`, for services that receive their tokens, and for tests.
 public final class InMemoryCredentialStore: CredentialStore {
     private struct Contents {
         var sessions: [CredentialKey: SavedSession] = [:]
@@ -131,7 +131,7 @@ public final class InMemoryCredentialStore: CredentialStore {
     }
     private let contents = Mutex(Contents())
 
-    /// A store that has these sessions to begin with.
+    /// Creates a store with these sessions.
     public init(_ sessions: [CredentialKey: SavedSession] = [:]) {
         contents.withLock { $0.sessions = sessions }
     }

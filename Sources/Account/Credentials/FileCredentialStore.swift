@@ -2,24 +2,24 @@
 import RainPrivateFiles
 import RainCore
 
-/// Sessions as files: `NAME.json`, mode 0600, in a folder of mode 0700, each with a lock file beside it.
+/// Keeps sessions as files: `NAME.json`, mode 0600, in a folder of mode 0700, each with a lock file beside it.
 ///
-/// A session is written to a temporary file, synced, and renamed over the old one, so a reader never meets half of it and a
-/// crash loses nothing. Symbolic links are refused, and so is whatever belongs to another user or is readable by others. The lock is a
-/// file of its own, because renaming replaces the file that it would be held on.
+/// A session is written to a temporary file, synced, and renamed over the old one. A reader therefore never gets a part of it, and a crash
+/// loses nothing. Symbolic links are refused, and so are files of another user or that others can read. The lock is a file of its own,
+/// because renaming would replace a locked session file.
 public final class FileCredentialStore: CredentialStore {
-    /// The path of the folder, as it was given.
+    /// The path of the folder, as the caller gave it.
     public let folder: String
 
-    /// A stored session is some kilobytes.
+    /// The maximum size in bytes. A stored session has some kilobytes.
     private static let maximumBytes = 256 << 10
-    /// What a probe writes: more than a session of RainMaker's is.
+    /// The number of bytes that a check writes: more than a RainMaker session has.
     private static let probeBytes = 16 << 10
 
-    /// - Parameter folder: made when the first session is saved, its parents too.
+    /// - Parameter folder: created with its parents when the first session is saved.
     public init(folder: String) { self.folder = folder }
 
-    /// Where a session lies.
+    /// Returns the path of a session's file.
     public func path(of key: CredentialKey) -> String { "\(folder)/\(key.name).json" }
 
     public func load(_ key: CredentialKey) throws(AccountError) -> SavedSession? {

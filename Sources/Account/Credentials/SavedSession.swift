@@ -2,22 +2,22 @@
 import RainJSON
 import RainCore
 
-/// A session as it is stored: whose, with which provider, and its tokens.
+/// A session in its stored form: its user, its provider and its tokens.
 public struct SavedSession: Sendable, Equatable {
-    /// The provider's name, such as `rainmaker`: no other provider uses the session.
+    /// The provider's name, such as `rainmaker`. No other provider uses the session.
     public var provider: String
-    /// Whose session it is, by the provider's id.
+    /// The user's id at the provider.
     public var userID: UserID
-    /// What the user signed in with, such as an e-mail address; the id where the provider names nothing else.
+    /// The name with which the user signed in, such as an e-mail address; the id if the provider gives no other name.
     public var userName: String
-    /// What the session proves itself with. Stores are handed it in clear (``serialized``).
+    /// The tokens of the session. Stores get them in clear text (``serialized``).
     public var tokens: Tokens
-    /// How many seconds the server's clock was ahead of this machine's when it was last heard of; nil if it never was.
+    /// How many seconds the server's clock was ahead of this machine's at its last answer; nil if unknown.
     public var serverIsAhead: Double?
 
-    /// What the provider said about the user at sign-in, to be read offline.
+    /// The provider's data about the user at sign-in, for reading offline.
     public var attributes: [JSONValue.Member]
-    /// Which of the provider's settings the session is good with, such as its server; see ``IdentityProvider/context``.
+    /// The provider's settings that the session is bound to, such as its server; see ``IdentityProvider/context``.
     public var context: [String: String]
 
     public init(
@@ -33,7 +33,7 @@ public struct SavedSession: Sendable, Equatable {
         self.context = context
     }
 
-    /// The user as far as the stored session tells.
+    /// The user, from the stored session.
     public var userInfo: UserInfo {
         let own = JSONValue.object(attributes)
         var user = UserInfo(userID: userID, userName: userName)
@@ -45,11 +45,10 @@ public struct SavedSession: Sendable, Equatable {
         return user
     }
 
-    /// The second version has what only some sessions have; one that has none of it is written in the first, which older programs
-    /// read too.
+    /// Version 2 has members that only some sessions need. A session without them is written as version 1, which older programs read too.
     private static let versions = [1, 2]
 
-    /// The session as JSON text, tokens in clear: for a credential store and nothing else.
+    /// The session as JSON text, with tokens in clear text: only for a credential store.
     public var serialized: Secret {
         let optional = { (secret: Secret?) -> JSONValue in secret.map { .string($0.revealString()) } ?? .null }
         let more = laterMembers
@@ -91,10 +90,15 @@ public struct SavedSession: Sendable, Equatable {
 
     /// - Throws: `storeUnreadable` if the text is not a session, or one of a later version.
     public init(serialized text: Secret) throws(AccountError) {
+        try self.init(serialized: text, remedy: "sign in again to replace it")
+    }
+
+    /// - Parameter remedy: the end of the sentence about a text that is not a session.
+    init(serialized text: Secret, remedy: String) throws(AccountError) {
         guard let json = try? JSONValue(parsing: text.revealBytes()) else {
             let problem = text.isEmpty ? "empty" : "not JSON"
             throw AccountError(
-                .storeUnreadable, message: "the stored session is \(problem); sign in again to replace it")
+                .storeUnreadable, message: "the stored session is \(problem); \(remedy)")
         }
         let version: Int?
         var session: SavedSession?
@@ -105,7 +109,7 @@ public struct SavedSession: Sendable, Equatable {
         } catch {
             throw AccountError(
                 .storeUnreadable,
-                message: "the stored session cannot be used: \(error.message); sign in again to replace it")
+                message: "the stored session cannot be used: \(error.message); \(remedy)")
         }
         if let version, !Self.versions.contains(version) {
             throw AccountError(
@@ -115,13 +119,13 @@ public struct SavedSession: Sendable, Equatable {
         }
         guard let session else {
             throw AccountError(
-                .storeUnreadable, message: "the stored session is incomplete; sign in again to replace it")
+                .storeUnreadable, message: "the stored session is incomplete; \(remedy)")
         }
         self = session
     }
 
-    /// Nil without the members that every session has. A member of the wrong type must not count as absent: the session would be for any
-    /// server, or never end.
+    /// Returns nil without the members that every session has. A member of the wrong type must not count as missing. Otherwise the session
+    /// would be valid for any server, or never expire.
     private static func session(_ json: JSONMembers) throws(JSONError) -> SavedSession? {
         guard let provider = try json.text("provider"), let userID = try json.text("userID"), !userID.isEmpty,
             let userName = try json.text("userName"), let access = try json.text("accessToken"), !access.isEmpty,

@@ -4,8 +4,8 @@ import RainPrivateFiles
 import Synchronization
 
 extension PrivateFolder {
-    /// Opens the folder of a store, which is made if it is missing, and runs `body` while holding the lock of that name.
-    /// - Parameter leavesNothing: the lock's file is removed in the end, since nothing may ever be kept under that name.
+    /// Opens the folder of a store, which is created if it is missing, and runs `body` while holding the lock of that name.
+    /// - Parameter leavesNothing: whether to remove the lock file at the end, because nothing may be stored under that name later.
     package static func withStoreLock<Result: Sendable>(
         _ name: String, in path: String, within limit: Duration, leavesNothing: Bool = false,
         _ body: (PrivateFolder) async throws(AccountError) -> Result
@@ -24,12 +24,12 @@ extension PrivateFolder {
             }
             defer {
                 held.lock.release()
-                // The next one must not get the lock of a file that has been removed: it would only pass it on, for ever.
+                // The next caller must not get the lock of a removed file. It would only pass that lock on, for ever.
                 fair.leave { () throws(AccountError) in
                     try FileLocks.take(held.lock.isRemoved ? LockedFolder(name, in: path) : held, for: fair)
                 }
             }
-            // The holder before took the file away: others may have made a new one.
+            // The previous holder removed the file, and others may have created a new one.
             if held.lock.isRemoved { continue }
             defer { if leavesNothing { try? held.folder.remove(name) } }
             return try await body(held.folder)
@@ -42,7 +42,7 @@ private struct LockedFolder: Sendable {
     let folder: PrivateFolder
     let lock: FileLock
 
-    /// Opens the folder, which is made if it is missing, and the lock's file. Does not take the lock.
+    /// Opens the folder, which is created if it is missing, and the lock file. Does not take the lock.
     init(_ name: String, in path: String) throws(AccountError) {
         (folder, lock) = try storing { () throws(PrivateFileError) in
             guard let folder = try PrivateFolder.open(path, create: true) else {
@@ -53,12 +53,12 @@ private struct LockedFolder: Sendable {
     }
 }
 
-/// Fair locks over lock files: any number of tasks may wait, with at most one thread for each file.
+/// Fair locks over lock files: any number of tasks can wait, with at most one thread for each file.
 ///
-/// A `flock` can only be awaited by a blocked thread. So one thread waits for all tasks, which may give up at any time. When the last
-/// has given up, the thread waits on, and releases the lock as soon as it has it.
+/// A `flock` can only be awaited by a blocked thread. One thread therefore waits for all tasks, and a task can give up at any time. After
+/// the last one has given up, the thread still waits, and releases the lock as soon as it has it.
 private enum FileLocks {
-    /// One for each lock file that this process ever used: as many as it has accounts.
+    /// One lock for each lock file that this process has used. There are as many as accounts.
     private static let lines = Mutex<[String: FairLock<LockedFolder, AccountError>]>([:])
 
     static func line(for path: String) -> FairLock<LockedFolder, AccountError> {
@@ -70,7 +70,7 @@ private enum FileLocks {
         }
     }
 
-    /// The lock if it is free; otherwise nil, and a thread waits for it.
+    /// Returns the lock if it is free. Otherwise returns nil, and a thread waits for it.
     static func take(
         _ place: LockedFolder, for line: FairLock<LockedFolder, AccountError>
     ) throws(AccountError) -> LockedFolder? {
@@ -91,12 +91,12 @@ private enum FileLocks {
     }
 }
 
-/// Why somebody stopped waiting for the lock of a store.
+/// Returns the error of a caller that stopped waiting for the lock of a store.
 func waitingError(_ reason: GivenUp, for place: String, _ limit: Duration) -> AccountError {
     switch reason {
     case .timedOut:
         AccountError(
-            .timeout, message: "another process has held \(place) for \(limit); try again when it is done")
+            .timeout, message: "another process has held \(place) for \(limit); try again when it has finished")
     case .cancelled:
         AccountError(
             .cancelled, message: "cancelled while waiting for \(place)",
@@ -104,7 +104,7 @@ func waitingError(_ reason: GivenUp, for place: String, _ limit: Duration) -> Ac
     }
 }
 
-/// Runs what makes or changes files; its failure is `cannotStore`.
+/// Runs code that creates or changes files. Its failure is `cannotStore`.
 package func storing<Result>(_ body: () throws(PrivateFileError) -> Result) throws(AccountError) -> Result {
     do throws(PrivateFileError) {
         return try body()
@@ -113,11 +113,11 @@ package func storing<Result>(_ body: () throws(PrivateFileError) -> Result) thro
     }
 }
 
-/// How long a stored session's lock may be held, and how long others wait for it.
+/// How long the lock of a stored session may be held, and how long others wait for it.
 package enum StoreLockTimes {
-    /// Most renewals are one call to the provider. Some are several, of ten seconds each at most: discovery first, a form with redirects,
-    /// a sign-out that has to renew. A renewal that takes longer in all is given up.
+    /// The maximum time for a renewal. Most renewals are one call to the provider. Some are several, of at most ten seconds each: discovery
+    /// first, a form with redirects, a sign-out that has to renew.
     package static let longest = Duration.seconds(30)
-    /// Longer than ``longest`` by the time that the store itself may take, so that nobody gives up on a holder that is only slow.
+    /// Longer than ``longest`` by the time that the store itself may need, so that nobody gives up while the holder is only slow.
     package static let wait = Duration.seconds(40)
 }

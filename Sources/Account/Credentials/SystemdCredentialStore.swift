@@ -2,19 +2,19 @@
 import Glibc
 import RainCore
 
-/// Sessions that systemd hands to a service (`LoadCredential=`, `LoadCredentialEncrypted=`, `SetCredential=`): read, never written.
+/// Reads sessions that systemd passes to a service (`LoadCredential=`, `LoadCredentialEncrypted=`, `SetCredential=`). It never writes them.
 ///
-/// The credential is called `rainkit-DEPLOYMENT+ACCOUNT`, or `rainkit-DEPLOYMENT` where the service has one account, and holds what
-/// `rainctl account export --credential` wrote. Saving throws `storeReadOnly`; tokens that were renewed live on in the process.
+/// The credential's name is `rainkit-DEPLOYMENT+ACCOUNT`, or `rainkit-DEPLOYMENT` if the service has one account. It contains the output of
+/// `rainctl account export --credential`. Saving throws `storeReadOnly`; renewed tokens are kept in the process.
 public struct SystemdCredentialStore: CredentialStore {
     private let directory: String
 
-    /// systemd's own bound for all credentials of a unit (systemd.exec(5)).
+    /// systemd's own limit for all credentials of a unit (systemd.exec(5)).
     private static let maximumBytes = 1 << 20
 
     public init(directory: String) { self.directory = directory }
 
-    /// The store of a service that was given credentials; nil in any other process.
+    /// Creates the store of a service that has credentials. Returns nil in any other process.
     public init?(environment: [String: String]) {
         guard let directory = environment["CREDENTIALS_DIRECTORY"], directory.hasPrefix("/") else { return nil }
         self.init(directory: directory)
@@ -32,7 +32,7 @@ public struct SystemdCredentialStore: CredentialStore {
         _ key: CredentialKey, within limit: Duration,
         _ body: @Sendable (any CredentialAccess) async throws(AccountError) -> Result
     ) async throws(AccountError) -> Result {
-        // Nothing can be changed, so nobody has to wait for anybody.
+        // Nothing can be changed, so no lock is needed.
         try await body(Access(store: self, key: key))
     }
 
@@ -41,7 +41,7 @@ public struct SystemdCredentialStore: CredentialStore {
     private var readOnly: AccountError {
         AccountError(
             .storeReadOnly,
-            message: "systemd credentials cannot be changed by the service that is given them",
+            message: "systemd credentials cannot be changed by the service that receives them",
             remedies: [.exportedSession])
     }
 
@@ -51,13 +51,14 @@ public struct SystemdCredentialStore: CredentialStore {
 
         func load() throws(AccountError) -> SavedSession? { try store.session(of: key) }
         func save(_ session: SavedSession) throws(AccountError) { throw store.readOnly }
-        /// What has ended cannot be taken away here either; its end is told by the provider each time.
+        /// Does nothing: an ended session cannot be removed here. The provider reports its end each time.
         func remove() throws(AccountError) {}
     }
 
     private func session(of key: CredentialKey) throws(AccountError) -> SavedSession? { try load(key) }
 
-    /// systemd makes the folder; its files belong to root or to the service, and have access control lists that show in the group's bits.
+    /// systemd makes the folder. Its files belong to root or to the service, and their access control lists show in the group's permission
+    /// bits.
     private func session(_ name: String) throws(AccountError) -> SavedSession? {
         let path = "\(directory)/\(name)"
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -70,7 +71,13 @@ public struct SystemdCredentialStore: CredentialStore {
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o007 == 0,
             status.st_uid == 0 || status.st_uid == geteuid()
-        else { throw AccountError(.storeUnreadable, message: "\(path) is not a credential: others may read it") }
+        else {
+            throw AccountError(
+                .storeUnreadable,
+                message:
+                    "\(path) is not a credential of this service: it must be a file of its user or of root, and others must not read it "
+                    + "(chmod 600)")
+        }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16 << 10)
         while true {
@@ -83,9 +90,10 @@ public struct SystemdCredentialStore: CredentialStore {
             bytes += chunk[..<count]
         }
         do throws(AccountError) {
-            return try SavedSession(serialized: Secret(bytes))
+            return try SavedSession(serialized: Secret(bytes), remedy: "give the service another credential")
         } catch {
-            throw AccountError(.storeUnreadable, message: "\(path): \(error.message)")
+            throw AccountError(
+                .storeUnreadable, message: "\(path): \(error.message)", remedies: [.exportedSession])
         }
     }
 }

@@ -2,35 +2,35 @@
 import RainCore
 import RainCrypto
 
-/// What a browser is sent to a sign-in page with (RFC 6749, sections 4.1.1 and 4.2.1).
+/// A request to a sign-in page, which the browser opens (RFC 6749, sections 4.1.1 and 4.2.1).
 public struct AuthorizationRequest: Sendable, Equatable {
-    /// What the sign-in page is asked to give (`response_type`).
+    /// The kind of answer that the sign-in page should give (`response_type`).
     public struct ResponseType: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// A code, to be redeemed at the token endpoint.
+        /// A code, which is redeemed at the token endpoint.
         public static let code = ResponseType(rawValue: "code")
-        /// The implicit flow: tokens in the fragment, for servers that have nothing better.
+        /// The implicit flow: tokens in the fragment, for servers without a better flow.
         public static let token = ResponseType(rawValue: "token")
     }
 
-    /// The page's URL. A query of its own is kept.
+    /// The page's URL. Its own query is kept.
     public var endpoint: String
-    /// Who asks, as registered with the provider.
+    /// The client's id, as registered with the provider.
     public var clientID: String
-    /// A code, unless the server has nothing better than tokens.
+    /// A code, unless the server only issues tokens directly.
     public var responseType = ResponseType.code
-    /// Where the answer goes; nil for the one that is registered.
+    /// The address for the answer; nil for the registered one.
     public var redirectURI: RedirectURI?
-    /// The rights that are asked for; empty for the server's default.
+    /// The requested rights; empty for the server's default.
     public var scope: [String] = []
-    /// Comes back unchanged with the answer.
+    /// A value that the answer must repeat.
     public var state: State?
-    /// Ties the code to whoever asked for it (PKCE).
+    /// Binds the code to the client that requested it (PKCE).
     public var codeChallenge: CodeChallenge?
-    /// Comes back inside the id token (OpenID Connect Core 1.0, section 3.1.2.1).
+    /// A value that the ID token must repeat (OpenID Connect Core 1.0, section 3.1.2.1).
     public var nonce: String?
-    /// What this server wants besides, in order.
+    /// Other parameters for this server, in order.
     public var more: [(name: String, value: String)] = []
 
     public init(endpoint: String, clientID: String, redirectURI: RedirectURI? = nil) {
@@ -60,7 +60,7 @@ public struct AuthorizationRequest: Sendable, Equatable {
         return list
     }
 
-    /// The URL to open. It holds no secret but ``state``, which is worthless once the answer has come.
+    /// Returns the URL to open. Its only secret is ``state``, which is worthless after the answer.
     public func url() throws(OAuth2FormatError) -> String {
         guard !endpoint.utf8.contains(UInt8(ascii: "#")), endpoint.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else {
@@ -80,18 +80,18 @@ public struct AuthorizationRequest: Sendable, Equatable {
     }
 }
 
-/// Where a sign-in page sends the browser when it is done.
+/// The address to which a sign-in page sends the browser at the end.
 ///
-/// Two of them are the same only if every character is; the one exception is the port of a loopback address, which a native
-/// application chooses when it runs (RFC 8252, section 7.3).
+/// Two are the same only if every character is. The exception is the port of a loopback address, which a native application chooses when it
+/// runs (RFC 8252, section 7.3).
 public struct RedirectURI: Sendable, Hashable {
     /// The URI as it is registered and sent.
     public let text: String
-    /// The longest that is taken, in bytes.
+    /// The maximum length in bytes.
     public static let maximumLength = 2048
 
-    /// Throws `malformed` unless it is absolute and without fragment (RFC 6749, section 3.1.2), in visible ASCII, and without
-    /// what two parsers could read differently: a user name, a backslash.
+    /// Throws `malformed` unless the URI is absolute and without fragment (RFC 6749, section 3.1.2), in visible ASCII. It must not contain
+    /// a user name or a backslash, because two parsers could read these differently.
     public init(_ text: String) throws(OAuth2FormatError) {
         guard (1...Self.maximumLength).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !#"#\"<>^`{|}"#.utf8.contains($0) }),
@@ -107,17 +107,17 @@ public struct RedirectURI: Sendable, Hashable {
         self.text = text
     }
 
-    /// In lower case.
+    /// The scheme in lower case.
     public var scheme: String { Self.scheme(of: text) ?? "" }
 
-    /// Whether a server that has registered `registered` may send a browser here.
+    /// Returns whether a server with the registered URI `registered` may send a browser here.
     public func matches(registered: RedirectURI) -> Bool {
         if text == registered.text { return true }
         guard let own = withoutLoopbackPort, let other = registered.withoutLoopbackPort else { return false }
         return own == other
     }
 
-    /// The parameters that were laid behind this URI, in its query and its fragment; nil if `url` is another address.
+    /// Returns the parameters that the server added to this URI, in its query and its fragment; nil if `url` is another address.
     public func answer(in url: some StringProtocol) -> (query: Substring, fragment: Substring)? {
         let url = Substring(url)
         let hash = url.utf8.firstIndex(of: UInt8(ascii: "#")) ?? url.endIndex
@@ -141,8 +141,8 @@ public struct RedirectURI: Sendable, Hashable {
         return Substring(scheme).lowercased()
     }
 
-    /// Scheme, host, path and query of a loopback address, whatever its port; nil for other addresses. `localhost` is a name,
-    /// which may lead elsewhere: it is not meant.
+    /// The scheme, host, path and query of a loopback address, without its port; nil for other addresses. `localhost` does not count,
+    /// because a name may lead elsewhere.
     private var withoutLoopbackPort: String? {
         for host in ["http://127.0.0.1", "http://[::1]"] where text.hasPrefix(host) {
             let rest = text.dropFirst(host.count)
@@ -155,28 +155,27 @@ public struct RedirectURI: Sendable, Hashable {
     }
 }
 
-/// What a sign-in page hands back unchanged, so that an answer can be told from one that somebody else made up
-/// (RFC 6749, section 10.12).
+/// A value that the sign-in page repeats, so that a forged answer can be recognized (RFC 6749, section 10.12).
 public struct State: Sendable, Equatable {
     /// The characters of the state.
     public let secret: Secret
 
-    /// Longer ones are refused by servers, or cut.
+    /// The maximum length in bytes. Servers refuse longer values, or cut them.
     public static let maximumLength = 1024
 
-    /// 256 random bits, 43 characters.
+    /// Creates a state of 256 random bits, as 43 characters.
     public init(random: inout some RandomSource) {
         secret = Secret(Base64.urlEncoded(random.bytes(32)))
     }
 
-    /// Visible ASCII of a bounded length; nil for anything else.
+    /// Creates a state from visible ASCII of at most ``maximumLength`` bytes. Returns nil for anything else.
     public init?(_ text: String) {
         guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy(isVisible) else { return nil }
         secret = Secret(text)
     }
 }
 
-/// The secret that proves, when a code is redeemed, that it goes to whoever asked for it (RFC 7636).
+/// The secret which proves that a code is redeemed by the client that requested it (RFC 7636).
 ///
 /// ```swift
 /// let verifier = CodeVerifier(random: &random)
@@ -186,12 +185,12 @@ public struct CodeVerifier: Sendable, Equatable {
     /// The verifier's characters.
     public let secret: Secret
 
-    /// 256 random bits, 43 characters (RFC 7636, section 7.1).
+    /// Creates a verifier of 256 random bits, as 43 characters (RFC 7636, section 7.1).
     public init(random: inout some RandomSource) {
         secret = Secret(Base64.urlEncoded(random.bytes(32)))
     }
 
-    /// A verifier that was made before; nil unless it is 43 to 128 unreserved characters (section 4.1).
+    /// Creates a verifier from an existing secret. Returns nil unless it is 43 to 128 unreserved characters (section 4.1).
     public init?(_ secret: Secret) {
         let isValid = secret.reveal { bytes in
             (43...128).contains(bytes.count) && bytes.allSatisfy { isLetterOrDigit($0) || "-._~".utf8.contains($0) }
@@ -200,7 +199,7 @@ public struct CodeVerifier: Sendable, Equatable {
         self.secret = secret
     }
 
-    /// What the authorization request shows of it, by the only method worth using: S256 (section 4.2).
+    /// Returns the challenge for the authorization request, by the only useful method: S256 (section 4.2).
     public func challenge(_ hashes: (some Hashes).Type) -> CodeChallenge {
         CodeChallenge(
             method: .s256,
@@ -208,9 +207,9 @@ public struct CodeVerifier: Sendable, Equatable {
     }
 }
 
-/// A ``CodeVerifier`` as it is shown beforehand. It is no secret.
+/// The form of a ``CodeVerifier`` in the authorization request. It is not a secret.
 public struct CodeChallenge: Sendable, Equatable {
-    /// How the challenge follows from the verifier.
+    /// How the challenge is computed from the verifier.
     public struct Method: RawRepresentable, Sendable, Hashable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
@@ -218,9 +217,9 @@ public struct CodeChallenge: Sendable, Equatable {
         public static let s256 = Method(rawValue: "S256")
     }
 
-    /// How the challenge follows from the verifier.
+    /// How the challenge is computed from the verifier.
     public var method: Method
-    /// What the request carries.
+    /// The text in the request.
     public var text: String
 
     public init(method: Method, text: String) {
@@ -229,23 +228,23 @@ public struct CodeChallenge: Sendable, Equatable {
     }
 }
 
-/// What a sign-in page sent the browser back with (RFC 6749, sections 4.1.2 and 4.2.2).
+/// The answer of a sign-in page, in the URL to which it sent the browser (RFC 6749, sections 4.1.2 and 4.2.2).
 public struct AuthorizationResponse: Sendable, Equatable {
-    /// What the page answered.
+    /// The result of a sign-in page.
     public enum Outcome: Sendable, Equatable {
-        /// To be redeemed at the token endpoint, once and soon.
+        /// A code, to be redeemed at the token endpoint once and soon.
         case code(Secret)
         /// The implicit flow's tokens.
         case tokens(TokenResponse)
-        /// The user or the server said no.
+        /// The user or the server refused.
         case refused(OAuthError)
     }
 
-    /// What the page answered.
+    /// The result of the page.
     public var outcome: Outcome
-    /// What the request had as its state.
+    /// The state of the request.
     public var state: State?
-    /// Who answers (RFC 9207).
+    /// The issuer of the answer (RFC 9207).
     public var issuer: String?
 
     public init(_ outcome: Outcome, state: State? = nil, issuer: String? = nil) {
@@ -254,11 +253,10 @@ public struct AuthorizationResponse: Sendable, Equatable {
         self.issuer = issuer
     }
 
-    /// Reads the answer in a URL that the browser was sent to, from its query, its fragment or both: servers differ in where
-    /// they put which.
+    /// Reads the answer from a URL that the browser opened: from its query, its fragment or both, because servers differ.
     ///
-    /// Throws `mismatch` for a URL other than `redirectURI`, `missing` if it holds no answer, `duplicate` and `conflicting` where
-    /// it could be read in two ways.
+    /// Throws `mismatch` for a URL other than `redirectURI`, `missing` if it contains no answer, `duplicate` and `conflicting` if it could
+    /// be read in two ways.
     public init(url: some StringProtocol, to redirectURI: RedirectURI) throws(OAuth2FormatError) {
         guard let (query, fragment) = redirectURI.answer(in: url) else {
             throw OAuth2FormatError(.mismatch, "the address is not the redirect URI")
@@ -266,7 +264,7 @@ public struct AuthorizationResponse: Sendable, Equatable {
         try self.init(query: query.utf8, fragment: fragment.utf8)
     }
 
-    /// Reads the answer in what stands behind `?` and behind `#`.
+    /// Reads the answer from the parts after `?` and after `#`.
     public init(query: some Collection<UInt8>, fragment: some Collection<UInt8> = [UInt8]())
         throws(OAuth2FormatError)
     {
@@ -276,14 +274,14 @@ public struct AuthorizationResponse: Sendable, Equatable {
         try self.init(parameters)
     }
 
-    /// Reads an answer from parameters. Throws `conflicting` where they say two things at once, `missing` where they
-    /// hold no answer.
+    /// Reads an answer from parameters. Throws `conflicting` if they contradict each other, `missing` if they contain no answer.
     public init(_ parameters: ParameterList) throws(OAuth2FormatError) {
         let code = parameters["code"]
         let error = OAuthError(parameters)
         let token = parameters["access_token"]
         guard [code != nil, error != nil, token != nil].filter({ $0 }).count <= 1 else {
-            throw OAuth2FormatError(.conflicting, "the answer says two things at once")
+            throw OAuth2FormatError(
+                .conflicting, "the answer contradicts itself: it has more than one of code, error and access_token")
         }
         if let code {
             guard !code.isEmpty, code.utf8.allSatisfy(isVisible) else {
@@ -299,7 +297,7 @@ public struct AuthorizationResponse: Sendable, Equatable {
         }
         if let text = parameters["state"] {
             guard let state = State(text) else {
-                throw OAuth2FormatError(.malformed, "the state is not a possible one")
+                throw OAuth2FormatError(.malformed, "the state is not visible ASCII, or too long")
             }
             self.state = state
         } else {
@@ -308,13 +306,13 @@ public struct AuthorizationResponse: Sendable, Equatable {
         issuer = parameters["iss"]
     }
 
-    /// Whether this answers the request that was made with `state`.
+    /// Checks that this answers the request with `state`.
     ///
     /// - Parameters:
-    ///   - issuer: whom the request went to, where that is known. An answer that names another one is not for us
-    ///     (RFC 9207, section 2.4).
-    ///   - requiresIssuer: for servers that say that they always name themselves (RFC 9207, section 3): an answer without is not theirs.
-    ///   - mayLackState: for relays that do not hand the state on.
+    ///   - issuer: the issuer that the request went to, if known. An answer that names another one is not for us (RFC 9207, section 2.4).
+    ///   - requiresIssuer: for servers that state that they always name themselves (RFC 9207, section 3). An answer without a name is not
+    ///     theirs.
+    ///   - mayLackState: for relays that do not forward the state.
     public func check(
         state expected: State, issuer known: String?, requiresIssuer: Bool = false, mayLackState: Bool = false
     ) throws(OAuth2FormatError) {
@@ -331,11 +329,11 @@ public struct AuthorizationResponse: Sendable, Equatable {
                     : "the answer comes from another issuer: \(presentable(issuer)), not \(known)")
         }
         guard issuer != nil || known == nil || !requiresIssuer else {
-            throw OAuth2FormatError(.mismatch, "the answer does not say who its issuer is")
+            throw OAuth2FormatError(.mismatch, "the answer does not name its issuer")
         }
     }
 
-    /// The parameters as a server lays them behind the redirect URI.
+    /// Returns the parameters as a server adds them to the redirect URI.
     public func parameters() throws(OAuth2FormatError) -> ParameterList {
         var list: ParameterList
         switch outcome {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// RFC 4648, the two alphabets that OAuth 2.0 uses.
+/// Base64 (RFC 4648) in the two alphabets that OAuth 2.0 uses.
 package enum Base64 {
-    /// Section 5, without padding: verifiers, challenges, states (RFC 7636, appendix A).
+    /// Encodes by section 5, without padding: for verifiers, challenges and states (RFC 7636, appendix A).
     package static func urlEncoded(_ bytes: [UInt8]) -> [UInt8] {
         encoded(bytes, alphabet: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", padding: false)
     }
 
-    /// Section 4, padded: Basic authentication (RFC 7617).
+    /// Encodes by section 4, with padding: for Basic authentication (RFC 7617).
     package static func encoded(_ bytes: [UInt8]) -> [UInt8] {
         encoded(bytes, alphabet: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", padding: true)
     }
@@ -27,14 +27,14 @@ package enum Base64 {
 }
 
 extension Base64 {
-    /// Section 5 without padding, in the one spelling that each byte string has; nil for anything else.
+    /// Decodes section 5 without padding. Returns nil for anything but the canonical spelling.
     ///
-    /// Two spellings of one value would let a signed text be changed without its value changing.
+    /// With two spellings of one value, a signed text could be changed without changing its value.
     package static func urlDecoded(_ text: some Sequence<UInt8>) -> [UInt8]? {
         decoded(Array(text), extra: (UInt8(ascii: "-"), UInt8(ascii: "_")))
     }
 
-    /// Section 4 with its padding, canonical too; nil for anything else.
+    /// Decodes section 4 with padding, in its canonical spelling. Returns nil for anything else.
     package static func decoded(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var digits = Array(text)
         guard digits.count % 4 == 0 else { return nil }

@@ -2,33 +2,33 @@
 import RainCore
 import RainJSON
 
-/// What a device without a browser is given to sign in with elsewhere (RFC 8628, section 3.2).
+/// The codes and the page with which the user of a device without a browser signs in elsewhere (RFC 8628, section 3.2).
 public struct DeviceAuthorization: Sendable, Equatable {
-    /// What the device asks for tokens with.
+    /// The code with which the device asks for tokens.
     public var deviceCode: Secret
-    /// What the person enters at the page. Whoever knows it can answer in their own name, no more.
+    /// The code that the user enters at the page. Another person who knows it could only sign in to their own account.
     public var userCode: String
-    /// The page where the person enters the code.
+    /// The page where the user enters the code.
     public var verificationURI: String
-    /// The page with the code in its address, where the server has one.
+    /// The page with the code in its address, if the server has one.
     public var verificationURIComplete: String?
-    /// How many seconds there are to answer.
+    /// The time to answer, in seconds.
     public var expiresIn: Double
-    /// How many seconds are between two questions, at least: 5 if the server does not say.
+    /// The minimum time between two questions, in seconds; 5 if the server does not say.
     public var interval: Double
 
-    /// A server may ask for patience; one that asks for more than that between two questions is out of order.
+    /// The maximum interval in seconds. A server that asks for more has a fault.
     public static let longestInterval = 300.0
-    /// An authorization that is good for longer than a day is asked about for a day.
+    /// The maximum lifetime in seconds, a day. After that the client stops asking.
     public static let longestLife = 86_400.0
 
-    /// - Throws: `missing` without the codes and the page, `malformed` for a code that is not visible ASCII, for a page that is neither https
-    ///   nor on this machine's own http, and for a member of the wrong type.
+    /// - Throws: `missing` without the codes and the page. `malformed` for a code that is not visible ASCII, and for a member of the wrong
+    ///   type. Also `malformed` for a page that is neither https nor plain http on this machine.
     public init(_ json: JSONValue) throws(OAuth2FormatError) {
         var (texts, numbers): ([String: String], [String: Double]) = ([:], [:])
         do throws(JSONError) {
             let own = try JSONMembers(json)
-            // The draft's name is still sent (gh: cli/oauth).
+            // Servers still send the draft's name (gh: cli/oauth).
             let names = [
                 "device_code", "user_code", "verification_uri", "verification_url", "verification_uri_complete",
             ]
@@ -62,7 +62,7 @@ public struct DeviceAuthorization: Sendable, Equatable {
         }
         guard text.hasPrefix("https://") || text.hasPrefix("http://") && isLocal, !authority.contains("@"),
             text.utf8.count <= RedirectURI.maximumLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw OAuth2FormatError(.malformed, "the page to enter the code at has no https address") }
+        else { throw OAuth2FormatError(.malformed, "the page for the code has no https address") }
         return text
     }
 }
@@ -74,36 +74,36 @@ extension FormRequest {
     }
 }
 
-/// When to ask again whether the person has answered (RFC 8628, section 3.5): a value that is told what came and says what is next.
+/// Computes when to ask again whether the user has answered (RFC 8628, section 3.5). It gets the results and returns the waiting times.
 public struct DevicePolling: Sendable, Equatable {
-    /// What came of a question.
+    /// The result of a question.
     public enum Outcome: Sendable, Equatable {
         /// `authorization_pending`.
         case pending
         /// `slow_down`.
         case slowDown
-        /// Nothing came: no connection, no answer in time, a fault of the server's. It may have asked for a rest.
+        /// There was no answer: no connection, a timeout, or a fault of the server. The server may have asked to wait.
         case nothing(retryAfter: Double?)
     }
 
-    /// Seconds between two questions, as of now.
+    /// The current number of seconds between two questions.
     public private(set) var interval: Double
-    /// When the codes end, in seconds since they came.
+    /// When the codes expire, in seconds after their arrival.
     public let end: Double
 
-    /// Both in seconds, as the server gave them.
+    /// Creates the value from the server's numbers, both in seconds.
     public init(interval: Double, expiresIn: Double) {
         self.interval = interval
         end = expiresIn
     }
 
-    /// How long to wait before the first question, or before the next one; nil if the codes will have ended by then.
-    /// - Parameter elapsed: seconds since the codes came.
+    /// Returns the time to wait before the first or next question; nil if the codes will have expired by then.
+    /// - Parameter elapsed: seconds since the codes arrived.
     public func wait(at elapsed: Double) -> Double? {
         elapsed + interval < end ? interval : nil
     }
 
-    /// Takes in what came of a question: the next one may have to wait longer.
+    /// Takes the result of a question. The next wait may be longer.
     public mutating func hear(_ outcome: Outcome) {
         switch outcome {
         case .pending: break

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 
-/// Parameters for an endpoint that takes a form (RFC 6749, appendix B), in their order. Values may be secrets.
+/// The parameters for an endpoint that accepts a form (RFC 6749, appendix B), in their order. Values may be secrets.
 public struct FormRequest: Sendable, Equatable {
     /// A name and a value.
     public typealias Field = TokenRequest.Field
 
-    /// What the request's `Content-Type` header says.
+    /// The value of the request's `Content-Type` header.
     public static let contentType = TokenRequest.contentType
 
-    /// In the order of sending.
+    /// The fields, in the order of sending.
     public var fields: [Field]
 
     public init(_ fields: [Field] = []) { self.fields = fields }
 
-    /// Puts a field behind all others.
+    /// Adds a field at the end.
     public mutating func append(_ name: String, _ value: String) { fields.append(Field(name, value)) }
 
-    /// Puts a field in the place of one of the same name, or behind all others.
+    /// Replaces the field of the same name, or adds one at the end.
     public mutating func set(_ name: String, _ value: Secret) {
         if let index = fields.firstIndex(where: { $0.name == name }) {
             fields[index].value = value
@@ -26,7 +26,7 @@ public struct FormRequest: Sendable, Equatable {
         }
     }
 
-    /// The form as a body, or as a query where a server wants that, the client's own fields behind the others.
+    /// Returns the form as a body, or as a query if a server needs that. The client's own fields come last.
     public func body(for client: ClientAuthentication) -> Secret {
         var bytes: [UInt8] = []
         for field in fields + client.fields {
@@ -42,7 +42,7 @@ public struct FormRequest: Sendable, Equatable {
 
 /// `application/x-www-form-urlencoded`, as OAuth 2.0 uses it in queries and bodies (RFC 6749, appendix B).
 public enum FormEncoding {
-    /// A name or a value as it stands in a body: a space is `+`, and all but letters, digits and `*-._` is escaped.
+    /// Returns a name or a value for a body: a space becomes `+`, and all but letters, digits and `*-._` is escaped.
     public static func encoded(_ text: String) -> String {
         String(decoding: encoded(text.utf8), as: UTF8.self)
     }
@@ -54,8 +54,8 @@ public enum FormEncoding {
         }
     }
 
-    /// A name or a value as it stands in a URL's query: all but RFC 3986's unreserved characters is escaped, a space being
-    /// `%20`. That reads the same as a form and as a plain query.
+    /// Returns a name or a value for a URL's query: all but RFC 3986's unreserved characters is escaped, and a space becomes `%20`. A form
+    /// parser and a query parser read it the same.
     public static func encodedForQuery(_ text: String) -> String {
         let bytes = escaped(text.utf8) { byte in
             isLetterOrDigit(byte) || "-._~".utf8.contains(byte) ? byte : nil
@@ -76,7 +76,7 @@ public enum FormEncoding {
         return result
     }
 
-    /// The text that was escaped; nil if an escape is cut or no hexadecimal number, or if the result is not UTF-8.
+    /// Returns the unescaped text; nil if an escape is incomplete or not hexadecimal, or if the result is not UTF-8.
     public static func decoded(_ text: some Collection<UInt8>) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)
@@ -109,23 +109,23 @@ func isLetterOrDigit(_ byte: UInt8) -> Bool {
     (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
 }
 
-/// RFC 6749, appendix A: what codes, tokens, states and client ids are made of.
+/// Whether the byte is allowed in codes, tokens, states and client ids (RFC 6749, appendix A).
 func isVisible(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
 
 /// The parameters of a request or a response, in their order, each name once (RFC 6749, section 3.1).
 public struct ParameterList: Sendable, Equatable {
-    /// More bytes than that are no OAuth message: the longest that are seen carry a token or two.
+    /// The maximum size in bytes. The longest real OAuth messages contain one or two tokens.
     public static let maximumBytes = 64 << 10
-    /// No OAuth message has more parameters.
+    /// The maximum number of parameters. Real OAuth messages have fewer.
     public static let maximumCount = 64
 
-    /// The names in their order.
+    /// The names, in order.
     public private(set) var names: [String] = []
     private var values: [String] = []
 
     public init() {}
 
-    /// Reads `name=value&…`. Empty pieces are skipped, a piece without `=` has an empty value.
+    /// Reads `name=value&…`. Empty pieces are skipped, and a piece without `=` has an empty value.
     public init(parsing text: some Collection<UInt8>) throws(OAuth2FormatError) {
         guard text.count <= Self.maximumBytes else {
             throw OAuth2FormatError(.tooLarge, "more than \(Self.maximumBytes) bytes of parameters")
@@ -140,29 +140,29 @@ public struct ParameterList: Sendable, Equatable {
         }
     }
 
-    /// The value of that name; nil if it is not there.
+    /// The value of that name; nil if it is missing.
     public subscript(name: String) -> String? { names.firstIndex(of: name).map { values[$0] } }
 
-    /// Adds a parameter. Throws `tooLarge` beyond ``maximumCount``, `duplicate` for a name that is there already.
+    /// Adds a parameter. Throws `tooLarge` beyond ``maximumCount``, `duplicate` for a name that exists already.
     public mutating func append(_ name: String, _ value: String) throws(OAuth2FormatError) {
         guard names.count < Self.maximumCount else {
             throw OAuth2FormatError(.tooLarge, "more than \(Self.maximumCount) parameters")
         }
         guard !names.contains(name) else {
-            throw OAuth2FormatError(.duplicate, "a parameter is there twice")
+            throw OAuth2FormatError(.duplicate, "a parameter appears twice")
         }
         names.append(name)
         values.append(value)
     }
 
-    /// The parameters as they stand in a URL's query or fragment.
+    /// The parameters in the form of a URL's query or fragment.
     public var query: String {
         zip(names, values).map { "\(FormEncoding.encodedForQuery($0))=\(FormEncoding.encodedForQuery($1))" }
             .joined(separator: "&")
     }
 }
 
-/// Escapes all but RFC 3986's unreserved characters, which is right in a path segment and in a query alike.
+/// Escapes all but RFC 3986's unreserved characters, for a path segment or a query.
 package func percentEncoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []

@@ -2,28 +2,28 @@
 import RainJSON
 import RainCore
 
-/// What a server says about a token (RFC 7662, section 2.2).
+/// A server's information about a token (RFC 7662, section 2.2).
 public struct Introspection: Sendable, Equatable {
-    /// Whether the token is good now. All else may be absent, and is where it is not.
+    /// Whether the token is valid now. If it is not, all other values are missing; otherwise they are optional.
     public var isActive: Bool
     /// The token's rights.
     public var scope: [String]?
-    /// The client that the token was given to.
+    /// The client that the token was issued to.
     public var clientID: String?
     /// The user's name, for a person.
     public var userName: String?
     /// The user's id at the server.
     public var subject: String?
-    /// Who gave the token.
+    /// The issuer of the token.
     public var issuer: String?
-    /// Such as `Bearer`.
+    /// The type, such as `Bearer`.
     public var tokenType: String?
-    /// In seconds since 1970, by the server's clock.
+    /// The expiry in seconds since 1970, by the server's clock.
     public var expires: Double?
-    /// Everything the server said, in its order.
+    /// All members of the answer, in the server's order.
     public var members: [JSONValue.Member]
 
-    /// - Throws: `missing` if the answer does not say whether the token is active, `malformed` for a member of the wrong type.
+    /// - Throws: `missing` if the answer does not contain `active`, `malformed` for a member of the wrong type.
     public init(_ json: JSONValue) throws(OAuth2FormatError) {
         let active: Bool?
         do throws(JSONError) {
@@ -48,15 +48,15 @@ public struct Introspection: Sendable, Equatable {
 }
 
 extension FormRequest {
-    /// Which of a server's tokens is meant, where that is known.
+    /// The kind of the token, if known.
     public enum TokenHint: String, Sendable { case accessToken = "access_token", refreshToken = "refresh_token" }
 
-    /// Asks what a token is worth (RFC 7662, section 2.1).
+    /// Asks whether a token is valid (RFC 7662, section 2.1).
     public static func introspection(of token: Secret, hint: TokenHint? = nil) -> FormRequest {
         about(token, hint)
     }
 
-    /// Makes a token worthless (RFC 7009, section 2.1). A server that does not know it answers 200 as well.
+    /// Revokes a token (RFC 7009, section 2.1). A server that does not know it answers 200 too.
     public static func revocation(of token: Secret, hint: TokenHint? = nil) -> FormRequest {
         about(token, hint)
     }

@@ -3,22 +3,22 @@ import RainCore
 import RainCrypto
 import RainJSON
 
-/// A JSON Web Signature in its compact form (RFC 7515, section 7.1), taken apart and not checked.
+/// A JSON Web Signature in its compact form (RFC 7515, section 7.1), split into its parts and not checked.
 package struct JSONWebSignature: Sendable {
-    /// `alg`, by the names of RFC 7518, section 3.1; `none` for a token that nobody signed.
+    /// `alg`, by the names of RFC 7518, section 3.1; `none` for an unsigned token.
     package var algorithm: String
-    /// `kid`: which of the signer's keys it was.
+    /// `kid`: the id of the signer's key.
     package var keyID: String?
-    /// What is signed: header and payload as they came.
+    /// The signed bytes: header and payload, unchanged.
     package var message: [UInt8]
     package var signature: [UInt8]
 
-    /// Tokens are a few kilobytes; anything much longer is no token.
+    /// The maximum length in bytes. Tokens have a few kilobytes; anything much longer is not a token.
     private static let maximumLength = 64 << 10
-    /// A header may carry its certificates (`x5c`).
+    /// Limits for a header, which may contain certificates (`x5c`).
     private static let limits = JSONLimits(maximumBytes: 32 << 10, maximumDepth: 8, maximumValues: 200)
 
-    /// - Throws: `malformed` for what is no signed token, `tooLarge`, and `conflicting` for one that demands what is not done here
+    /// - Throws: `malformed` for text that is not a signed token, `tooLarge`, and `conflicting` for a token with an unsupported requirement
     ///   (`crit`, section 4.1.11).
     package init(_ token: Secret) throws(OAuth2FormatError) {
         let text = token.revealBytes()
@@ -28,9 +28,9 @@ package struct JSONWebSignature: Sendable {
         guard parts.count == 3, let signature = Base64.urlDecoded(parts[2]),
             let header = Base64.urlDecoded(parts[0]).flatMap({ try? JSONValue(parsing: $0, limits: Self.limits) }),
             let algorithm = header["alg"]?.string
-        else { throw OAuth2FormatError(.malformed, "it is no signed token") }
+        else { throw OAuth2FormatError(.malformed, "it is not a signed token") }
         guard header["crit"] == nil else {
-            throw OAuth2FormatError(.conflicting, "it demands an extension that is not known here (crit)")
+            throw OAuth2FormatError(.conflicting, "it requires an extension that is not supported (crit)")
         }
         guard header["kid"]?.unlessNull == nil || header["kid"]?.string != nil else {
             throw OAuth2FormatError(.malformed, "its header's \"kid\" is not a text")
@@ -43,8 +43,8 @@ package struct JSONWebSignature: Sendable {
 }
 
 extension SignatureScheme {
-    /// As tokens and key sets spell it (RFC 7518, section 3.1). Not the type's raw value: comparing text takes tables of Unicode that no board
-    /// has, and RainCrypto is compiled for boards, too.
+    /// The name in tokens and key sets (RFC 7518, section 3.1). It is not the raw value of the type. RainCrypto is compiled for boards too,
+    /// and comparing text needs Unicode tables that boards do not have.
     package var name: String {
         switch self {
         case .rs256: "RS256"
@@ -53,31 +53,31 @@ extension SignatureScheme {
         }
     }
 
-    /// Nil for names of others.
+    /// Returns nil for other names.
     package init?(name: String) {
         guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = found
     }
 }
 
-/// The public keys that a server publishes (RFC 7517, section 5). Those that check no signature of a known kind are left out.
+/// The public keys that a server publishes (RFC 7517, section 5). Keys that cannot check a supported signature are omitted.
 package struct JSONWebKeySet: Sendable, Equatable {
     package struct Key: Sendable, Equatable {
-        /// `kid`
+        /// `kid`: the key's id.
         var id: String?
-        /// `alg`: the one algorithm that the key is for; nil for any that fits.
+        /// `alg`: the only algorithm of the key; nil for any that fits.
         var algorithm: String?
         package var numbers: PublicKeyNumbers
     }
 
     package private(set) var keys: [Key]
 
-    /// The longest document that is read.
+    /// The maximum size of the document in bytes.
     package static let maximumBytes = 256 << 10
-    /// Servers have two or three keys, some a dozen.
+    /// The maximum number of keys. Servers have two or three keys, some a dozen.
     private static let maximumCount = 100
 
-    /// - Throws: `malformed` for what is no key set, `tooLarge` for too many keys.
+    /// - Throws: `malformed` for JSON that is not a key set, `tooLarge` for too many keys.
     package init(_ json: JSONValue) throws(OAuth2FormatError) {
         guard let list = json["keys"]?.array else {
             throw OAuth2FormatError(.malformed, "a key set is a JSON object with keys")
@@ -88,19 +88,19 @@ package struct JSONWebKeySet: Sendable, Equatable {
         keys = list.compactMap(Key.init)
     }
 
-    /// The keys that may have signed it: of the name in its header, or of any name if the header has none.
+    /// Returns the keys that may have signed it: those with the id in its header, or all if the header has none.
     package func keys(for signature: JSONWebSignature, as scheme: SignatureScheme) -> [Key] {
         let fitting = keys.filter { $0.fits(scheme) }
         guard let id = signature.keyID else { return fitting }
-        // A server with one key may leave its name out of the set.
+        // A server with one key may omit the key's id in the set.
         return fitting.filter { $0.id == id || $0.id == nil }
     }
 }
 
 extension JSONWebKeySet.Key {
-    /// nil for a key that is not for signatures, or of a kind that is not known here (RFC 7517, section 5, has it ignored).
+    /// Returns nil for a key that is not for signatures or not of a supported kind (RFC 7517, section 5: such keys are ignored).
     init?(_ json: JSONValue) {
-        // A restriction of the wrong type cannot be kept to.
+        // A restriction of the wrong type cannot be followed.
         if let use = json["use"]?.unlessNull, use != "sig" { return nil }
         if let operations = json["key_ops"]?.unlessNull, operations.array?.contains("verify") != true { return nil }
         for name in ["kid", "alg"] where json[name]?.unlessNull != nil && json[name]?.string == nil { return nil }

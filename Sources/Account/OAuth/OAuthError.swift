@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// What a server said no with: in a redirect (RFC 6749, section 4.1.2.1) or from its token endpoint (section 5.2).
+/// A server's refusal: in a redirect (RFC 6749, section 4.1.2.1) or from its token endpoint (section 5.2).
 public struct OAuthError: Error, Sendable, Equatable {
-    /// The cause as the server names it; servers have their own beside the standard ones.
+    /// The server's name for the cause. Servers have their own names beside the standard ones.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// The request lacks something, or has something twice.
+        /// The request lacks a parameter, or has one twice.
         public static let invalidRequest = Code(rawValue: "invalid_request")
         /// The server does not know the client, or its proof is wrong.
         public static let invalidClient = Code(rawValue: "invalid_client")
-        /// The code or the refresh token is used up, expired, revoked or somebody else's.
+        /// The code or the refresh token was used before, has expired, was revoked or belongs to another client.
         public static let invalidGrant = Code(rawValue: "invalid_grant")
         /// The client may not use this grant.
         public static let unauthorizedClient = Code(rawValue: "unauthorized_client")
-        /// The server does not have this grant.
+        /// The server does not support this grant.
         public static let unsupportedGrantType = Code(rawValue: "unsupported_grant_type")
-        /// The server does not give codes or tokens this way.
+        /// The server does not issue codes or tokens in this way.
         public static let unsupportedResponseType = Code(rawValue: "unsupported_response_type")
-        /// A right that was asked for is unknown, or more than may be had.
+        /// A requested right is unknown, or not allowed.
         public static let invalidScope = Code(rawValue: "invalid_scope")
-        /// The user, or the server for them, said no.
+        /// The user, or the server on their behalf, refused.
         public static let accessDenied = Code(rawValue: "access_denied")
         /// The server failed.
         public static let serverError = Code(rawValue: "server_error")
@@ -30,15 +30,15 @@ public struct OAuthError: Error, Sendable, Equatable {
         public static let temporarilyUnavailable = Code(rawValue: "temporarily_unavailable")
 
         // RFC 8628, section 3.5.
-        /// The person has not answered yet.
+        /// The user has not answered yet.
         public static let authorizationPending = Code(rawValue: "authorization_pending")
-        /// Not answered yet either, and asked too often: five seconds more between questions from now on.
+        /// The user has not answered yet, and the client asked too often. From now on it must wait five seconds longer between questions.
         public static let slowDown = Code(rawValue: "slow_down")
-        /// The time to answer is over.
+        /// The time to answer has ended.
         public static let expiredToken = Code(rawValue: "expired_token")
 
         // RFC 6750, section 3.1.
-        /// The access token is expired, revoked or malformed.
+        /// The access token has expired, was revoked or is malformed.
         public static let invalidToken = Code(rawValue: "invalid_token")
         /// The token lacks a right that the request needs.
         public static let insufficientScope = Code(rawValue: "insufficient_scope")
@@ -54,14 +54,14 @@ public struct OAuthError: Error, Sendable, Equatable {
         public static let consentRequired = Code(rawValue: "consent_required")
     }
 
-    /// The cause.
+    /// The name of the cause.
     public var code: Code
-    /// The server's words for a developer; not made safe for a terminal.
+    /// The server's description for a developer. It is not safe for a terminal.
     public var description: String?
-    /// A page about the error.
+    /// The address of a page about the error.
     public var uri: String?
 
-    /// Longer texts are cut: nobody reads them, and they come from outside.
+    /// The maximum length of each text, because texts come from outside. Longer texts are cut.
     public static let maximumLength = 1000
 
     public init(_ code: Code, description: String? = nil, uri: String? = nil) {
@@ -92,15 +92,15 @@ public struct OAuthError: Error, Sendable, Equatable {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(maximumLength)))
     }
 
-    /// As a token endpoint answers it.
+    /// The JSON that a token endpoint answers.
     public var json: JSONValue {
         .object(members.map { JSONValue.Member($0.name, .string($0.value)) })
     }
 
-    /// As a redirect carries it.
+    /// The parameters that a redirect carries.
     public var parameters: ParameterList {
         var list = ParameterList()
-        // Three different names never collide.
+        // Three different names cannot collide.
         for (name, value) in members { try? list.append(name, value) }
         return list
     }
@@ -113,7 +113,7 @@ public struct OAuthError: Error, Sendable, Equatable {
     }
 }
 
-/// Why bytes are not the OAuth 2.0 message that was expected. It never quotes them: they may hold a code or a token.
+/// The reason why bytes are not the expected OAuth 2.0 message. It never quotes them, because they may contain a code or a token.
 public struct OAuth2FormatError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What is wrong with the message.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -121,23 +121,23 @@ public struct OAuth2FormatError: Error, Sendable, Equatable, CustomStringConvert
         private let value: Value
         public var description: String { value.rawValue }
 
-        /// More bytes or more parameters than any such message has.
+        /// The message has too many bytes or parameters.
         public static let tooLarge = Code(value: .tooLarge)
-        /// Not in the form that the RFC prescribes.
+        /// The message is not in the form that the RFC requires.
         public static let malformed = Code(value: .malformed)
-        /// A parameter that stands there twice (RFC 6749, section 3.1, forbids it): which one counts would depend on the reader.
+        /// A parameter appears twice, which RFC 6749, section 3.1, forbids: readers could choose different values.
         public static let duplicate = Code(value: .duplicate)
-        /// What the message is about is not in it.
+        /// The message lacks its main value.
         public static let missing = Code(value: .missing)
-        /// It says two things at once, such as a code and an error.
+        /// The message contradicts itself, for example with a code and an error.
         public static let conflicting = Code(value: .conflicting)
-        /// It is well-formed and answers something else: another state, issuer or redirect URI.
+        /// The message is well-formed, but answers another request: another state, issuer or redirect URI.
         public static let mismatch = Code(value: .mismatch)
     }
 
-    /// What is wrong.
+    /// The kind of fault.
     public var code: Code
-    /// What is wrong, for a person; it quotes no value.
+    /// A description for people. It quotes no value.
     public var message: String
 
     public init(_ code: Code, _ message: String) {
@@ -149,6 +149,6 @@ public struct OAuth2FormatError: Error, Sendable, Equatable, CustomStringConvert
 }
 
 extension OAuth2FormatError {
-    /// For a member of the wrong type, which the message names.
+    /// Creates the error for a member of the wrong type, which the message names.
     init(_ error: JSONError) { self.init(.malformed, error.message) }
 }

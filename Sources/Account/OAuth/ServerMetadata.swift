@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// What an authorization server says about itself (RFC 8414, section 2; OpenID Connect Discovery 1.0, section 3). What it does not
-/// say is nil or empty.
+/// An authorization server's description of itself (RFC 8414, section 2; OpenID Connect Discovery 1.0, section 3). Missing values are nil
+/// or empty.
 public struct ServerMetadata: Sendable, Equatable {
-    /// The server's own name, a URL.
+    /// The name of the server, which is a URL.
     public var issuer: String
     /// The sign-in page.
     public var authorizationEndpoint: String?
-    /// Where codes and refresh tokens are redeemed.
+    /// The endpoint that exchanges codes and refresh tokens for tokens.
     public var tokenEndpoint: String?
-    /// Where the profile of who signed in is.
+    /// The endpoint with the profile of the signed-in user.
     public var userInfoEndpoint: String?
-    /// Where a token is ended (RFC 7009).
+    /// The endpoint that revokes tokens (RFC 7009).
     public var revocationEndpoint: String?
-    /// Where a token is asked about (RFC 7662).
+    /// The endpoint that gives information about a token (RFC 7662).
     public var introspectionEndpoint: String?
-    /// Where a device without a browser begins (RFC 8628).
+    /// The endpoint where a device without a browser begins to sign in (RFC 8628).
     public var deviceAuthorizationEndpoint: String?
     /// The page that signs out in the browser.
     public var endSessionEndpoint: String?
-    /// Where clients register (RFC 7591).
+    /// The endpoint where clients register (RFC 7591).
     public var registrationEndpoint: String?
-    /// The keys that sign id tokens (`jwks_uri`).
+    /// The address of the keys that sign ID tokens (`jwks_uri`).
     public var keysURL: String?
-    /// How id tokens are signed (`id_token_signing_alg_values_supported`), by the names of RFC 7518, section 3.1.
+    /// The signature algorithms of ID tokens (`id_token_signing_alg_values_supported`), by the names of RFC 7518, section 3.1.
     public var identityTokenAlgorithms: [String]
-    /// The rights that can be asked for.
+    /// The rights that a client can request.
     public var scopes: [String]
-    /// What the sign-in page can give.
+    /// The kinds of answer that the sign-in page can give.
     public var responseTypes: [String]
-    /// nil if the server does not say: then `authorization_code` and `implicit` are meant (RFC 8414, section 2).
+    /// The grants; nil if the server does not say. Then they are `authorization_code` and `implicit` (RFC 8414, section 2).
     public var grantTypes: [GrantType]?
     /// The methods of PKCE.
     public var codeChallengeMethods: [CodeChallenge.Method]
-    /// nil if the server does not say: then `client_secret_basic` is meant.
+    /// The methods of client authentication; nil if the server does not say. Then it is `client_secret_basic`.
     public var tokenEndpointAuthenticationMethods: [String]?
-    /// Answers carry `iss` (RFC 9207, section 3).
+    /// Whether answers contain `iss` (RFC 9207, section 3).
     public var namesIssuerInResponses: Bool
 
-    /// What the metadata may cost its reader.
+    /// Limits for the metadata.
     public static let limits = JSONLimits(maximumBytes: 256 << 10, maximumDepth: 16, maximumValues: 5000)
 
-    /// - Throws: `missing` without an issuer, `malformed` for what is no object, and for a member of the wrong type.
+    /// - Throws: `missing` without an issuer, `malformed` for JSON that is not an object, and for a member of the wrong type.
     public init(_ json: JSONValue) throws(OAuth2FormatError) {
         do throws(JSONError) {
             try self.init(JSONMembers(json))
@@ -77,8 +77,8 @@ public struct ServerMetadata: Sendable, Equatable {
         namesIssuerInResponses = try members.flag("authorization_response_iss_parameter_supported") ?? false
     }
 
-    /// Where the metadata of an issuer is: behind the issuer's path for OpenID Connect (Discovery 1.0, section 4.1), before it for
-    /// other servers (RFC 8414, section 3.1).
+    /// Returns the address of an issuer's metadata. For OpenID Connect the well-known part follows the issuer's path (Discovery 1.0,
+    /// section 4.1). For other servers it comes before the path (RFC 8414, section 3.1).
     public static func url(of issuer: String, isOpenID: Bool = true) -> String {
         var issuer = issuer
         while issuer.hasSuffix("/") { issuer.removeLast() }
@@ -89,7 +89,8 @@ public struct ServerMetadata: Sendable, Equatable {
         return issuer[..<path] + "/.well-known/oauth-authorization-server" + issuer[path...]
     }
 
-    /// Whether two issuers are equal but for slashes at the end. They are different issuers (RFC 8414, section 3.3), and easily confused.
+    /// Returns whether two issuers differ only in slashes at the end. They are different issuers (RFC 8414, section 3.3), but easily
+    /// confused.
     package static func differOnlyInSlash(_ one: String, _ other: String) -> Bool {
         func name(_ issuer: String) -> Substring {
             var rest = issuer[...]
@@ -99,7 +100,7 @@ public struct ServerMetadata: Sendable, Equatable {
         return one != other && name(one) == name(other)
     }
 
-    /// Whether this is the metadata that was asked for: the issuer must be the very one (RFC 8414, section 3.3).
+    /// Checks that this is the requested metadata: the issuer must be exactly the same (RFC 8414, section 3.3).
     public func check(issuer expected: String) throws(OAuth2FormatError) {
         guard issuer == expected else {
             throw OAuth2FormatError(.mismatch, "the server metadata is another issuer's")

@@ -2,13 +2,13 @@
 import RainCore
 import RainJSON
 
-/// What a token endpoint is asked (RFC 6749, sections 4.1.3, 4.3.2, 4.4.2 and 6; RFC 7523; RFC 8628).
+/// A request to a token endpoint (RFC 6749, sections 4.1.3, 4.3.2, 4.4.2 and 6; RFC 7523; RFC 8628).
 public struct TokenRequest: Sendable, Equatable {
     /// A name and a value, which may be a secret.
     public struct Field: Sendable, Equatable {
         /// The parameter's name.
         public var name: String
-        /// Not encoded yet.
+        /// The value, not encoded yet.
         public var value: Secret
 
         public init(_ name: String, _ value: Secret) {
@@ -19,12 +19,12 @@ public struct TokenRequest: Sendable, Equatable {
         public init(_ name: String, _ value: String) { self.init(name, Secret(value)) }
     }
 
-    /// What the request's `Content-Type` header says.
+    /// The value of the request's `Content-Type` header.
     public static let contentType = "application/x-www-form-urlencoded"
 
-    /// What is traded for tokens.
+    /// The kind of grant that is exchanged for tokens.
     public var grantType: GrantType
-    /// What the grant needs, in order, without the client's own fields.
+    /// The fields of the grant, in order, without the client's own fields.
     public var fields: [Field]
 
     public init(_ grantType: GrantType, _ fields: [Field] = []) {
@@ -32,8 +32,7 @@ public struct TokenRequest: Sendable, Equatable {
         self.fields = fields
     }
 
-    /// Redeems a code. The redirect URI is the one that the authorization request named, and the verifier the one whose
-    /// challenge it showed.
+    /// Redeems a code. The redirect URI must be the one of the authorization request, and the verifier must match its challenge.
     public static func authorizationCode(
         _ code: Secret, redirectURI: String?, codeVerifier: CodeVerifier? = nil
     ) -> TokenRequest {
@@ -43,35 +42,35 @@ public struct TokenRequest: Sendable, Equatable {
         return request
     }
 
-    /// Renews tokens (section 6); without a scope, with the rights they had.
+    /// Renews tokens (section 6). Without a scope they keep their rights.
     public static func refreshToken(_ token: Secret, scope: [String] = []) -> TokenRequest {
         var request = TokenRequest(.refreshToken, [Field("refresh_token", token)])
         request.ask(for: scope)
         return request
     }
 
-    /// The user's own name and password, for servers that have nothing better (RFC 6749, section 4.3.2).
+    /// Sends the user's name and password, for servers without a better grant (RFC 6749, section 4.3.2).
     public static func password(user: String, password: Secret, scope: [String] = []) -> TokenRequest {
         var request = TokenRequest(.password, [Field("username", user), Field("password", password)])
         request.ask(for: scope)
         return request
     }
 
-    /// In the client's own name (section 4.4.2).
+    /// Requests tokens for the client itself (section 4.4.2).
     public static func clientCredentials(scope: [String] = []) -> TokenRequest {
         var request = TokenRequest(.clientCredentials)
         request.ask(for: scope)
         return request
     }
 
-    /// By a signed assertion (RFC 7523, section 2.1).
+    /// Sends a signed assertion (RFC 7523, section 2.1).
     public static func jwtBearer(_ assertion: Secret, scope: [String] = []) -> TokenRequest {
         var request = TokenRequest(.jwtBearer, [Field("assertion", assertion)])
         request.ask(for: scope)
         return request
     }
 
-    /// Asks whether the person has answered by now (RFC 8628, section 3.4).
+    /// Asks whether the user has answered (RFC 8628, section 3.4).
     public static func deviceCode(_ code: Secret) -> TokenRequest {
         TokenRequest(.deviceCode, [Field("device_code", code)])
     }
@@ -80,14 +79,14 @@ public struct TokenRequest: Sendable, Equatable {
         if !scope.isEmpty { fields.append(Field("scope", scope.joined(separator: " "))) }
     }
 
-    /// All of it as a form.
+    /// The whole request as a form.
     public var form: FormRequest { FormRequest([Field("grant_type", grantType.rawValue)] + fields) }
 
-    /// The body to send; the header that may belong to it is ``ClientAuthentication/authorizationHeader``.
+    /// Returns the body to send. ``ClientAuthentication/authorizationHeader`` is the header that may belong to it.
     public func body(for client: ClientAuthentication) -> Secret { form.body(for: client) }
 }
 
-/// What is traded for tokens (`grant_type`).
+/// The kind of grant that is exchanged for tokens (`grant_type`).
 public struct GrantType: RawRepresentable, Sendable, Hashable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -98,33 +97,33 @@ public struct GrantType: RawRepresentable, Sendable, Hashable {
     public static let refreshToken = GrantType(rawValue: "refresh_token")
     /// The user's name and password (section 4.3).
     public static let password = GrantType(rawValue: "password")
-    /// The client's own right (section 4.4).
+    /// The client's own credentials (section 4.4).
     public static let clientCredentials = GrantType(rawValue: "client_credentials")
-    /// RFC 7523, section 2.1.
+    /// A signed assertion (RFC 7523, section 2.1).
     public static let jwtBearer = GrantType(rawValue: "urn:ietf:params:oauth:grant-type:jwt-bearer")
-    /// RFC 8628, section 3.4.
+    /// A device code (RFC 8628, section 3.4).
     public static let deviceCode = GrantType(rawValue: "urn:ietf:params:oauth:grant-type:device_code")
 }
 
-/// How a client says who it is to a token endpoint (RFC 6749, section 2.3). Servers differ, even from one grant to the next.
+/// How a client identifies itself to a token endpoint (RFC 6749, section 2.3). Servers differ, even from one grant to the next.
 public enum ClientAuthentication: Sendable, Equatable {
-    /// A public client: it names itself and proves nothing. That is what an installed program is.
+    /// A public client, such as an installed program: it names itself and proves nothing.
     case none(clientID: String)
     /// Id and secret in the `Authorization` header (`client_secret_basic`).
     case basic(clientID: String, secret: Secret)
     /// Id and secret in the body (`client_secret_post`).
     case post(clientID: String, secret: Secret)
-    /// By something over the whole request that its sender adds, such as an HMAC in the `Authorization` header: nothing is added here.
+    /// A proof over the whole request, which its sender adds, such as an HMAC in the `Authorization` header. This type adds nothing.
     case signed(clientID: String)
 
-    /// The client's id, whatever proves it.
+    /// The client's id, with any kind of proof.
     public var clientID: String {
         switch self {
         case .none(let clientID), .basic(let clientID, _), .post(let clientID, _), .signed(let clientID): clientID
         }
     }
 
-    /// The value of the `Authorization` header, where there is one: both halves are form-encoded first (section 2.3.1).
+    /// The value of the `Authorization` header, if there is one. Both halves are form-encoded first (section 2.3.1).
     public var authorizationHeader: Secret? {
         guard case .basic(let clientID, let secret) = self else { return nil }
         let pair =
@@ -132,7 +131,7 @@ public enum ClientAuthentication: Sendable, Equatable {
         return Secret("Basic ".utf8 + Base64.encoded(pair))
     }
 
-    /// What it adds to the body.
+    /// The fields that it adds to the body.
     var fields: [TokenRequest.Field] {
         switch self {
         case .none(let clientID): [.init("client_id", clientID)]
@@ -142,24 +141,24 @@ public enum ClientAuthentication: Sendable, Equatable {
     }
 }
 
-/// What a token endpoint gives (RFC 6749, section 5.1), read with the leniency that real servers ask for.
+/// The answer of a token endpoint (RFC 6749, section 5.1). The reader is as lenient as real servers require.
 public struct TokenResponse: Sendable, Equatable {
-    /// What requests are authorized with.
+    /// The token that authorizes requests.
     public var accessToken: Secret
-    /// `Bearer` where the server does not say.
+    /// The type; `Bearer` if the server does not say.
     public var tokenType: String
-    /// In seconds from now; nil if the server does not say, or says what cannot be a lifetime.
+    /// The lifetime in seconds from now; nil if the server gives none, or gives an impossible one.
     public var expiresIn: Double?
-    /// What the tokens are renewed with; nil where there is none, or the old one stays.
+    /// The token for renewals; nil if there is none, or the old one remains valid.
     public var refreshToken: Secret?
-    /// nil where the server does not say: then it is what was asked for.
+    /// The granted rights; nil if the server does not say. Then they are the requested ones.
     public var scope: [String]?
-    /// Who signed in (OpenID Connect).
+    /// Names the signed-in user (OpenID Connect).
     public var identityToken: Secret?
-    /// What else the server said, in its order. May hold secrets of its own.
+    /// The other members of the answer, in the server's order. They may contain secrets.
     public var more: [JSONValue.Member]
 
-    /// What the answer may cost its reader.
+    /// Limits for the answer.
     public static let limits = JSONLimits(maximumBytes: 256 << 10, maximumDepth: 16, maximumValues: 2000)
 
     public init(
@@ -175,10 +174,11 @@ public struct TokenResponse: Sendable, Equatable {
         self.more = more
     }
 
-    /// Whether requests carry the access token as RFC 6750 says. A client must not use a token of another type (RFC 6749, section 7.1).
+    /// Whether requests carry the access token as RFC 6750 defines. A client must not use a token of another type (RFC 6749, section 7.1).
     public var isBearer: Bool { tokenType.lowercased() == "bearer" }
 
-    /// Throws `missing` without an access token, `malformed` if a token could not stand in a header line, and for a member of the wrong type.
+    /// Throws `missing` without an access token, `malformed` for a token that does not fit into a header line, and for a member of the
+    /// wrong type.
     public init(_ json: JSONValue) throws(OAuth2FormatError) {
         guard let members = json.members else {
             throw OAuth2FormatError(.malformed, "a token response is a JSON object")
@@ -201,13 +201,13 @@ public struct TokenResponse: Sendable, Equatable {
         refreshToken = try Self.token(tokens[1])
         identityToken = try Self.token(tokens[2])
         var seen: Set<String> = Set(Self.known)
-        // Of a repeated name the last counts, as everywhere in JSON.
+        // Of a repeated name the last value counts, as usual in JSON.
         more = members.reversed().filter { seen.insert($0.name).inserted }.reversed()
     }
 
     private static let known = ["access_token", "token_type", "expires_in", "refresh_token", "scope", "id_token"]
 
-    /// The implicit flow's response, in a fragment (section 4.2.2).
+    /// Reads the implicit flow's response from a fragment (section 4.2.2).
     init(_ parameters: ParameterList) throws(OAuth2FormatError) {
         try self.init(
             .object(
@@ -224,18 +224,18 @@ public struct TokenResponse: Sendable, Equatable {
         return Secret(text)
     }
 
-    /// A lifetime that cannot be one tells nothing.
+    /// Returns the number, or nil if it cannot be a lifetime.
     private static func seconds(_ number: Double?) -> Double? {
         number.flatMap { (0..<1e12).contains($0) ? $0 : nil }
     }
 
-    /// A text as the RFC has it, or a list of texts, as some servers write it.
+    /// Reads a text as in the RFC, or a list of texts, which some servers send.
     private static func scope(_ members: JSONMembers) throws(JSONError) -> [String]? {
         if members.value["scope"]?.array != nil { return try members.texts("scope") }
         return try members.text("scope").map { $0.split(separator: " ").map(String.init) }
     }
 
-    /// As a token endpoint answers it.
+    /// The JSON that a token endpoint answers.
     public var json: JSONValue {
         var members: [JSONValue.Member] = [
             .init("access_token", .string(accessToken.revealString())), .init("token_type", .string(tokenType)),
@@ -250,7 +250,7 @@ public struct TokenResponse: Sendable, Equatable {
         return .object(members + more)
     }
 
-    /// As a fragment carries it. What is no text or number is left out.
+    /// Returns the parameters that a fragment carries. Members that are not texts or numbers are omitted.
     func parameters() throws(OAuth2FormatError) -> ParameterList {
         var list = ParameterList()
         for member in json.members ?? [] {

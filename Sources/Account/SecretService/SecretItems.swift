@@ -2,15 +2,15 @@
 import Glibc
 import RainCore
 
-/// Our items in the Secret Service, and what is done with them: blocking calls, for ``ServiceThread`` alone.
+/// Our items in the Secret Service, and the operations on them. The calls block: use them only with ``ServiceThread``.
 ///
-/// An item is found by its schema, its deployment and its account, so that nothing that another program keeps is ever met. Nothing
-/// is unlocked and nobody is asked: what is locked is an error.
+/// An item is found by its schema, its deployment and its account, so items of other programs are never touched. Nothing is unlocked and
+/// the user is never asked: a locked keyring is an error.
 struct SecretItems {
     let library: LibSecret
     let cancellable: LibSecret.Object?
 
-    /// `xdg:schema` of the items, for those who look for them.
+    /// `xdg:schema` of the items.
     static let schema = "org.rainkit.Session"
 
     // From libsecret's headers.
@@ -20,7 +20,7 @@ struct SecretItems {
 
     func load(_ key: CredentialKey) throws(ServiceError) -> Secret? {
         let found = try find(key)
-        // A locked keyring need not say what is in it: GNOME's does not, before it is unlocked for the first time.
+        // A locked keyring may hide its items. GNOME's does so until it is unlocked for the first time.
         if found == nil { try withDefaultKeyring { _ throws(ServiceError) in } }
         return found
     }
@@ -38,7 +38,7 @@ struct SecretItems {
         }
     }
 
-    /// Changes the item where it is, or makes one in the default keyring.
+    /// Changes the existing item, or creates one in the default keyring.
     func save(_ secret: Secret, for key: CredentialKey) throws(ServiceError) {
         let value = secret.reveal { library.newValue($0.baseAddress, $0.count, "text/plain") }
         defer { library.unrefValue(value) }
@@ -51,7 +51,7 @@ struct SecretItems {
         try withDefaultKeyring { keyring throws(ServiceError) in
             try withSchema { schema throws(ServiceError) in
                 try withAttributes(of: key) { attributes throws(ServiceError) in
-                    let item = try object("keep an item") {
+                    let item = try object("store an item") {
                         library.createItem(
                             keyring, schema, attributes, "RainKit session of \(key)", value, Self.replaces,
                             cancellable, $0)
@@ -73,7 +73,7 @@ struct SecretItems {
         if !isFound { try withDefaultKeyring { _ throws(ServiceError) in } }
     }
 
-    /// Whether an item could be saved: an unlocked one is there, or an unlocked keyring to make it in.
+    /// Checks that an item could be saved: there is an unlocked item, or an unlocked keyring for a new one.
     func probe(_ key: CredentialKey) throws(ServiceError) {
         let hasItem = try withItems(key) { items throws(ServiceError) in try unlocked(items) != nil }
         if !hasItem { try withDefaultKeyring { _ throws(ServiceError) in } }
@@ -90,7 +90,7 @@ struct SecretItems {
     private func withService<Result>(
         _ body: (LibSecret.Object) throws(ServiceError) -> Result
     ) throws(ServiceError) -> Result {
-        // GLib ends a process whose session bus goes away, unless it is told not to.
+        // By default GLib ends a process whose session bus disappears.
         let bus = try object("be reached") { library.sessionBus(2, cancellable, $0) }
         library.setExitOnClose(bus, 0)
         defer { library.unref(bus) }
@@ -157,7 +157,7 @@ struct SecretItems {
         try withTable([("deployment", key.deployment), ("account", key.account ?? "")], body)
     }
 
-    /// A `GHashTable` of strings that live as long as `body` runs.
+    /// Creates a `GHashTable` of strings that exist while `body` runs.
     private func withTable<Result>(
         _ entries: [(name: String, value: String?)], _ body: (LibSecret.Object?) throws(ServiceError) -> Result
     ) throws(ServiceError) -> Result {
@@ -190,13 +190,14 @@ struct SecretItems {
     }
 }
 
-/// The part of libsecret 0.20 and of GLib below it that is used here, found at run time: programs start where neither is installed.
+/// The functions of libsecret 0.20 and GLib that are used here. They are looked up at run time, so that programs start without these
+/// libraries.
 ///
-/// All of these functions may be called from any thread, which `@unchecked` vouches for. Names and signatures are those of the
-/// libraries' reference manuals; objects are untyped pointers.
+/// All of these functions may be called from any thread, which justifies `@unchecked`. Names and signatures are those of the libraries'
+/// reference manuals. Objects are untyped pointers.
 struct LibSecret: @unchecked Sendable {
     typealias Object = UnsafeMutableRawPointer
-    /// Where a function leaves its ``GError``.
+    /// The place where a function stores its ``GError``.
     typealias Failure = UnsafeMutablePointer<Object?>
 
     /// `GError`, whose layout is public.
@@ -249,7 +250,7 @@ struct LibSecret: @unchecked Sendable {
     let valueBytes: @convention(c) (Object?, UnsafeMutablePointer<UInt>) -> UnsafePointer<UInt8>?
     let unrefValue: @convention(c) (Object?) -> Void
 
-    /// Loaded once, and never unloaded: GLib does not survive that.
+    /// The libraries. They are loaded once and never unloaded, because GLib does not support unloading.
     static let shared = LibSecret()
 
     static func load() throws(AccountError) -> LibSecret {
@@ -260,7 +261,7 @@ struct LibSecret: @unchecked Sendable {
     }
 
     private init?() {
-        // Looks names up in the libraries below it too, which is where GLib's are.
+        // This also finds names in the libraries that it depends on, such as GLib.
         guard let library = dlopen("libsecret-1.so.0", RTLD_NOW | RTLD_LOCAL) else { return nil }
         var isComplete = true
         func address(_ name: String) -> Object {
@@ -305,18 +306,25 @@ struct LibSecret: @unchecked Sendable {
     }
 }
 
-/// The D-Bus session bus, as far as it can be known without connecting.
+/// Finds the D-Bus session bus without connecting.
 enum SessionBus {
-    /// Makes sure that there is one to connect to: GLib would start a daemon of its own where there is none, and each process another.
+    /// Checks that there is a bus to connect to. Without one, GLib would start its own daemon, and each process another one.
     static func find(in environment: [String: String]) throws(AccountError) {
         if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty {
-            let transports = address.split(separator: ";").map { $0.prefix { $0 != ":" } }
+            let parts = address.split(separator: ";")
+            guard parts.allSatisfy({ $0.contains(":") }) else {
+                throw AccountError(
+                    .storeAbsent,
+                    message: "there is no Secret Service: DBUS_SESSION_BUS_ADDRESS is not an address of D-Bus, such as "
+                        + "unix:path=/run/user/1000/bus", remedies: [.fileStore])
+            }
+            let transports = parts.map { $0.prefix { $0 != ":" } }
             guard transports.allSatisfy({ $0 == "unix" || $0 == "tcp" }) else {
-                throw absent("DBUS_SESSION_BUS_ADDRESS would have a D-Bus daemon started")
+                throw absent("DBUS_SESSION_BUS_ADDRESS would start a D-Bus daemon")
             }
             return
         }
-        // What GLib looks at next, and at nothing after it that is not started first.
+        // This is where GLib looks next. After it, GLib would start a bus.
         var status = stat()
         guard let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/"),
             stat("\(folder)/bus", &status) == 0, status.st_mode & S_IFMT == S_IFSOCK, status.st_uid == geteuid()

@@ -6,20 +6,20 @@ import RainIO
 import RainPrivateFiles
 import Synchronization
 
-/// Sessions in the desktop's store of secrets (GNOME Keyring, KWallet, KeePassXC: whatever answers to `org.freedesktop.secrets`),
-/// through libsecret, which is loaded when it is first needed.
+/// Keeps sessions in the desktop's store of secrets: GNOME Keyring, KWallet, KeePassXC, or any service named `org.freedesktop.secrets`. It
+/// uses libsecret, which is loaded when it is first needed.
 ///
-/// Each session is one item with the schema `org.rainkit.Session` and the attributes `deployment` and `account`. Whatever hangs meets
-/// a deadline, nobody is ever asked for a password, and no D-Bus daemon is started. Throws `storeAbsent`, `storeLocked` and
-/// `storeNotAnswering` as well as what every store throws.
+/// Each session is one item with the schema `org.rainkit.Session` and the attributes `deployment` and `account`. All calls have a deadline,
+/// the user is never asked for a password, and no D-Bus daemon is started. Throws `storeAbsent`, `storeLocked` and `storeNotAnswering`, and
+/// the errors of every store.
 public final class SecretServiceStore: CredentialStore {
-    /// How long the service may take.
+    /// The time limits for the service.
     public struct Deadlines: Sendable {
-        /// To say that it is there.
+        /// For the answer that it is there.
         public var probe = Duration.seconds(2)
-        /// To give a stored session, and to say whether one could be saved while its lock is held.
+        /// For returning a stored session, and for the check that one could be saved while its lock is held.
         public var load = Duration.seconds(5)
-        /// To save new tokens: the old ones may be good for nothing by then.
+        /// For saving new tokens, because the old ones may no longer be valid.
         public var save = Duration.seconds(10)
 
         public init() {}
@@ -30,12 +30,12 @@ public final class SecretServiceStore: CredentialStore {
     private let deadlines: Deadlines
     private let logger: Logger
 
-    /// More than a session is; the service's messages could be a thousand times as long.
+    /// The maximum size in bytes, more than a session has. The service's messages could be a thousand times as long.
     private static let maximumBytes = 256 << 10
 
     /// - Parameters:
-    ///   - lockFolder: where the lock files are, as the service itself has no locks; made when it is needed.
-    ///   - environment: the process's, which says where the session bus is.
+    ///   - lockFolder: the folder of the lock files, because the service itself has no locks. It is created when it is needed.
+    ///   - environment: the process's variables, which name the session bus.
     public init(
         lockFolder: String, environment: [String: String], deadlines: Deadlines = Deadlines(), logger: Logger? = nil
     ) {
@@ -91,7 +91,7 @@ public final class SecretServiceStore: CredentialStore {
                 throw AccountError(.cannotStore, message: "the session is too long to be stored: \(text.count) bytes")
             }
             let key = key
-            // Not to be cancelled: nobody could say which of the two sessions is stored then.
+            // This cannot be cancelled. After a cancellation it would be unknown which of the two sessions is stored.
             try await store.call(within: store.deadlines.save, isCancellable: false) { items throws(ServiceError) in
                 try items.save(text, for: key)
             }
@@ -117,7 +117,7 @@ public final class SecretServiceStore: CredentialStore {
             do throws(ServiceError) {
                 return .success(try body(items))
             } catch {
-                // Whatever went wrong, the next call begins with a new session.
+                // After any error, the next call begins with a new session.
                 library.disconnect()
                 guard error.isSessionLost else { return .failure(error.error) }
                 logger.debug("the Secret Service has forgotten this process, asking once more")
@@ -134,7 +134,7 @@ public final class SecretServiceStore: CredentialStore {
 
 /// Ends calls into GLib from another thread (`GCancellable`).
 final class Cancellable: @unchecked Sendable {
-    // Never changes; GLib's own lock guards what is behind it.
+    // This never changes. GLib's own lock protects the object.
     let object: LibSecret.Object?
     private let library: LibSecret
     private let wasCancelled = Atomic(false)
@@ -154,13 +154,13 @@ final class Cancellable: @unchecked Sendable {
     deinit { library.unref(object) }
 }
 
-/// Runs blocking calls on threads of their own, so that a service that hangs holds up nothing but what asked it.
+/// Runs blocking calls on threads of their own, so that a service that hangs delays only its callers.
 enum ServiceThread {
-    /// One call at a time: libsecret shares one session with the service among all of them.
+    /// Allows one call at a time, because libsecret shares one session with the service among all calls.
     private static let turn = Mutex(())
 
-    /// Runs `body` on a new thread. After `limit`, or when the calling task is cancelled and `isCancellable`, the call is cancelled and
-    /// its result is not waited for.
+    /// Runs `body` on a new thread. The call is cancelled after `limit`, or when the calling task is cancelled and `isCancellable` is true.
+    /// Its result is then ignored.
     static func run<Value: Sendable>(
         _ library: LibSecret, within limit: Duration, isCancellable: Bool,
         _ body: @escaping @Sendable (Cancellable) -> Result<Value, AccountError>
@@ -188,17 +188,17 @@ enum ServiceThread {
     }
 }
 
-/// What GLib and the service say when a call fails, in our words.
+/// An error of GLib or of the service as an account error.
 struct ServiceError: Error {
     var error: AccountError
-    /// The service has forgotten us, as after its restart: a new session with it may mend that.
+    /// Whether the service has forgotten this client, for example after its restart. A new session with it may help.
     var isSessionLost = false
-    /// We ended the call ourselves; the caller was told why by then.
+    /// Whether this client ended the call itself. The caller already has the reason.
     var isCancelled = false
 
     init(_ error: AccountError) { self.error = error }
 
-    /// Takes the error over and frees it.
+    /// Converts the error and frees it.
     init(_ failure: LibSecret.Object?, _ library: LibSecret, doing what: String) {
         guard let failure else {
             error = AccountError(.cannotStore, message: "the Secret Service could not \(what)")
@@ -223,7 +223,7 @@ struct ServiceError: Error {
             error = Self.notAnswering(message)
         case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
             "org.freedesktop.DBus.Error.Disconnected":
-            error = SessionBus.absent("nobody on the session bus is one")
+            error = SessionBus.absent("no process on the session bus provides it")
         case let name where name.hasPrefix("org.freedesktop.DBus.Error.Spawn."):
             error = SessionBus.absent("it could not be started")
         default:
@@ -239,7 +239,7 @@ struct ServiceError: Error {
         }
     }
 
-    /// What a service that was restarted answers, or the bus in the place of the one that ended.
+    /// The answers of a service that was restarted, or of the bus instead of a service that ended.
     private static let sessionLost: Set = [
         "org.freedesktop.Secret.Error.NoSession", "org.freedesktop.DBus.Error.UnknownMethod",
         "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.ServiceUnknown",
@@ -256,7 +256,7 @@ struct ServiceError: Error {
     static let noKeyring = AccountError(
         .storeLocked,
         message: """
-            the Secret Service has no default keyring to unlock; make one (sign in to the desktop, or open Passwords and \
+            the Secret Service has no default keyring to unlock; create one (sign in to the desktop, or open Passwords and \
             Keys)
             """,
         remedies: [.fileStore])

@@ -4,7 +4,7 @@ import RainHTTP
 import RainJSON
 
 extension AccountError {
-    /// An exchange that gave no response, as the account sees it.
+    /// Converts the error of an exchange that had no response.
     package init(_ error: HTTPError) {
         switch error.code {
         case .proxy, .proxyRefused:
@@ -17,13 +17,17 @@ extension AccountError {
                 message: error.silentProxy.map {
                     "\(error.host) cannot be reached: \($0) did not answer in time; try again"
                 }
-                    ?? "\(error.host) did not answer in time; try again")
+                    ?? (error.lacksTLS
+                        ? "\(error.host) accepted the connection, but did not begin TLS in time: that port may want http://, or belong to "
+                            + "another protocol; check the address and its port"
+                        : "\(error.host) did not answer in time; try again"))
         case .tls:
             self.init(.tls, message: "no trusted connection to \(error.host): \(error.message)")
         case .cancelled:
             self.init(.cancelled, message: "the request to \(error.host) was cancelled")
+            silentHost = error.silentProxy ?? error.host
         case .tooLarge, .malformed:
-            self.init(.malformedAnswer, message: "\(error.host) did not answer as the service does: \(error.message)")
+            self.init(.malformedAnswer, message: "\(error.host) gave an unusable answer: \(error.message)")
         case .invalidRequest:
             self.init(.invalidConfiguration, message: "a request to \(error.host) cannot be sent: \(error.message)")
         default:
@@ -34,7 +38,8 @@ extension AccountError {
     }
 }
 
-/// A server's own words, fit to be shown: one line of bounded length without control characters, which a terminal would obey.
+/// Returns a server's text in a form that is safe to show: one line of bounded length, without control characters that a terminal would
+/// obey.
 package func presentable(_ words: String) -> String {
     let line = ShownText.plain(String(String.UnicodeScalarView(words.unicodeScalars.prefix(300))))
     let shown = String(String.UnicodeScalarView(line.unicodeScalars.prefix(300)))
@@ -42,15 +47,15 @@ package func presentable(_ words: String) -> String {
 }
 
 extension AccountError {
-    /// The error of a status that only something between here and the service sends; nil for any other.
+    /// Creates the error for a status that only a device between this machine and the service sends. Returns nil for any other status.
     package init?(interference response: HTTPResponse, from host: String) {
         guard let interference = response.interference else { return nil }
         self.init(interference, response.status, host)
         retryAfter = response.retryAfter
     }
 
-    /// For an answer that should have been JSON.
-    /// - Parameter reason: why it cannot be read, where that is known better.
+    /// Returns the error for an answer that is not readable JSON.
+    /// - Parameter reason: a more exact reason why it cannot be read, if known.
     package static func unreadable(
         _ response: HTTPResponse, from host: String, because reason: String? = nil
     ) -> AccountError {
@@ -66,12 +71,10 @@ extension AccountError {
                     + "check the base URL",
                 status: response.status)
         }
-        // What a fault comes with is of no use to the user.
+        // The body of such an answer does not help the user.
         let what =
             if isFault {
                 ": it, or a gateway before it, has a fault"
-            } else if case .page(let title)? = response.unreadableBody {
-                " (\(Self.page(title, response.status)))"
             } else {
                 reason.map { " (\($0))" } ?? ""
             }
@@ -87,52 +90,57 @@ extension AccountError {
             case .portal:
                 (
                     .portal,
-                    "\(host) was not reached, as this network wants a sign-in first (HTTP 511); sign in to the network in a browser, then "
-                        + "try again"
+                    "\(host) was not reached, because this network requires a sign-in first (HTTP 511); sign in to the network in a "
+                        + "browser, then try again"
                 )
             case .legalBlock:
                 (
                     .legalBlock,
-                    "\(host) is not available here for legal reasons (HTTP 451); ask its operator, or the one of this network"
+                    "\(host) is not available here for legal reasons (HTTP 451); ask its operator, or the operator of this network"
                 )
             case .gone:
                 (
                     .moved,
-                    "\(host) has nothing at this address any more (HTTP 410): the service has moved or ended; check the base URL"
+                    "\(host) no longer has anything at this address (HTTP 410): the service has moved or ended; check the base URL"
                 )
             case .wantsTLS:
                 (
                     .invalidConfiguration,
-                    "\(host) expects TLS on that port, and the request was plain HTTP (HTTP 400); write https:// in the base URL"
+                    "\(host) expects TLS on that port, but the request was plain HTTP (HTTP 400); write https:// in the base URL"
                 )
             case .encoded(let method):
                 (
                     .malformedAnswer,
-                    "\(host) answered in an encoding that nobody asked for (Content-Encoding: \(presentable(method))), as a proxy on the way "
-                        + "may do; try again later"
+                    "\(host) answered in an encoding that was not requested (Content-Encoding: \(presentable(method))). A proxy on the way "
+                        + "may have changed it; try again later"
                 )
             case .page(let title):
                 (
                     .malformedAnswer,
-                    "\(host) answered with HTTP \(status) and no readable JSON (\(Self.page(title, status))); try again later"
+                    "\(host) answered with HTTP \(status) and no readable JSON (\(Self.page(title, status))"
                 )
             }
         self.init(code, message: sentence, status: status)
         isFromGateway = true
     }
 
-    /// A page that refuses is a firewall's; one with success, a portal's.
+    /// The end of a sentence, behind an opening parenthesis. It names the likely sender of a page: a web server if the address does not exist,
+    /// a firewall for another refusal. After success it is a portal or a web site.
     private static func page(_ title: String?, _ status: Int) -> String {
-        let name = title.map { " \"\(presentable($0))\"," } ?? ","
-        return 400..<500 ~= status
-            ? "a page\(name) as firewalls and proxies send it"
-            : "a web page\(name) as proxies and sign-in portals send it"
+        let name = title.map { " \"\(presentable($0))\"" } ?? ""
+        return switch status {
+        case 404, 405: "a page\(name)): a web server has nothing at this address; check the base URL"
+        case 400..<500: "a page\(name), as firewalls and proxies send it); try again later"
+        default:
+            "a web page\(name)): the base URL is a web site's, or a proxy or this network's sign-in page answers in its place; check the base "
+                + "URL, and try again later"
+        }
     }
 }
 
 extension HTTPClient {
-    /// Sends a request for `read` to make something of the answer. What that throws says how long the server asks to be left alone, and has
-    /// no secret of the request in it: some servers throw back what they were sent.
+    /// Sends a request, and returns the result of `read` for the answer. Its errors have the time that the server asks to wait. They
+    /// contain no secret of the request, because some servers repeat what they received.
     package func send<Result>(
         _ request: HTTPRequest, _ read: (HTTPResponse) throws(AccountError) -> Result
     ) async throws(AccountError) -> Result {
@@ -148,10 +156,10 @@ extension HTTPClient {
     }
 }
 
-/// What a refusal says in words, not yet fit to be shown; nil where it says nothing.
+/// Returns the text of a refusal, which may not be safe to show yet; nil if it has none.
 ///
-/// Read are the envelopes of OAuth (RFC 6749, section 5.2), RainMaker and AWS, of problem details (`detail`, `title`: RFC 9457), and
-/// those of FastAPI and its like, which list what is wrong with which member: `{"detail":[{"loc":["body","user_name"],"msg":"…"}]}`.
+/// It reads the envelopes of OAuth (RFC 6749, section 5.2), RainMaker, AWS and problem details (`detail`, `title`: RFC 9457). It also reads
+/// those of FastAPI and similar frameworks, which list the problems of members: `{"detail":[{"loc":["body","user_name"],"msg":"…"}]}`.
 package func serverWords(_ json: JSONValue) -> String? {
     let names = ["description", "message", "error_description", "detail", "title", "error"]
     if let text = names.lazy.compactMap({ json[$0]?.string }).first(where: { !$0.isEmpty }) { return text }
@@ -160,7 +168,7 @@ package func serverWords(_ json: JSONValue) -> String? {
     return complaints.isEmpty ? nil : complaints.prefix(maximumComplaints).joined(separator: "; ")
 }
 
-/// A message has one line.
+/// The limit keeps a message on one line.
 private let maximumComplaints = 3
 
 private func complaint(_ json: JSONValue) -> String? {

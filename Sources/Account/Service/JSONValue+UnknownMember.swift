@@ -2,8 +2,8 @@
 import RainJSON
 
 extension JSONValue {
-    /// The path of the first member here that `known` lacks: this is what was read, and that is what the model wrote of it again.
-    /// Members that are null count as absent.
+    /// Returns the path of the first member that `known` lacks. This value is the document that was read, and `known` is the same document
+    /// written by the model. Members that are null count as absent.
     package func firstMember(unknownTo known: JSONValue) -> String? {
         switch (self, known) {
         case (.object(let members), .object):
@@ -22,11 +22,11 @@ extension JSONValue {
         return nil
     }
 
-    /// The first member that is `null` and whose name `Model` does not know, as a path with dots; nil if there is none.
+    /// Returns the first member that is `null` and whose name `Model` does not know, as a path with dots. Returns nil if there is none.
     ///
-    /// Decoding skips members that are `null`, whatever their names. So a list of lists, which no member of a model takes, stands in for the
-    /// `null`: the model refuses it under a name that it knows.
-    /// - Parameter whole: makes the text that is decoded of this one, where that is only a part of it.
+    /// Decoding skips members that are `null`, whatever their names. This method therefore replaces the `null` by a list of lists, which no
+    /// model accepts. The model refuses it under a name that it knows.
+    /// - Parameter whole: makes the document to decode from this value, if this value is only a part of it.
     package func firstNull<Model: Codable>(
         unknownTo model: Model.Type, in whole: (JSONValue) -> JSONValue = { $0 }
     ) -> String? {
@@ -39,7 +39,7 @@ extension JSONValue {
         }?.path
     }
 
-    /// This value once for each `null` in it, with `value` in the place of that `null`, and its path.
+    /// Returns one copy of this value for each `null` in it, with `value` in place of the `null`, and the path.
     private func probes(_ value: JSONValue) -> [(path: String, probe: JSONValue)] {
         switch self {
         case .null: return [("", value)]

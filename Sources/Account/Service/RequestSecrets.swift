@@ -3,15 +3,14 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// The secrets in a request that was sent, so that a server's words can be shown without them: some servers throw back what they were
-/// sent.
+/// The secrets of a request, so that a server's text can be shown without them. Some servers repeat what they received.
 package struct RequestSecrets {
     private let texts: [[UInt8]]
 
-    /// Shorter ones would take ordinary words out of sentences.
+    /// The minimum length in bytes. Shorter secrets would remove ordinary words from sentences.
     private static let minimumLength = 4
 
-    /// - Parameter others: secrets that the request carries under names of which nothing is known.
+    /// - Parameter others: secrets that the request carries under other names.
     package init(_ request: HTTPRequest, and others: [Secret] = []) {
         var found = others.map { $0.revealString() }
         for header in request.headers
@@ -20,7 +19,7 @@ package struct RequestSecrets {
             let pieces = header.value.split(whereSeparator: { " ,;\"".contains($0) })
             found += pieces.map(String.init)
             guard header.name.lowercased() == "cookie" else { continue }
-            // A cookie's value alone, but for what is a mere switch.
+            // A cookie's value alone counts too, unless it is short enough to be a switch.
             let values = pieces.compactMap { piece in piece.firstIndex(of: "=").map { piece[piece.index(after: $0)...] }
             }
             found += values.filter { $0.utf8.count >= 8 }.map(String.init)
@@ -36,8 +35,8 @@ package struct RequestSecrets {
             Self.collect(parameters, &found)
         }
         found += found.flatMap { [FormEncoding.encoded($0), FormEncoding.encodedForQuery($0)] }
-        // The longest first, so that no piece of it is left.
-        // (As bytes before they are compared: as texts, two ways to write an accent are one.)
+        // Longer secrets come first, so that no piece of one remains. Bytes are compared, because two spellings of an accent are equal as
+        // text.
         texts = Set(found.map { Array($0.utf8) }.filter { $0.count >= Self.minimumLength }).sorted {
             $0.count == $1.count ? $0.lexicographicallyPrecedes($1) : $0.count > $1.count
         }
@@ -67,18 +66,18 @@ package struct RequestSecrets {
         Array($0.utf8)
     }
 
-    /// The words with every secret cut out, and what is left of one where they were shortened in its middle.
+    /// Returns the text without the secrets, and without the rest of a secret that was cut off.
     ///
-    /// By bytes: as characters, a secret with an accent behind it would be another word.
+    /// It compares bytes. As characters, a secret with an accent after it would be another word.
     package func cut(from words: String) -> String { Self.cut(texts, from: words) }
 
-    /// The same, of those alone that are no words: they are in no sentence of ours.
+    /// Removes only the secrets that cannot be ordinary words, so that our own sentences do not lose words.
     fileprivate func cutUnmistakable(from words: String) -> String {
         let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
         return Self.cut(texts.filter { $0.count >= 16 || $0.count >= 8 && $0.contains(where: isDigit) }, from: words)
     }
 
-    /// An answer as the server would have given it without them.
+    /// Returns the answer as the server would have sent it without the secrets.
     fileprivate func cut(from response: HTTPResponse) -> HTTPResponse {
         var response = response
         for (index, header) in response.headers.enumerated() { response.headers[index].value = cut(from: header.value) }
@@ -103,7 +102,7 @@ package struct RequestSecrets {
     private static func cut(_ texts: [[UInt8]], from words: String) -> String {
         var bytes = Array(words.utf8)
         for secret in texts { bytes = bytes.replacing(secret, with: mark) }
-        // A server's words may stand anywhere in a sentence.
+        // A server's text may be anywhere in a sentence.
         var (result, start) = ([UInt8](), 0)
         while let end = bytes.firstIndex(of: mark, from: start) {
             let shown = bytes[start..<end]
@@ -116,7 +115,7 @@ package struct RequestSecrets {
 
     private static let mark = Array("…".utf8)
 
-    /// How much of a secret stands at the end; nothing, where it is too little to be told from ordinary words.
+    /// Returns how many bytes at the end are the beginning of a secret, or 0 if they are too few to differ from ordinary words.
     private static func beginning(of secret: [UInt8], endsIn words: ArraySlice<UInt8>) -> Int {
         let longest = min(secret.count, words.count)
         guard longest >= minimumLength else { return 0 }
@@ -125,13 +124,13 @@ package struct RequestSecrets {
 }
 
 extension AccountError {
-    /// The same without what was secret in the request: servers, proxies and gateways may quote the request.
+    /// Returns this error without the secrets of the request, which servers, proxies and gateways may quote.
     ///
-    /// Our own sentences are left whole, be the password a word of theirs. What the server says in one is told from it by reading the
-    /// answer again, without the secrets.
+    /// Our own sentences remain whole, even if the password is one of their words. To separate them from the server's text, `read` reads
+    /// the answer again without the secrets.
     /// - Parameters:
     ///   - response: the answer.
-    ///   - read: what made this error of the answer.
+    ///   - read: the function that made this error from the answer.
     package func without<Result>(
         _ secrets: RequestSecrets, in response: HTTPResponse, _ read: (HTTPResponse) throws(AccountError) -> Result
     ) -> AccountError {

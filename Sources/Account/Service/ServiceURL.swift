@@ -3,9 +3,9 @@ import RainCore
 
 /// The absolute base URL of a service: https, or plain http to this machine only.
 ///
-/// A small grammar on purpose: no user name, no query, no fragment, nothing that two parsers could read differently.
+/// The grammar is small on purpose. It has no user name, no query and no fragment, because two parsers could read these differently.
 public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
-    /// Without a solidus at the end.
+    /// The URL without a slash at the end.
     public let text: String
     /// `host` or `host:port`, in lower case.
     public let authority: String
@@ -36,36 +36,40 @@ public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
         self.text = (isSecure ? "https://" : "http://") + authority + path
     }
 
-    /// The mistakes that people make, and else the form.
+    /// Returns the description of a common mistake, or else the expected form.
     private static func problem(_ rest: Substring, _ authority: String) -> String {
         if rest.contains(where: { "?#".contains($0) }) { return "it has a query or a fragment (? or #)" }
         if authority.contains("@") { return "it has a user name or a password" }
         if authority.isEmpty { return "it has no host" }
         if authority.contains(where: \.isWhitespace) || rest.contains(where: \.isWhitespace) { return "it has a space" }
         let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
-        if !authority.contains("["), parts.count > 2 { return "an IPv6 address is written in brackets, as in [::1]" }
+        if !authority.contains("["), parts.count > 2 {
+            // Only hexadecimal digits make an IPv6 address.
+            let isIPv6 = parts.allSatisfy { $0.allSatisfy { $0.isHexDigit || $0 == "." } } && !parts[0].contains(".")
+            return isIPv6 ? "an IPv6 address is written in brackets, as in [::1]" : "it has more than one colon"
+        }
         if !authority.contains("["), parts.count == 2, UInt16(parts[1]) ?? 0 == 0 {
             return "\"\(parts[1])\" is not a port, which is 1 to 65535"
         }
         if authority.contains("%") { return "a network interface (%) cannot be named in it" }
-        return "it is https://HOST, perhaps with :PORT and a path"
+        return "a base URL is https://HOST, optionally with :PORT and a path"
     }
 
-    /// Whether a URL is below this one for whoever reads it. One with a dot segment or a backslash in its path is not: some clients and servers
-    /// resolve these and others do not (RFC 3986, 5.2.4), so the request may end elsewhere.
+    /// Returns whether every reader places a URL below this one. A path with a dot segment or a backslash fails. Some clients and servers
+    /// resolve these and others do not (RFC 3986, 5.2.4), so the request could go elsewhere.
     public func isBase(of url: String) -> Bool {
         guard url.utf8.starts(with: text.utf8) else { return false }
         let rest = url.utf8.dropFirst(text.utf8.count)
         guard rest.first == UInt8(ascii: "/") else { return false }
         let path = String(decoding: rest.prefix { !"?#".utf8.contains($0) }, as: UTF8.self)
-        // A solidus or a backslash, and a combining mark behind it, are one character.
+        // A slash or a backslash and a combining mark after it are one character.
         let segments = path.unicodeScalars.split(separator: "/").map {
             String($0).lowercased().replacing("%2e", with: ".")
         }
         return !path.utf8.contains(UInt8(ascii: "\\")) && !segments.contains(".") && !segments.contains("..")
     }
 
-    /// The host if the authority is well-formed; an IPv6 address keeps its brackets.
+    /// Returns the host if the authority is well-formed. An IPv6 address keeps its brackets.
     private static func host(of authority: String) -> String? {
         var host = Substring(authority)
         var port: Substring?

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 
-/// Why the account could not do what was asked, told by cause, so that a wrong password is not an expired session and
-/// neither is a network fault.
+/// The reason why a request for the account failed. Its ``code`` separates a wrong password from an expired session and a network fault.
 public struct AccountError: Error, Sendable, CustomStringConvertible {
-    /// The cause, to decide by. Messages are for people and may change.
+    /// The kind of failure, for decisions. Messages are for people and may change.
     public var code: Code
-    /// One or two sentences: what happened, where, and what to try. Never holds a secret.
+    /// One or two sentences for people: what happened, where, and what to try. It never contains a secret.
     public var message: String
-    /// The service's own number (`error_code`), where it gave one.
+    /// The service's own number (`error_code`), if it gave one.
     public var serverCode: Int?
-    /// The service's own words (`description`), where it gave any.
+    /// The service's own message (`description`), if it gave one.
     public var serverMessage: String?
-    /// The service's own name for the cause: OAuth's `error`, a portal's exception class.
+    /// The service's own name for the cause: OAuth's `error`, or a portal's exception class.
     public var serverCause: String?
-    /// The HTTP status, where there was a response.
+    /// The HTTP status, if there was a response.
     public var status: Int?
-    /// Whether a gateway, a proxy or a firewall seems to have answered in place of the service: its answer is no decision of the service.
+    /// Whether a gateway, proxy or firewall seems to have answered instead of the service. Such an answer is not a decision of the service.
     public var isFromGateway = false
-    /// How long the service asked to be left alone (`Retry-After`), with a 429 or a 503 above all.
+    /// How long the service asks to wait (`Retry-After`), mostly with a 429 or a 503.
     public var retryAfter: Duration?
-    /// What the one-time code belongs to that the server wants next (`secondStepRequired`).
+    /// The sign-in that waits for a one-time code (`secondStepRequired`).
     public var challenge: SignInChallenge?
-    /// Whose account or session it is about, where that is known: what the account is called here, or the user's name.
+    /// The affected account or user, if known: the account's local name, or the user's name.
     public var account: String?
-    /// The reason why a cancelled wait had not ended (`cancelled`), such as "another process still holds …". Callers with a deadline of
+    /// The reason why a cancelled wait (`cancelled`) had not ended, such as "another process still holds …". Callers with a deadline of
     /// their own report it.
     public var unfinished: String?
-    /// What the caller can change, where that is known: any one of them helps.
+    /// The server, or the proxy before it, that had not answered a request which was given up (`cancelled`).
+    package var silentHost: String?
+    /// The changes that a caller can make, if known. Any one of them helps.
     public var remedies: [Remedy]
 
     public init(
@@ -42,7 +43,7 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
         self.remedies = remedies
     }
 
-    /// A wait that was cancelled.
+    /// Creates the error of a cancelled wait.
     /// - Parameter unfinished: ``unfinished``.
     package init(_ code: Code, message: String, unfinished: String) {
         self.init(code, message: message)
@@ -56,19 +57,19 @@ public struct AccountError: Error, Sendable, CustomStringConvertible {
         return text
     }
 
-    /// The same, of the account of that name unless one is named already.
+    /// Returns the same error for this account, unless it already names one.
     package func about(_ account: String?) -> AccountError {
         var error = self
         error.account = self.account ?? account
         return error
     }
 
-    /// Whether the same call may succeed later without anyone changing anything.
+    /// Whether the same call may succeed later without a change by anyone.
     public var isTransient: Bool {
         [.network, .proxy, .portal, .timeout, .serverFault, .rateLimited, .malformedAnswer].contains(code)
     }
-    /// Whether the service itself said no to what was asked: the same request will be refused again. An ended session is none of
-    /// these, as the request was not looked at, and neither is a gateway's answer (``isFromGateway``).
+    /// Whether the service itself refused the request, so that it will refuse the same request again. An ended session does not count,
+    /// because the service did not read the request. Neither does a gateway's answer (``isFromGateway``).
     public var isRefusal: Bool {
         !isFromGateway
             && [

@@ -2,36 +2,36 @@
 import RainCore
 import Synchronization
 
-/// What has become of a session. Each event is told once to each subscriber, in the order in which the things happened.
+/// An event of a session. Each subscriber gets each event once, in the order in which the events happened.
 public enum AccountEvent: Sendable {
-    /// A stored session was found that this ``AccountSession`` had not written: the first one, or what another process stored.
+    /// A stored session was found that this ``AccountSession`` had not written: the first one, or one that another process stored.
     case loaded(SessionStatus)
-    /// The session is in the store, from where it survives this process. Comes before the event that says why it was saved. A store that
-    /// ends with the process saves nothing, and this event is not sent.
+    /// The session is in the store, and outlives this process. This event comes before the one with the reason. A store that ends with the
+    /// process does not send this event.
     case saved(SessionStatus)
-    /// A user signed in with this ``AccountSession``. A session that was stored before is replaced. `attributes` has what the provider
-    /// says about the user, in its own words.
+    /// A user signed in with this ``AccountSession``. The session replaces an earlier one. `attributes` has the provider's own data about
+    /// the user.
     case signedIn(SessionStatus)
-    /// Somebody tried to sign in and is not. A session that was there before still is.
+    /// A sign-in failed. An earlier session remains.
     case signInFailed(AccountError)
-    /// The tokens are new.
+    /// The session has new tokens.
     case refreshed(SessionStatus)
-    /// The provider has ended the session, and it was removed from the store: somebody has to sign in again.
+    /// The provider has ended the session, and it was removed from the store. The user has to sign in again.
     case expired(AccountError)
     /// The session was ended on purpose, here or by another process, and is no longer in the store.
     case signedOut(SignOut)
 
-    /// Who ended the session: this ``AccountSession`` (`here`), or something else that uses the same store (`elsewhere`).
+    /// The place where the session was ended: in this ``AccountSession`` (`here`), or in another program with the same store (`elsewhere`).
     public enum SignOut: Sendable, Equatable { case here, elsewhere }
 }
 
-/// Tells events to all who listen, and knows which session they were told of last, so that nothing is told twice.
+/// Sends events to all listeners. It remembers the last reported session, so that nothing is reported twice.
 final class EventHub: Sendable {
-    /// What waits for one listener at most. A session changes some times an hour.
+    /// The maximum number of unread events of a listener. A session changes some times an hour.
     static let limit = 256
 
-    /// Who listens, and whether they are still there. Cancelling a task runs `onTermination` with the runtime's lock of that task held,
-    /// which telling it an event takes: so leaving must want no lock that is held while events are told.
+    /// A listener, and whether it is still there. Cancelling a task runs `onTermination` while the runtime holds the lock of that task.
+    /// Sending an event needs that lock too. Leaving must therefore not need a lock that is held while events are sent.
     private final class Listener: Sendable {
         let stream: AsyncStream<AccountEvent>.Continuation
         private let hasLeft = Atomic(false)
@@ -46,11 +46,11 @@ final class EventHub: Sendable {
 
     private struct State {
         var listeners: [Listener] = []
-        /// The access token of the session that was told of last.
+        /// The access token of the last reported session.
         var known: Secret?
-        /// Counts what was told and changed, so that a store's late answer is not taken for news.
+        /// Counts reports and changes, so that a late answer of the store does not count as news.
         var moment = 0
-        /// How many changes of the store are under way here. What it answers meanwhile is no news either.
+        /// The number of changes of the store in progress here. Its answers during them are not news either.
         var changes = 0
     }
 
@@ -63,20 +63,20 @@ final class EventHub: Sendable {
             of: AccountEvent.self, bufferingPolicy: .bufferingOldest(Self.limit))
         let new = Listener(listener)
         state.withLock { state in
-            // Those who went while nothing was told.
+            // This removes listeners that left while no event was sent.
             state.listeners.removeAll { !$0.isThere }
             state.listeners.append(new)
         }
         return stream
     }
 
-    /// How many are remembered.
+    /// The number of registered listeners.
     var listenerCount: Int { state.withLock { $0.listeners.count } }
 
-    /// To be remembered before the store is asked, for ``found(_:since:)``.
+    /// The value to remember before asking the store, for ``found(_:since:)``.
     var moment: Int { state.withLock { $0.moment } }
 
-    /// Changes the store, and tells what came of it as one thing: nobody hears of the change before its cause.
+    /// Changes the store and reports the result in one step: no listener gets the change before its cause.
     func changing(
         _ change: () async throws(AccountError) -> Change
     ) async throws(AccountError) {
@@ -106,16 +106,16 @@ final class EventHub: Sendable {
 
     enum Change {
         case none
-        /// The session that is in the store now was put there, for these reasons.
+        /// The session is now in the store, for these reasons.
         case wrote(SavedSession, [AccountEvent])
-        /// The session was taken from the store, or was found to be gone.
+        /// The session was removed from the store, or was no longer there.
         case removed(AccountEvent)
     }
 
-    /// Something happened that leaves the store as it was.
+    /// Reports an event that does not change the store.
     func happened(_ event: AccountEvent) { tell { _ in [event] } }
 
-    /// What the store answered to a question that was asked at `moment`.
+    /// Handles the store's answer to a question that was asked at `moment`.
     func found(_ session: SavedSession?, since moment: Int, status: (SavedSession) -> SessionStatus) {
         let event = session.map { AccountEvent.loaded(status($0)) } ?? .signedOut(.elsewhere)
         tell { state in
@@ -130,7 +130,7 @@ final class EventHub: Sendable {
             let events = change(&state)
             if !events.isEmpty { state.moment += 1 }
             var behind: [Listener] = []
-            // Under the lock, so that all hear the same order.
+            // Events are sent under the lock, so that all listeners get the same order.
             for event in events {
                 state.listeners.removeAll { listener in
                     switch listener.stream.yield(event) {

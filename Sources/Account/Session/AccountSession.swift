@@ -5,10 +5,10 @@ import RainHTTP
 import RainIO
 import RainJSON
 
-/// One user's session with one provider: signs in and out, and carries requests that need a signed-in user.
+/// A session of one user with one provider: signs in and out, and sends requests that need a signed-in user.
 ///
-/// Any number of tasks may share it. Its state is in the credential store, which other processes share too. Every call ends within its
-/// deadlines. Cancelling the calling task ends the call at once with `cancelled`; a sign-in that has tokens by then signs out first.
+/// Any number of tasks can share it. Its state is in the credential store, which other processes share too. Every call ends within its
+/// deadlines. Cancelling the calling task ends the call at once with `cancelled`. A sign-in that already has tokens signs out first.
 ///
 /// ```swift
 /// let session = try AccountSession.rainMaker(.global, http: client, store: FileCredentialStore(folder: folder))
@@ -21,12 +21,12 @@ public final class AccountSession: Sendable {
     let keeper: TokenKeeper
     let logger: Logger
 
-    /// A session that is kept in `store` under `key`. Nothing is read or sent before the first call.
+    /// Creates a session that is kept in `store` under `key`. Nothing is read or sent before the first call.
     /// - Parameters:
-    ///   - provider: signs in and renews. Its ``IdentityProvider/context`` must be the one that a stored session was made with.
-    ///   - http: carries the requests for ``send(_:)``; the provider has a client of its own.
-    ///   - key: the name of the session, by which other processes find the same one.
-    ///   - server: the provider's clock, for tokens that do not say when they were issued; nil trusts this machine's.
+    ///   - provider: signs in and renews. Its ``IdentityProvider/context`` must be the one with which a stored session was made.
+    ///   - http: carries the requests for ``send(_:)``; the provider has its own client.
+    ///   - key: the name of the session, under which other processes find it.
+    ///   - server: the provider's clock, for tokens that do not contain their time of issue; nil trusts this machine's clock.
     ///   - logger: gets messages without secrets; nil for none.
     public convenience init(
         provider: any IdentityProvider, http: any HTTPClient, store: any CredentialStore, key: CredentialKey,
@@ -37,7 +37,7 @@ public final class AccountSession: Sendable {
             timer: ContinuousClock())
     }
 
-    /// - Parameter timer: by which what takes too long is given up.
+    /// - Parameter timer: measures the time limits.
     package init(
         provider: any IdentityProvider, http: any HTTPClient, store: any CredentialStore, key: CredentialKey,
         clock: any WallClock, server: ServerClock? = nil, logger: Logger? = nil, timer: any Clock<Duration>
@@ -50,22 +50,22 @@ public final class AccountSession: Sendable {
             timer: timer)
     }
 
-    /// What happens to the session from now on: signed in, refreshed, expired, signed out, loaded and saved.
+    /// Returns the events of the session from now on: signed in, refreshed, expired, signed out, loaded and saved.
     ///
-    /// Each listener has its own stream and gets each event once and in order. A listener with 256 unread events is dropped: its stream
-    /// ends, so that no event is skipped unnoticed. All streams end with the session.
+    /// Each listener has its own stream and gets each event once and in order. The stream of a listener with 256 unread events ends, so
+    /// that no event is skipped unnoticed. All streams end with the session.
     public func events() -> AsyncStream<AccountEvent> { keeper.events.stream() }
 
-    /// Makes sure that a session could be stored. Throws the store's error.
+    /// Checks that a session could be stored. Throws the store's error.
     public func probeStore() async throws(AccountError) { try await keeper.probeStore() }
 
-    /// The signed-in user's id, from the stored session: nothing is sent.
+    /// Returns the signed-in user's id from the stored session. Sends nothing.
     public func userID() async throws(AccountError) -> UserID { try await keeper.stored().userID }
 
-    /// What the signed-in user signed in with, from the stored session: nothing is sent.
+    /// Returns the name with which the user signed in, from the stored session. Sends nothing.
     public func userName() async throws(AccountError) -> String { try await keeper.stored().userName }
 
-    /// The user as the service knows them now.
+    /// Returns the current data of the user from the service.
     public func user() async throws(AccountError) -> UserInfo {
         try await asking { tokens throws(AccountError) in
             do throws(AccountError) {
@@ -78,17 +78,17 @@ public final class AccountSession: Sendable {
 }
 
 extension AccountSession {
-    /// Signs in and stores the session in the place of any earlier one.
+    /// Signs in, and stores the session instead of any earlier one.
     ///
-    /// The store is checked before the provider is asked. The user comes from the service, or from the id token's claims while the
-    /// service is not available. A session that was stored before is reported first (``AccountEvent/loaded(_:)``). A sign-in that fails or
-    /// is cancelled after that is signed out at the provider, within five seconds.
+    /// The store is checked before the provider is asked. The user comes from the service, or from the ID token's claims while the service
+    /// is not available. A session that was stored before is reported first (``AccountEvent/loaded(_:)``). If a sign-in fails or is
+    /// cancelled after the provider issued tokens, it is signed out at the provider within five seconds.
     public func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> UserInfo {
         do throws(AccountError) {
             return try await begin(credentials)
         } catch {
             let error = error.remarking(on: credentials)
-            // A second step is no failure: the sign-in goes on with it.
+            // A second step is not a failure: the sign-in continues with it.
             if error.code != .secondStepRequired { keeper.events.happened(.signInFailed(error)) }
             throw error
         }
@@ -111,7 +111,9 @@ extension AccountSession {
         do throws(AccountError) {
             user = try await provider.user(tokens)
         } catch {
-            guard error.isTransient, let claimed = provider.user(claimedBy: tokens) else { throw error }
+            guard error.isTransient, let claimed = provider.user(claimedBy: tokens) else {
+                throw error.refusingNewTokens(of: provider.title)
+            }
             logger.debug(
                 "no user from the service, the id token's claims are used", metadata: ["cause": "\(error.code)"])
             user = claimed
@@ -124,13 +126,13 @@ extension AccountSession {
         return user
     }
 
-    /// How long the provider has to answer the sign-out of a sign-in that failed.
+    /// The time limit for the sign-out after a failed sign-in.
     static let signOutDeadline = Duration.seconds(5)
 
-    /// Signs out at the provider, which has given tokens that nobody keeps.
+    /// Signs out at the provider, because nobody keeps the tokens.
     private func abandon(_ tokens: Tokens) async {
         let (provider, timer) = (provider, keeper.timer)
-        // Not a child of the caller's task: a cancelled task cannot send. It is awaited, and ends by its deadline.
+        // This is not a child of the caller's task, because a cancelled task cannot send. It is awaited, and ends by its deadline.
         await Task {
             let outcome = await withDeadline(Self.signOutDeadline, sleep: { try await timer.sleep(for: $0) }) {
                 () async throws(AccountError) in try await provider.signOut(tokens, everywhere: false)
@@ -142,7 +144,17 @@ extension AccountSession {
 }
 
 extension AccountError {
-    /// A refused password with what may be wrong with it, such as a blank at its end.
+    /// A refusal of tokens that the provider has just issued: no session has ended, and another sign-in has the same outcome.
+    fileprivate func refusingNewTokens(of title: String) -> AccountError {
+        guard code == .expired else { return self }
+        var error = self
+        error.code = .signInFailed
+        error.message =
+            "\(title) does not accept the tokens that it has just issued\(status.map { " (HTTP \($0))" } ?? ""); report this to its operator"
+        return error
+    }
+
+    /// Adds a possible reason to a refused password, such as a space at its end.
     fileprivate func remarking(on credentials: SignInCredentials) -> AccountError {
         guard code == .invalidCredentials, !isFromGateway, case .password(_, let password) = credentials,
             let remark = password.remark(as: "password")
@@ -154,8 +166,8 @@ extension AccountError {
 }
 
 extension AccountSession {
-    /// Signs in with what a person brings from elsewhere, a browser above all. The store is tried first, so that nobody signs in
-    /// at a page for a session that then cannot be kept.
+    /// Signs in with credentials from elsewhere, usually a browser. The store is checked first, so that nobody signs in for a session that
+    /// cannot be saved.
     ///
     /// ```swift
     /// let page = try Deployment.global.signInPage(identityProvider: "github")
@@ -172,60 +184,70 @@ extension AccountSession {
     }
 }
 
-/// A stored session without its secrets: fit to be shown.
+/// A stored session without its secrets, safe to show.
 public struct SessionStatus: Sendable, Equatable {
     /// The provider's name, such as `rainmaker`.
     public var provider: String
-    /// Whose session it is, by the provider's id.
+    /// The user's id at the provider.
     public var userID: UserID
-    /// What the user signed in with, such as an e-mail address.
+    /// The name with which the user signed in, such as an e-mail address.
     public var userName: String
-    /// When the access token came, by this machine's clock.
+    /// When the access token arrived, by this machine's clock.
     public var received: UnixTime
-    /// When the access token expires, by this machine's clock; nil if nobody said.
+    /// When the access token expires, by this machine's clock; nil if unknown.
     public var expires: UnixTime?
-    /// Whether the access token is beyond its end.
+    /// Whether the access token has expired.
     public var hasExpired: Bool
-    /// Whether new tokens can be had without the user.
+    /// Whether the session can get new tokens without the user.
     public var isRenewable: Bool
-    /// What kind of proof the session holds.
+    /// The kind of proof that the session holds.
     public var kind = CredentialKind.oauth
-    /// When what renews it expires itself, by this machine's clock; nil if nobody said.
+    /// When the refresh token expires, by this machine's clock; nil if unknown.
     public var refreshExpires: UnixTime?
-    /// What the provider said about the user at sign-in, in its own words.
+    /// The provider's own data about the user at sign-in.
     public var attributes: [JSONValue.Member] = []
 }
 
-/// What scripts and gateways need when another program makes the requests.
+/// Values for scripts and gateways, if another program sends the requests.
 extension AccountSession {
-    /// What is stored of the session: nothing is sent.
+    /// Returns the state of the stored session. Sends nothing.
     public func status() async throws(AccountError) -> SessionStatus { keeper.status(of: try await keeper.stored()) }
 
-    /// An access token that is good for a while, renewed first if it is not.
+    /// Returns an access token that is valid for a while. It is renewed first if necessary.
     ///
-    /// Send it nowhere but to the provider's services (``isForTokens(_:)``).
-    /// - Throws: `unsupported` for a session that holds a password in its place, which is not handed out.
+    /// Send it only to the provider's services (``isForTokens(_:)``).
+    /// - Throws: `unsupported` for a session that holds a password instead. The password is not returned.
     public func accessToken() async throws(AccountError) -> Secret {
         let tokens = try await keeper.fresh().tokens
         guard tokens.kind != .basic else {
             throw AccountError(
                 .unsupported,
                 message:
-                    "the session at \(provider.title) holds the user's password and no token; the password is not handed out: make requests with the session, or sign in by OAuth 2.0"
+                    "the session at \(provider.title) holds the user's password and no token. The password is not given out: make requests "
+                    + "with the session, or sign in by OAuth 2.0"
+            )
+        }
+        guard tokens.kind != .cookie else {
+            throw AccountError(
+                .unsupported,
+                message:
+                    "the session at \(provider.title) holds a web session's cookies and no access token: make requests with the session, or sign in "
+                    + "by OAuth 2.0"
             )
         }
         return tokens.access
     }
 
-    /// What a request made now carries to prove who asks, with a token that is good for a while.
-    /// - Parameter urls: where the requests go. What opens a server in front of the provider is handed out only if all of them go there.
+    /// Returns the headers and parameters that authenticate a request now, with a token that is valid for a while.
+    /// - Parameter urls: the URLs of the requests. The credentials of a server in front of the provider are included only if all requests
+    ///   go there.
     public func requestProof(for urls: [String] = []) async throws(AccountError) -> RequestProof {
         RequestProof(of: provider, with: try await keeper.fresh().tokens, for: urls)
     }
 
-    /// The `Authorization` header of a request made now, with a token that is good for a while.
+    /// Returns the `Authorization` header of a request now, with a token that is valid for a while.
     ///
-    /// A token that the provider takes in the URL is put into a header as well: services that take tokens at all take them there
+    /// A token that the provider accepts in the URL is returned as a header too. Every service that accepts tokens accepts them there
     /// (RFC 6750, section 2.1).
     /// - Throws: `invalidConfiguration` for a session that has no token, such as a portal's cookies.
     public func authorization() async throws(AccountError) -> (name: String, value: Secret) {
@@ -236,28 +258,29 @@ extension AccountSession {
             throw AccountError(
                 .invalidConfiguration,
                 message:
-                    "\(provider.title) takes no Authorization header for this session: make requests with the session")
+                    "\(provider.title) accepts no Authorization header for this session: make requests with the session"
+            )
         }
         return ("Authorization", Secret("Bearer ".utf8 + tokens.access.revealBytes()))
     }
 
-    /// Renews the tokens now, however long the old ones would still live.
+    /// Renews the tokens now, even if the old ones are still valid.
     ///
-    /// If another process does so meanwhile, its tokens are taken.
-    /// - Throws: `notRenewable` for a session that lives and has nothing to be renewed with.
+    /// If another process renews them meanwhile, its tokens are used.
+    /// - Throws: `notRenewable` for a valid session that cannot be renewed.
     public func renew() async throws(AccountError) -> SessionStatus {
         keeper.status(of: try await keeper.renewed(try await keeper.stored()))
     }
 
-    /// An access token for a backend of the user's own, which takes it as `Authorization: Bearer`.
-    /// - Throws: `invalidConfiguration` for a session that holds a password or a cookie in its place.
+    /// Returns an access token for the user's own backend, which accepts it as `Authorization: Bearer`.
+    /// - Throws: `invalidConfiguration` for a session that holds a password or a cookie instead.
     package func bearerToken() async throws(AccountError) -> Secret {
         let tokens = try await keeper.fresh().tokens
         try check(tokens)
         return tokens.access
     }
 
-    /// Makes sure that the stored session has an access token: nothing is sent. Throws `invalidConfiguration` as ``bearerToken()`` does.
+    /// Checks that the stored session has an access token. Sends nothing. Throws `invalidConfiguration` like ``bearerToken()``.
     package func checkHasToken() async throws(AccountError) { try check(try await keeper.stored().tokens) }
 
     private func check(_ tokens: Tokens) throws(AccountError) {
@@ -272,12 +295,12 @@ extension AccountSession {
         throw AccountError(
             .invalidConfiguration,
             message:
-                "the session at \(provider.title) holds \(content) and no access token, and the backend needs one: sign in by OAuth 2.0",
+                "the session at \(provider.title) holds \(content) and no access token, but the backend needs one: sign in by OAuth 2.0",
             remedies: modes.isEmpty ? [] : [.signInMode(provider: provider.name, modes: modes)])
     }
 
-    /// The token to try after a backend of the user's own did not accept that one; nil where there is none. The session goes on: only its
-    /// provider can end it.
+    /// Returns the next token to try after the user's own backend refused one; nil if there is none. The session continues, because only
+    /// its provider can end it.
     package func bearerToken(replacing rejected: Secret) async throws(AccountError) -> Secret? {
         let tokens = try await keeper.stored().tokens
         guard tokens.access == rejected else { return tokens.access }
@@ -285,23 +308,23 @@ extension AccountSession {
         return try await keeper.renewed(replacing: rejected).tokens.access
     }
 
-    /// Whether a URL is one of the provider's services, where alone its tokens belong.
+    /// Returns whether a URL belongs to the provider's services. Tokens may be sent only there.
     public func isForTokens(_ url: String) -> Bool {
         provider.resources.contains { $0.isBase(of: url) }
     }
 }
 
-/// What a request carries to prove who asks, for another program that sends it. All values are secrets.
+/// The headers and parameters that authenticate a request, for another program that sends it. All values are secrets.
 public struct RequestProof: Sendable {
     /// Headers, such as `Authorization` or `Cookie`.
     public var headers: [(name: String, value: Secret)]
-    /// Parameters for the URL's query, percent-encoded as they are.
+    /// Parameters for the URL's query, already percent-encoded.
     public var query: [(name: String, value: Secret)]
 
-    /// Whether a request needs nothing at all.
+    /// Whether a request needs no proof.
     public var isEmpty: Bool { headers.isEmpty && query.isEmpty }
 
-    /// - Parameter urls: where the requests go. A header that is for some of these hosts only is left out.
+    /// - Parameter urls: the URLs of the requests. A header for only some of these hosts is omitted.
     init(of provider: any IdentityProvider, with tokens: Tokens, for urls: [String]) {
         let places = (urls.isEmpty ? [""] : urls).map { String($0.prefix { $0 != "?" && $0 != "#" }) }
         let requests = places.map { place in
@@ -320,10 +343,10 @@ public struct RequestProof: Sendable {
 }
 
 extension AccountSession {
-    /// Sends a request in the user's name. When the service answers 401 the tokens are renewed and it is sent once more: what
-    /// was answered with 401 has had no effect.
-    /// - Throws: `invalidConfiguration` if the URL is not one of the provider's services, where alone its tokens belong.
-    /// - Returns: any response, the last one after a 401.
+    /// Sends a request as the signed-in user. If the service answers 401, the tokens are renewed and the request is sent once more. A
+    /// request with a 401 had no effect.
+    /// - Throws: `invalidConfiguration` if the URL does not belong to the provider's services, because tokens may be sent only there.
+    /// - Returns: any response; after a 401, the second one.
     public func send(_ request: HTTPRequest) async throws(AccountError) -> HTTPResponse {
         try check(request)
         let (answer, _) = try await asking { tokens throws(AccountError) in
@@ -334,9 +357,8 @@ extension AccountSession {
         return answer
     }
 
-    /// Sends a request as ``send(_:)`` does, for `read` to make something of the answer; what that reads as `expired` counts as a 401. What
-    /// it throws has no secret of the request in it, not even the proof of who asks: some servers, and much that stands before them, throw
-    /// back what they were sent.
+    /// Sends a request like ``send(_:)``, and returns the result of `read` for the answer. An `expired` error of `read` counts as a 401.
+    /// Errors contain no secret of the request and no token, because some servers and proxies repeat what they received.
     package func send<Result>(
         _ request: HTTPRequest, _ read: (HTTPResponse) throws(AccountError) -> Result
     ) async throws(AccountError) -> Result {
@@ -361,11 +383,11 @@ extension AccountSession {
         }
     }
 
-    /// The scheme and the host of a URL, for messages; its path and query may hold secrets.
+    /// Returns the scheme and host of a URL, for messages. The path and query may contain secrets.
     private static func server(of url: String) -> String {
         let shown = ShownText.withoutUserInfo(url)
         guard let scheme = shown.firstRange(of: "://") else { return "this address" }
-        // A question mark and a combining mark behind it are one character.
+        // A question mark and a combining mark after it are one character.
         let rest = shown.unicodeScalars[scheme.upperBound...]
         return presentable(
             String(shown[..<scheme.upperBound]) + String(rest.prefix { !"/?#\\".unicodeScalars.contains($0) }))
@@ -385,10 +407,10 @@ extension AccountSession {
 }
 
 extension AccountSession {
-    /// How often the tokens are renewed for one question: once more than usual where the new ones have ended before they were looked at.
+    /// How often the tokens are renewed for one question. The second time is for new tokens that expired before the service checked them.
     private static let renewals = 2
 
-    /// Asks with tokens that are good for a while, and again with new ones where they were not accepted.
+    /// Asks with tokens that are valid for a while, and again with new ones if they were not accepted.
     /// - Returns: the last answer, and the tokens that it was asked with.
     func asking<Answer>(
         _ ask: (Tokens) async throws(AccountError) -> Answer, isRefusal: (Answer) -> Bool
@@ -404,65 +426,65 @@ extension AccountSession {
         return (answer, session.tokens)
     }
 
-    /// The same for answers that have been read.
+    /// Asks in the same way, for answers that have been read.
     func asking<Value>(
         _ ask: (Tokens) async throws(AccountError) -> Result<Value, AccountError>
     ) async throws(AccountError) -> Value {
         let (answer, tokens) = try await asking(ask) { answer in
-            // The RainMaker cloud says it with 400, and portals with 200.
+            // The RainMaker cloud reports an ended session with status 400, and portals with 200.
             if case .failure(let error) = answer { error.status == 401 || error.code == .expired } else { false }
         }
         do throws(AccountError) {
             return try answer.get()
         } catch {
-            // A session that had ended would have been told by the renewal.
+            // If the session had ended, the renewal would have failed.
             throw error.withSessionKept(tokens.haveExpired(at: keeper.now) ? tokens.lifetime : nil)
         }
     }
 }
 
 extension AccountError {
-    /// What a service says of a session that it does not accept, where the provider has renewed it: the session goes on, and so
-    /// may what was asked for.
-    /// - Parameter lifetime: of the tokens, in seconds, where they had ended by then.
+    /// Returns the error of a service that refused a session, although the provider has renewed it. The session continues, and the request
+    /// may succeed later.
+    /// - Parameter lifetime: the lifetime of the tokens in seconds, if they had expired by then.
     func withSessionKept(_ lifetime: Double?) -> AccountError {
         guard code == .expired else { return self }
         var error = self
         error.code = .serverFault
         let status = status.map { " (HTTP \($0))" } ?? ""
         error.message =
-            "the service did not accept the session\(status), which its provider has renewed and so has not ended; it is kept: "
-            + "try again later"
+            "the service does not accept the session\(status), although its provider has just renewed it. The session is kept: try again "
+            + "later"
         if let lifetime {
             let seconds = Int(lifetime.rounded())
-            error.message += ". New tokens are good for \(seconds) s only, which was over before the answer came"
+            error.message += ". New tokens are valid for only \(seconds) s, and expired before the answer arrived"
         }
         return error
     }
 }
 
 extension AccountSession {
-    /// Whom the provider knew the user to be at sign-in, from the stored session: nothing is sent, so it works offline.
+    /// Returns the provider's data about the user at sign-in, from the stored session. Sends nothing, so it works offline.
     public func storedUser() async throws(AccountError) -> UserInfo { try await keeper.stored().userInfo }
 }
 
 extension AccountSession {
-    /// The stored session, tokens and all, for programs that it is handed to. Throws `wrongContext` for one of another address.
+    /// Returns the stored session with its tokens, for programs that receive it. Throws `wrongContext` for one of another address.
     package func savedSession() async throws(AccountError) -> SavedSession { try await keeper.stored() }
 }
 
 extension AccountSession {
-    /// By how many seconds the provider's clock is ahead of this machine's, as far as the stored session knows.
+    /// Returns how many seconds the provider's clock is ahead of this machine's, if the stored session knows.
     package func serverIsAhead() async throws(AccountError) -> Double? { try await keeper.stored().serverIsAhead }
 }
 
 extension AccountSession {
-    /// Waits until every renewal of this process, whichever session it is of, whose request has gone out is answered and stored. To be called
-    /// before a process ends, once the tasks that use its sessions are cancelled or done.
+    /// Waits until every renewal of this process, of any session, whose request was sent has been answered and stored. Call it before a
+    /// process ends, after the tasks that use its sessions have ended or were cancelled.
     ///
-    /// A provider that replaces refresh tokens forgets the old one as it answers. A process that ends before it has stored that answer
-    /// loses the session: the next one presents the old token, which such providers take for a stolen one (RFC 9700, section 4.14.2).
-    /// Nothing is waited for where no request is under way, and a cancelled renewal that has not sent its request never does.
+    /// A provider that replaces refresh tokens forgets the old one when it answers. A process that ends before it has stored the answer
+    /// loses the session. The next process sends the old token, and such providers treat it as stolen (RFC 9700, section 4.14.2). If no
+    /// request was sent, this returns at once, and a cancelled renewal never sends one later.
     ///
     /// ```swift
     /// work.cancel()
@@ -471,8 +493,8 @@ extension AccountSession {
     /// exit(0)
     /// ```
     ///
-    /// - Parameter limit: how long to wait at most. No renewal takes longer than the 30 seconds that it is by default.
-    /// - Returns: whether none is under way any more. False, at once, where the calling task is cancelled meanwhile.
+    /// - Parameter limit: the maximum time to wait. No renewal takes longer than the default of 30 seconds.
+    /// - Returns: whether all renewals have ended; false, at once, if the calling task is cancelled.
     @discardableResult
     public static func finishRenewals(within limit: Duration = .seconds(30)) async -> Bool {
         await RenewalsUnderWay.current.finish(within: limit)

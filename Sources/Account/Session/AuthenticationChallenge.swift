@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 
-/// A proxy, or a server in front of a portal, asks for a name and password before it lets a request through (HTTP 401 and 407, RFC 9110,
-/// section 11).
+/// A request of a proxy, or of a server in front of a portal, for a name and password (HTTP 401 and 407, RFC 9110, section 11).
 public struct AuthenticationChallenge: Sendable, Equatable {
     /// `basic`, in lower case.
     public var scheme: String
-    /// What the server calls the place that wants the name and password.
+    /// The server's name for the protected area.
     public var realm: String?
     /// `host` or `host:port`.
     public var host: String
-    /// Whether a proxy asks (407), and not the server or what stands in front of it (401).
+    /// Whether a proxy asks (407), and not the server or a gateway in front of it (401).
     public var isProxy: Bool
-    /// How often what was answered before was refused.
+    /// The number of refused answers so far.
     public var previousFailureCount: Int
 
     public init(scheme: String, realm: String?, host: String, isProxy: Bool = false, previousFailureCount: Int = 0) {
@@ -24,18 +23,18 @@ public struct AuthenticationChallenge: Sendable, Equatable {
     }
 }
 
-/// What to answer a challenge with.
+/// The answer to a challenge.
 public enum ChallengeAnswer: Sendable, Equatable {
-    /// A name and password, for this session: nothing is stored.
+    /// Use a name and password for this session. Nothing is stored.
     case useCredential(user: String, password: Secret)
-    /// Go on as if nobody had been asked: the refusal stands.
+    /// Continue without an answer: the refusal remains.
     case performDefaultHandling
-    /// Give the sign-in up.
+    /// Give up the sign-in.
     case cancel
 }
 
-/// Answers challenges. It is asked again after each refusal of its answer, with ``AuthenticationChallenge/previousFailureCount`` one
-/// higher, and three times at most in one sign-in.
+/// Answers challenges. After each refused answer it is asked again, with ``AuthenticationChallenge/previousFailureCount`` one higher, at
+/// most three times in one sign-in.
 ///
 /// ```swift
 /// struct Proxy: ChallengeResolver {
@@ -46,6 +45,6 @@ public enum ChallengeAnswer: Sendable, Equatable {
 /// }
 /// ```
 public protocol ChallengeResolver: Sendable {
-    /// Answers one challenge; the sign-in waits for it. A person may be asked: return `cancel` when they give up.
+    /// Answers one challenge, while the sign-in waits. It may ask the user: return `cancel` if they give up.
     func resolve(_ challenge: AuthenticationChallenge) async -> ChallengeAnswer
 }

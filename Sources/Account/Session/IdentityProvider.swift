@@ -3,49 +3,50 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// One system that signs people in. It speaks that system's protocol and keeps nothing: what it answers is kept by
-/// ``AccountSession``, which also decides when to renew.
+/// A system that signs people in. An implementation speaks the system's protocol and stores nothing. ``AccountSession`` stores its answers
+/// and decides when to renew.
 public protocol IdentityProvider: Sendable {
     /// The provider's name in stored sessions, such as `rainmaker`.
     var name: String { get }
 
-    /// What its owners call it, for messages: `Schibsted SPiD`. The ``name`` if nothing else is known.
+    /// The name for messages, as the provider's owners write it: `Schibsted SPiD`. The ``name`` by default.
     var title: String { get }
 
-    /// Where the services are that the tokens are for. They are sent nowhere else.
+    /// The services that the tokens are for. Tokens are sent nowhere else.
     var resources: [ServiceURL] { get }
 
-    /// Which of its settings its sessions are bound to, such as `base` and `companyId`: a stored session that was made with others
-    /// is not used (`wrongContext`), so that no token goes to another address. A session that was stored without one of them is bound to
-    /// the value with which it is first used.
+    /// The settings that its sessions are bound to, such as `base` and `companyId`. A stored session with other values is not used
+    /// (`wrongContext`), so that no token goes to another address. A stored session without one of these settings is bound to the value
+    /// with which it is first used.
     var context: [String: String] { get }
 
-    /// Its own names for the ways to sign in that give an access token, where it has others too. Empty by default.
+    /// The provider's names for the sign-in modes that give an access token, if it also has others. Empty by default.
     var modesWithToken: [String] { get }
 
-    /// - Throws: ``AccountError/Code-swift.struct/invalidCredentials`` and its neighbours for a refusal that the user can mend,
-    ///   `secondStepRequired` if a one-time code is wanted too, `invalidConfiguration` for a way the provider does not have.
+    /// Signs in.
+    /// - Throws: ``AccountError/Code-swift.struct/invalidCredentials`` and similar codes for a refusal that the user can fix. Also
+    ///   `secondStepRequired` if a one-time code is needed too, and `invalidConfiguration` for a mode that the provider does not have.
     func signIn(_ credentials: SignInCredentials) async throws(AccountError) -> Tokens
 
-    /// Whether such tokens can be renewed with what this provider was given: some servers renew for clients with a secret only.
+    /// Returns whether this client can renew such tokens. Some servers renew only for clients with a secret.
     func canRenew(_ tokens: Tokens) -> Bool
 
-    /// New tokens for old ones. What the provider does not send anew is carried over.
+    /// Returns new tokens for old ones. Values that the provider does not send again are copied from the old tokens.
     func renew(_ tokens: Tokens) async throws(RenewalError) -> Tokens
 
-    /// Asks the service who the tokens' user is. It renews nothing: the session does, and asks again.
+    /// Asks the service for the tokens' user. It renews nothing: the session does, and asks again.
     /// - Throws: `expired`, or any error with status 401, for an access token that is no longer accepted.
     func user(_ tokens: Tokens) async throws(AccountError) -> UserInfo
 
-    /// The user whom the tokens themselves name, for when the service cannot be asked; nil if they name nobody.
+    /// Returns the user whom the tokens themselves name, for use while the service is unavailable; nil if they name nobody.
     func user(claimedBy tokens: Tokens) -> UserInfo?
 
     /// Ends the session at the provider, or all of the user's sessions.
-    /// - Returns: what the provider has no way to end; ``SignOutReport/complete`` if there is nothing.
+    /// - Returns: the tokens that the provider cannot revoke; ``SignOutReport/complete`` if there are none.
     @discardableResult
     func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError) -> SignOutReport
 
-    /// Puts the proof of identity on a request, where and how this provider wants it.
+    /// Adds the proof of identity to a request, in the form that this provider needs.
     func authorize(_ request: inout HTTPRequest, with tokens: Tokens)
 }
 
@@ -56,35 +57,35 @@ extension IdentityProvider {
     public func user(claimedBy tokens: Tokens) -> UserInfo? { nil }
     public func canRenew(_ tokens: Tokens) -> Bool { true }
 
-    /// What a provider throws for a way in that it does not have.
+    /// Returns the error for a sign-in mode that a provider does not have.
     public func unsupported(_ credentials: SignInCredentials) -> AccountError {
         AccountError(.unsupported, message: "\(title) has no sign-in by \(credentials.way)")
     }
 }
 
-/// How a person, or a program, proves to be the user. A provider throws `unsupported` for a way that it does not have.
+/// The credentials of a user or a program. A provider throws `unsupported` for a kind that it does not support.
 public enum SignInCredentials: Sendable {
-    /// User name and password, which pass through this program.
+    /// A user name and password, which pass through this program.
     case password(user: String, password: Secret)
-    /// The answer to a ``SignInChallenge``: the code that the user was sent.
+    /// The answer to a ``SignInChallenge``: the code that was sent to the user.
     case oneTimeCode(SignInChallenge, code: Secret)
-    /// What a browser brought back from the provider's sign-in page (RFC 6749, section 4.1.3).
-    /// `nonce` is what the authorization request named, for the id token to repeat.
+    /// The answer of the provider's sign-in page (RFC 6749, section 4.1.3). `nonce` is the value of the authorization request, which the ID
+    /// token must repeat.
     case authorizationCode(Secret, redirectURI: String, codeVerifier: Secret?, nonce: String? = nil)
-    /// A new account without a name, good for a while.
+    /// A new account without a name, valid for some time.
     case guest
-    /// Tokens that were given already: in a redirect's fragment (RFC 6749, section 4.2.2) or at the end of a device grant (RFC 8628).
-    /// `nonce` is what the authorization request named, for an id token to repeat; `isDirect` is whether they came from the token
-    /// endpoint and not through a browser, where an id token proves nothing without its signature.
+    /// Tokens that were issued already: in a redirect's fragment (RFC 6749, section 4.2.2) or at the end of a device grant (RFC 8628).
+    /// `nonce` is the value of the authorization request, which an ID token must repeat. `isDirect` is whether they came from the token
+    /// endpoint and not through a browser. An ID token that came through a browser proves nothing without its signature.
     case tokens(TokenResponse, nonce: String? = nil, isDirect: Bool = false)
-    /// Nobody's but the program's own: its client id and secret are all (RFC 6749, section 4.4).
+    /// The program's own client id and secret, without a user (RFC 6749, section 4.4).
     case clientCredentials
-    /// Somebody else's word for the user, in the form that the token endpoint takes (RFC 7523, section 2.1).
+    /// An assertion about the user by another party, in the form of the token endpoint (RFC 7523, section 2.1).
     case assertion(Secret)
-    /// Another provider's token, out of which this provider's extension makes an assertion.
+    /// A token of another provider, from which this provider's extension makes an assertion.
     case thirdParty(ThirdPartyToken)
 
-    /// What people call the way.
+    /// The name of the sign-in mode, for people.
     public var way: String {
         switch self {
         case .password: "password"
@@ -98,15 +99,15 @@ public enum SignInCredentials: Sendable {
     }
 }
 
-/// What another provider gave the user, such as Facebook.
+/// A token that another provider, such as Facebook, issued to the user.
 public struct ThirdPartyToken: Sendable, Equatable {
-    /// Whose it is, as the provider that takes it says: `facebook`, `googleplus`.
+    /// The name of the other provider, as the accepting provider writes it: `facebook`, `googleplus`.
     public var provider: String
     /// The other provider's access token.
     public var token: Secret
-    /// When it ends, where that is known.
+    /// When the token expires, if known.
     public var expires: UnixTime?
-    /// Which application it was given to.
+    /// The application that the token was issued to.
     public var applicationID: String
 
     public init(provider: String, token: Secret, expires: UnixTime?, applicationID: String) {
@@ -117,11 +118,11 @@ public struct ThirdPartyToken: Sendable, Equatable {
     }
 }
 
-/// A sign-in that waits for a one-time code: the server has sent one to the user, and wants it with this `session`.
+/// A sign-in that waits for a one-time code. The server has sent a code to the user, and needs it with this `session`.
 public struct SignInChallenge: Sendable, Equatable {
-    /// Whom the code was sent to, by the name that the server wants with it.
+    /// The recipient of the code, by the name that the server needs with it.
     public var userName: String
-    /// What the server sent to recognise this sign-in by. It goes back with the code; once it has ended the answer is `challengeExpired`.
+    /// The server's id for this sign-in, which is sent with the code. After it has expired, the answer is `challengeExpired`.
     public var session: Secret
 
     public init(userName: String, session: Secret) {
@@ -130,21 +131,21 @@ public struct SignInChallenge: Sendable, Equatable {
     }
 }
 
-/// Why tokens could not be renewed.
+/// The reason why tokens could not be renewed.
 public enum RenewalError: Error, Sendable {
-    /// The provider answered, and its answer is that this session is over.
+    /// The provider has ended this session.
     case refused(AccountError)
-    /// Anything else, a network fault above all: the session may well be alive, so it is kept.
+    /// Any other error, mostly of the network. The session may still be valid, so it is kept.
     case unavailable(AccountError)
 }
 
-/// Whom the service knows the signed-in user to be.
+/// The service's data about the signed-in user.
 public struct UserInfo: Sendable, Equatable {
-    /// What boards are told to map themselves to.
+    /// The user id that boards send to map themselves.
     public var userID: UserID
-    /// What the user signs in with: an e-mail address or a telephone number.
+    /// The name with which the user signs in: an e-mail address or a telephone number.
     public var userName: String
-    /// The name for people; like all below, nil where the provider does not say.
+    /// The name for people. Like all values below, it is nil if the provider does not give it.
     public var name: String?
     /// The e-mail address. It may be unconfirmed.
     public var email: String?
@@ -152,9 +153,10 @@ public struct UserInfo: Sendable, Equatable {
     public var phoneNumber: String?
     /// The language in which the provider writes to the user, such as `en-us`.
     public var locale: String?
-    /// Whether signing in takes a one-time code after the password.
+    /// Whether sign-in needs a one-time code after the password.
     public var usesSecondFactor: Bool?
-    /// Everything that the provider says about the user, in its own words and order. It is stored with the session, to be read offline.
+    /// All data of the provider about the user, under its own names and in its order. It is stored with the session and can be read
+    /// offline.
     public var attributes: [JSONValue.Member] = []
 
     public init(userID: UserID, userName: String) {

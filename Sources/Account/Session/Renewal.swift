@@ -4,17 +4,17 @@ import RainCore
 import RainIO
 import Synchronization
 
-/// One renewal, made while holding the store's lock: new tokens from the provider, stored before anyone sees them. If another process has
-/// renewed the session meanwhile, its tokens are taken.
+/// One renewal, made while holding the store's lock. The new tokens are stored before any caller gets them. If another process has renewed
+/// the session meanwhile, its tokens are used.
 struct Renewal: Sendable {
     let keeper: TokenKeeper
     let turn: RenewalTurn
-    /// The access token that is not good any more, if it was one.
+    /// The access token that is no longer valid, if there was one.
     let rejected: Secret?
     let unsaved: TokenKeeper.Unsaved?
     let pause: TokenKeeper.Pause?
 
-    /// How often a refused token may turn out to have been replaced in the store. Sessions are changed under the lock, so once is rare.
+    /// How often the store may have replaced a refused token. Sessions are changed under the lock, so even once is rare.
     private static let attempts = 2
 
     func run(_ access: any CredentialAccess) async throws(AccountError) -> SavedSession {
@@ -22,7 +22,7 @@ struct Renewal: Sendable {
         for _ in 0..<Self.attempts {
             let stored = try await load(access)
             let session = unsaved?.newer(than: stored) ?? stored
-            // Another process may have been here first.
+            // Another process may have renewed it first.
             guard session.tokens.access == rejected || session.tokens.shouldBeRenewed(at: keeper.now) else {
                 return session
             }
@@ -31,7 +31,7 @@ struct Renewal: Sendable {
                 throw Self.beyondItsEnd.about(keeper.key.account)
             }
             if let pause { throw rest(pause) }
-            // Where new tokens cannot be kept, none are asked for: the provider may forget the old ones when it gives them.
+            // If the store cannot save new tokens, none are requested. The provider may forget the old ones when it issues new ones.
             try await access.probe()
             do throws(RenewalError) {
                 return try await turn.asking { () async throws(RenewalError) in
@@ -42,12 +42,12 @@ struct Renewal: Sendable {
                 case .unavailable(let cause): throw Self.passing(cause)
                 case .refused(let cause):
                     refusal = cause
-                    // Only the session that is stored now can end: a program that ignores the lock may have replaced it.
+                    // Only the session that is stored now can end. A program that ignores the lock may have replaced it.
                     if try await access.load()?.tokens == stored.tokens { throw try await end(cause, access) }
                 }
             }
         }
-        // Two sessions were refused, and neither is the one that is stored now: that one has not been asked about.
+        // Two sessions were refused, but neither is the stored one. The provider has not been asked about that one.
         var error = refusal ?? AccountError(.rejected, message: "the session could not be renewed")
         error.code = .rejected
         throw error
@@ -61,7 +61,7 @@ struct Renewal: Sendable {
     private func renewed(_ session: SavedSession) async throws(RenewalError) -> SavedSession {
         var renewed = session.bound(to: keeper.provider.context)
         renewed.tokens = try await keeper.provider.renew(session.tokens)
-        // OpenID Connect Core 1.0, section 12.2, and as true of everybody's tokens: they stay the same person's.
+        // The user must remain the same (OpenID Connect Core 1.0, section 12.2). This holds for tokens of every provider.
         if let before = keeper.provider.user(claimedBy: session.tokens)?.userID,
             let after = keeper.provider.user(claimedBy: renewed.tokens)?.userID, before != after
         {
@@ -78,7 +78,7 @@ struct Renewal: Sendable {
     ) async throws(RenewalError) -> SavedSession {
         let status = keeper.status(of: renewed)
         let (events, isKept) = (keeper.events, keeper.store.outlivesProcess)
-        // Not a child of this task: tokens that arrive just before the deadline are saved all the same.
+        // This is not a child of this task, so that tokens that arrive just before the deadline are saved anyway.
         let saving = Task { () async -> Result<Void, AccountError> in
             do throws(AccountError) {
                 try await events.changing { () async throws(AccountError) in
@@ -104,9 +104,9 @@ struct Renewal: Sendable {
         return renewed
     }
 
-    /// For a session that nothing renews, and that is over by the clock here. It is kept.
+    /// The error for a session that cannot be renewed and has expired by the local clock. The session is kept.
     static let beyondItsEnd = AccountError(
-        .expired, message: "the session's token has ended, by this machine's clock; sign in again")
+        .expired, message: "the session's token has expired, by this machine's clock; sign in again")
 
     private func end(_ cause: AccountError, _ access: any CredentialAccess) async throws(AccountError) -> AccountError {
         keeper.logger.debug("the provider ended the session", metadata: ["cause": "\(cause.code)"])
@@ -121,17 +121,17 @@ struct Renewal: Sendable {
         return error
     }
 
-    /// A gateway's 401, or a server fault that quotes a refusal, does not end the session.
+    /// Returns an error that does not end the session, for a gateway's 401 and for a server fault that quotes a refusal.
     private static func passing(_ cause: AccountError) -> AccountError {
         guard cause.code == .expired else { return cause }
         var error = cause
         error.code = .serverFault
         error.message =
-            "the server refused to renew the session (HTTP \(cause.status.map { "\($0)" } ?? "error")) and did not end it; try again later"
+            "the server refused to renew the session (HTTP \(cause.status.map { "\($0)" } ?? "error")), but did not end it; try again later"
         return error
     }
 
-    /// What the provider said when it asked to be left alone, with what is left of the time.
+    /// Returns the error with which the provider asked to wait, with the rest of that time.
     private func rest(_ pause: TokenKeeper.Pause) -> AccountError {
         var error = pause.reason
         error.retryAfter = .seconds(pause.until.seconds - keeper.now.seconds)
@@ -139,9 +139,9 @@ struct Renewal: Sendable {
     }
 }
 
-/// One turn at the provider, run in a task of its own. Whoever asked for it may leave at any time; once nobody is left the turn is given
-/// up, but never between the request for new tokens and the moment at which its answer is stored: a provider that replaces refresh tokens
-/// has forgotten the old one by then, and a session whose new one is lost is over.
+/// One turn at the provider, run in a task of its own. Callers may leave at any time. When all have left, the turn is given up, but never
+/// between the request for new tokens and the storing of the answer. A provider that replaces refresh tokens has then forgotten the old
+/// one, and losing the new one would end the session.
 final class RenewalTurn: Sendable {
     private struct State {
         var task: Task<Void, Never>?
@@ -153,7 +153,7 @@ final class RenewalTurn: Sendable {
 
     private let state = Mutex(State())
 
-    /// Begins the turn. `body` ends by itself: its waits, for the store's lock and for the provider, have deadlines.
+    /// Begins the turn. `body` always ends: its waits, for the store's lock and for the provider, have deadlines.
     func start(_ body: @escaping @Sendable () async -> Void) {
         let task = Task { await body() }
         let isGivenUp = state.withLock { state in
@@ -163,8 +163,8 @@ final class RenewalTurn: Sendable {
         if isGivenUp { task.cancel() }
     }
 
-    /// One more wants what comes of it.
-    /// - Returns: false where the turn has been given up, so that nothing comes of it.
+    /// Adds a caller that waits for the result.
+    /// - Returns: false if the turn has been given up and will have no result.
     func join() -> Bool {
         state.withLock { state in
             if state.isGivenUp { return false }
@@ -173,7 +173,7 @@ final class RenewalTurn: Sendable {
         }
     }
 
-    /// One of those who joined has left. The last one's leaving gives the turn up, at once or when an answer is stored.
+    /// Removes a caller. After the last one the turn is given up, at once or when an answer is stored.
     func leave() {
         let task: Task<Void, Never>? = state.withLock { state in
             state.callers -= 1
@@ -184,13 +184,16 @@ final class RenewalTurn: Sendable {
         task?.cancel()
     }
 
-    /// Whether the store's lock has been taken: until then another process has it.
+    /// Whether this turn has the store's lock. Before that, another process has it.
     var hasLock: Bool { state.withLock { $0.hasLock } }
 
-    /// The store's lock has been taken.
+    /// Whether the provider was asked for new tokens, and the answer is not stored yet.
+    var isAsking: Bool { state.withLock { $0.isAsking } }
+
+    /// Records that this turn has the store's lock.
     func begin() { state.withLock { $0.hasLock = true } }
 
-    /// Asks the provider for new tokens and stores them, which nobody who leaves interrupts.
+    /// Asks the provider for new tokens and stores them. Callers that leave do not interrupt it.
     func asking<Answer>(
         _ ask: () async throws(RenewalError) -> Answer
     ) async throws(RenewalError) -> Answer {
@@ -198,12 +201,12 @@ final class RenewalTurn: Sendable {
         let mayAsk = state.withLock { state in
             guard !state.isGivenUp else { return false }
             state.isAsking = true
-            // Counted before anyone who leaves can see that it goes on.
+            // It is counted before a caller that leaves can see that it continues.
             underWay.begin()
             return true
         }
         guard mayAsk else {
-            throw .unavailable(AccountError(.cancelled, message: "cancelled before new tokens were asked for"))
+            throw .unavailable(AccountError(.cancelled, message: "cancelled before new tokens were requested"))
         }
         defer {
             let task = state.withLock { state in
@@ -217,9 +220,9 @@ final class RenewalTurn: Sendable {
     }
 }
 
-/// The renewals of this process whose request has gone out and whose answer is not stored yet, of all its sessions.
+/// The renewals of this process, of all its sessions, whose request was sent and whose answer is not stored yet.
 final class RenewalsUnderWay: Sendable {
-    /// Those of the process. A test binds its own, so that it does not see the renewals of the tests beside it.
+    /// The renewals of the process. A test binds its own value, so that it does not see the renewals of parallel tests.
     @TaskLocal static var current = RenewalsUnderWay()
 
     private struct State {
@@ -241,8 +244,8 @@ final class RenewalsUnderWay: Sendable {
         for waiter in waiting { waiter.resume(returning: true) }
     }
 
-    /// Waits until there is none, for so long at most.
-    /// - Returns: whether there is none.
+    /// Waits until there are none, at most for this time.
+    /// - Returns: whether there are none.
     func finish(within limit: Duration) async -> Bool {
         let waiter = Waiter<Bool>()
         let isIdle = state.withLock { state in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 
-/// One sign-out, made while holding the store's lock: the provider is told, and the session removed.
+/// One sign-out, made while holding the store's lock. It signs out at the provider and removes the session.
 struct SignOut: Sendable {
     let keeper: TokenKeeper
     let turn: RenewalTurn
@@ -9,7 +9,7 @@ struct SignOut: Sendable {
     let pause: TokenKeeper.Pause?
     let tell: @Sendable (Tokens) async throws(AccountError) -> SignOutReport
 
-    /// How far it came at the provider; complete also where that had ended the session already.
+    /// Returns the outcome at the provider. It is complete too if the provider had already ended the session.
     func run(_ access: any CredentialAccess) async throws(AccountError) -> AccountSession.SignOutOutcome {
         var outcome = AccountSession.SignOutOutcome.complete
         do throws(AccountError) {
@@ -35,13 +35,13 @@ struct SignOut: Sendable {
         do throws(AccountError) {
             return try await tell(session.tokens)
         } catch {
-            // The access token was not accepted. The refresh token still has to be revoked.
+            // The provider did not accept the access token, but the refresh token still has to be revoked.
             guard error.status == 401 else { throw error }
             return try await tell(try await renewed(session, access).tokens)
         }
     }
 
-    /// The session with an access token that the provider takes, as far as that is known here.
+    /// Returns the session with an access token that the provider should accept.
     private func living(_ access: any CredentialAccess) async throws(AccountError) -> SavedSession {
         let stored = try await renewal(replacing: nil).load(access)
         let session = unsaved?.newer(than: stored) ?? stored
@@ -69,19 +69,19 @@ struct SignOut: Sendable {
 }
 
 extension AccountSession {
-    /// How far a sign-out came. Here the session is over in any case.
+    /// The outcome of a sign-out. The local session has ended in any case.
     public enum SignOutOutcome: Sendable {
         /// The provider has ended the session too.
         case complete
-        /// The provider has no way to end all of it. The report says which tokens are still good there, and until when.
+        /// The provider cannot end all of it. The report lists the tokens that are still valid there, and until when.
         case partly(SignOutReport)
-        /// The provider could not be told: to it the session lives until its tokens expire.
+        /// The provider could not be reached. For it, the session lasts until its tokens expire.
         case onlyHere(AccountError)
     }
 
-    /// Ends the session here and at the provider; `everywhere` ends all of the user's sessions on all devices.
+    /// Ends the session here and at the provider. With `everywhere` it ends all of the user's sessions on all devices.
     ///
-    /// No other process can renew the session meanwhile and so bring it back.
+    /// Meanwhile no other process can renew the session and so restore it.
     public func signOut(everywhere: Bool = false) async throws(AccountError) -> SignOutOutcome {
         let provider = provider
         return try await keeper.end { tokens async throws(AccountError) in
@@ -89,7 +89,7 @@ extension AccountSession {
         }
     }
 
-    /// Removes the user's stored session, which the provider has ended, without telling it. One of another user stays.
+    /// Removes the user's stored session, which the provider has ended. Sends nothing. A session of another user remains.
     package func forget(_ user: UserID) async throws(AccountError) {
         let session: SavedSession
         do throws(AccountError) {
@@ -103,24 +103,24 @@ extension AccountSession {
     }
 }
 
-/// What a sign-out left of a session at its provider.
+/// The tokens that are still valid at the provider after a sign-out.
 public struct SignOutReport: Sendable, Equatable {
-    /// A token that the provider may still take.
+    /// A token that the provider may still accept.
     public struct Token: Sendable, Equatable {
         /// `access_token` or `refresh_token`.
         public enum Kind: String, Sendable {
-            /// What requests carry.
+            /// The token that requests carry.
             case access = "access_token"
-            /// What brings new access tokens.
+            /// The token that gets new access tokens.
             case refresh = "refresh_token"
         }
 
         /// Which of the session's tokens it is.
         public var kind: Kind
-        /// When it expires, by this machine's clock; nil if nobody said.
+        /// When it expires, by this machine's clock; nil if unknown.
         public var expires: UnixTime?
-        /// Whether the token is known to be good. False where the provider was asked to end the session, and does not say whether the
-        /// token ended with it.
+        /// Whether the token is certainly valid. False if the provider was asked to end the session, but does not say whether the token
+        /// ended too.
         public var isCertain: Bool
 
         public init(kind: Kind, expires: UnixTime?, isCertain: Bool) {
@@ -130,12 +130,12 @@ public struct SignOutReport: Sendable, Equatable {
         }
     }
 
-    /// The tokens that the provider was not made to forget; empty where all has ended.
+    /// The tokens that the provider did not revoke; empty if all have ended.
     public var stillValid: [Token]
-    /// The provider's page that signs out in the browser, where it has one.
+    /// The provider's page for signing out in the browser, if it has one.
     public var page: String?
 
-    /// The provider keeps nothing.
+    /// No token is left.
     public static let complete = SignOutReport(stillValid: [])
 
     public init(stillValid: [Token], page: String? = nil) {
@@ -143,7 +143,7 @@ public struct SignOutReport: Sendable, Equatable {
         self.page = page
     }
 
-    /// For a provider that has no way to end these tokens.
+    /// Creates the report for a provider that cannot revoke these tokens.
     public init(leaving tokens: Tokens, isCertain: Bool = true) {
         stillValid = [Token(kind: .access, expires: tokens.expires, isCertain: isCertain)]
         if tokens.refresh != nil {

@@ -3,11 +3,11 @@ import Logging
 import RainCore
 import RainIO
 
-/// Keeps one session's tokens fresh: renews them before they expire and when the service rejects them, once for everybody who
-/// asks, in this process and in all others that share the store.
+/// Keeps one session's tokens valid. It renews them before they expire, and when the service rejects them, once for all callers in this
+/// process and in all others that share the store.
 ///
-/// New tokens are stored before anyone uses them. A session ends only when the provider refuses the tokens that are stored. An error from
-/// a proxy or gateway does not end it, and neither does this machine's clock. While a renewal fails, the old token is used until it ends.
+/// New tokens are stored before anyone uses them. A session ends only when the provider refuses the stored tokens. An error from a proxy or
+/// gateway does not end it, and neither does this machine's clock. While a renewal fails, the old token is used until it expires.
 actor TokenKeeper {
     typealias Outcome = Result<SavedSession, AccountError>
 
@@ -17,23 +17,23 @@ actor TokenKeeper {
     let clock: any WallClock
     let server: ServerClock?
     let logger: Logger
-    /// By which what takes too long is given up.
+    /// Measures the time limits.
     let timer: any Clock<Duration>
     nonisolated let events = EventHub()
 
-    /// The renewal that is under way, and who waits for it; nil while there is none.
+    /// The renewal in progress and its waiting callers; nil if there is none.
     private var flight: (turn: RenewalTurn, waiters: [Waiter<Outcome>])?
 
     var unsaved: Unsaved?
 
-    /// Whether the stored session was bound to the provider's settings, or that was tried.
+    /// Whether the stored session was bound to the provider's settings, or binding was tried.
     var hasBound = false
 
     /// Whether the session that a sign-in will replace was reported to listeners.
     var hasReportedEarlier = false
 
     var pause: Pause?
-    /// A header that was wrong once must not silence a gateway for a day.
+    /// The maximum pause in seconds. One wrong header must not stop a gateway for a day.
     private static let longestPause = 3600.0
 
     init(
@@ -53,7 +53,7 @@ actor TokenKeeper {
 
     // MARK: Asking
 
-    /// The stored session as it is, or the newer one that the store did not take.
+    /// Returns the stored session, or the newer one that the store could not save.
     func stored() async throws(AccountError) -> SavedSession {
         if let unsaved, !unsaved.staysUnsaved { try await saveLate(unsaved) }
         let moment = events.moment
@@ -62,15 +62,15 @@ actor TokenKeeper {
         return current(own)
     }
 
-    /// The session with an access token that is good for a while.
+    /// Returns the session with an access token that is valid for a while.
     func fresh() async throws(AccountError) -> SavedSession {
         let session = try await stored()
         let tokens = session.tokens
         guard tokens.shouldBeRenewed(at: clock.now) else { return session }
         let stillLives = !tokens.haveExpired(at: clock.now)
-        // Without a refresh token there is nothing to renew with, and with the last minute of this one all to gain.
+        // Without a refresh token there is nothing to renew with, so the last minute of this token can be used.
         if stillLives, !tokens.canBeRenewed(at: clock.now) || isPaused { return session }
-        // By the clock here, which may be wrong: the session is kept, and its tokens may turn out to live.
+        // The local clock may be wrong. The session is kept, and its tokens may still be valid.
         guard tokens.haveRenewal else { throw Renewal.beyondItsEnd.about(key.account) }
         do throws(AccountError) {
             return try await renewed(replacing: tokens.access)
@@ -81,16 +81,16 @@ actor TokenKeeper {
         }
     }
 
-    /// The session with another access token than `rejected`, which the service did not accept or which is about to expire.
-    /// Cancelling the calling task leaves the renewal to the others who wait for it. Once its request has gone out it needs none.
+    /// Returns the session with another access token than `rejected`, which the service refused or which is about to expire. Cancelling the
+    /// calling task leaves the renewal to the other callers that wait for it. Once its request was sent, it continues without callers.
     func renewed(replacing rejected: Secret) async throws(AccountError) -> SavedSession {
         let session = try await joinRenewal(replacing: rejected)
-        // The renewal under way was for an older token, and brought the one that is rejected here.
+        // The renewal in progress was for an older token, and returned the one that is rejected here.
         guard session.tokens.access == rejected else { return session }
         return try await joinRenewal(replacing: rejected)
     }
 
-    /// Renews the session whose access token that is, because somebody asked for it.
+    /// Renews this session because a caller asked for it.
     func renewed(_ session: SavedSession) async throws(AccountError) -> SavedSession {
         let tokens = session.tokens
         guard tokens.haveRenewal else {
@@ -98,7 +98,8 @@ actor TokenKeeper {
             throw AccountError(
                 .notRenewable,
                 message:
-                    "there is nothing to renew the session with: it is good until its token ends; sign in again then")
+                    "there is nothing to renew the session with: it is valid until its token expires; sign in again then"
+            )
         }
         return try await renewed(replacing: tokens.access)
     }
@@ -107,24 +108,29 @@ actor TokenKeeper {
 
     private func joinRenewal(replacing rejected: Secret) async throws(AccountError) -> SavedSession {
         while true {
-            if Task.isCancelled { throw Self.cancelled(flight?.turn, key) }
+            let server = provider.context["base_url"].flatMap(host(of:)) ?? provider.title
+            if Task.isCancelled { throw Self.cancelled(flight?.turn, key, server) }
             let turn = flight?.turn ?? begin(replacing: rejected)
             let hasJoined = turn.join()
             let waiter = Waiter<Outcome>()
             flight?.waiters.append(waiter)
-            // Who was cancelled stays among the waiters until the renewal ends, and is not resumed again then.
+            // A cancelled caller remains in the list until the renewal ends, and is not resumed again then.
             let outcome = await waiter.value { [key] in
-                if waiter.resume(returning: .failure(Self.cancelled(turn, key))), hasJoined { turn.leave() }
+                let error = Self.cancelled(turn, key, server)
+                if waiter.resume(returning: .failure(error)), hasJoined { turn.leave() }
             }
-            // What all others had left was only waited for.
+            // A turn that all other callers had left is only waited for. Then a new one begins.
             if hasJoined { return try outcome.get() }
         }
     }
 
-    private static func cancelled(_ turn: RenewalTurn?, _ key: CredentialKey) -> AccountError {
+    /// - Parameter server: the host that renews the session, or the provider's name.
+    private static func cancelled(_ turn: RenewalTurn?, _ key: CredentialKey, _ server: String) -> AccountError {
         var error = AccountError(.cancelled, message: "cancelled while renewing the session")
         if let turn, !turn.hasLock {
             error.unfinished = "another process still holds the lock of the session \(key.name)"
+        } else if turn?.isAsking == true {
+            error.unfinished = "\(server) has not answered the renewal of the session"
         }
         return error
     }
@@ -139,7 +145,7 @@ actor TokenKeeper {
         return turn
     }
 
-    /// A failure is told to those who wait and then forgotten.
+    /// A failure is reported to the waiting callers and then forgotten.
     private func finish(_ outcome: Outcome) {
         let waiting = flight?.waiters ?? []
         flight = nil
@@ -164,7 +170,8 @@ actor TokenKeeper {
         }
     }
 
-    /// Asks the provider, for no longer than the store's lock may be held: so those who wait for the lock need not give up.
+    /// Asks the provider, at most for the time for which the store's lock may be held. Callers that wait for the lock therefore do not give
+    /// up.
     nonisolated func withinLockTime<Answer: Sendable>(
         _ ask: @escaping @Sendable () async throws(AccountError) -> Answer
     ) async throws(AccountError) -> Answer {
@@ -179,11 +186,11 @@ actor TokenKeeper {
         return try outcome.get()
     }
 
-    // MARK: When the provider wants rest
+    // MARK: When the provider asks to wait
 
     private var isPaused: Bool { activePause != nil }
 
-    /// A clock that was set back does not make it longer.
+    /// The pause, if it has not ended. It does not become longer if the clock is set back.
     var activePause: Pause? {
         guard let pause, pause.from <= clock.now, clock.now < pause.until else { return nil }
         return pause
@@ -191,20 +198,20 @@ actor TokenKeeper {
 }
 
 extension TokenKeeper {
-    /// A renewal that the store did not take: the provider may have forgotten the stored tokens by now.
+    /// A renewal that the store could not save. The provider may have forgotten the stored tokens by now.
     struct Unsaved: Sendable {
         var stored: SavedSession
         var renewed: SavedSession
-        /// The store never takes anything.
+        /// Whether the store never saves anything.
         var staysUnsaved: Bool
 
-        /// What came of that session, if it is the one.
+        /// Returns the renewed session, if `session` is the one that was renewed.
         func newer(than session: SavedSession) -> SavedSession? {
             stored.tokens == session.tokens ? renewed : nil
         }
     }
 
-    /// Until when the provider asked to be left alone, and with what.
+    /// The time until which the provider asked to wait, and its error.
     struct Pause: Sendable {
         var from: UnixTime
         var until: UnixTime
@@ -213,12 +220,14 @@ extension TokenKeeper {
 }
 
 extension TokenKeeper {
-    /// The session if it is one of this provider's; tells listeners if it is news.
+    /// Returns the session if it belongs to this provider. Reports it to listeners if it is new.
     nonisolated func own(_ session: SavedSession?, since moment: Int) throws(AccountError) -> SavedSession {
         guard let session else {
             events.found(nil, since: moment, status: status)
-            throw AccountError(.notSignedIn, message: "nobody is signed in to \(place); sign in first")
-                .about(key.account)
+            throw AccountError(
+                .notSignedIn, message: "nobody is signed in \(key.account == nil ? "to" : "as") \(place); sign in first"
+            )
+            .about(key.account)
         }
         guard session.provider == provider.name else {
             throw AccountError(
@@ -231,7 +240,7 @@ extension TokenKeeper {
         return session
     }
 
-    /// The session as messages name it: by its profile, or by its provider as the provider's owners write it.
+    /// The name of the session in messages: its profile, or its provider as the provider's owners write it.
     private nonisolated var place: String {
         guard key.deployment == provider.name else { return "\(key)" }
         return key.account.map { "\($0) at \(provider.title)" } ?? provider.title
@@ -248,14 +257,14 @@ extension TokenKeeper {
 }
 
 extension AccountError {
-    /// Whether the old access token may be used after a renewal failed with this: nothing was said about the session.
+    /// Whether the old access token may still be used after this error of a renewal. If so, the error says nothing about the session.
     var leavesOldTokens: Bool { ![.cancelled, .expired, .notSignedIn, .cannotStore].contains(code) }
 }
 
-/// A session is used with the settings that it was made with and no others: its tokens are for one address.
+/// Binds sessions to settings. A session is used only with the settings that it was made with, because its tokens are for one address.
 extension TokenKeeper {
-    /// A session that was stored before all of the settings were, bound to those of now. The store learns of it once; one that cannot be
-    /// changed leaves it bound in this process only.
+    /// Returns a session that lacks some of the settings, bound to the current values. It is written to the store once. If the store cannot
+    /// change, the session is bound in this process only.
     func bound(_ session: SavedSession) async -> SavedSession {
         guard session.bound(to: provider.context) != session, !hasBound else { return session }
         hasBound = true
@@ -279,7 +288,7 @@ extension TokenKeeper {
 }
 
 extension SavedSession {
-    /// Throws `wrongContext` where it was made with another value of one of the settings.
+    /// Throws `wrongContext` if the session was made with another value of one of the settings.
     func check(_ settings: [String: String], at place: String) throws(AccountError) {
         for (name, value) in settings.sorted(by: { $0.key < $1.key }) {
             guard let own = context[name], own != value else { continue }
@@ -289,12 +298,12 @@ extension SavedSession {
                 .wrongContext,
                 message: """
                     the session of \(place) was made with another \(name): \(words(own)), not \(words(value))\(slash); its tokens \
-                    were not used. Sign in again, or set it back
+                    were not used. Sign in again, or restore the setting
                     """)
         }
     }
 
-    /// With the settings that it does not have yet.
+    /// Returns the session with the settings that it lacked.
     func bound(to settings: [String: String]) -> SavedSession {
         var session = self
         session.context.merge(settings) { own, _ in own }
@@ -312,7 +321,7 @@ extension TokenKeeper {
         return session
     }
 
-    /// Saves it now, unless the store has got another session meanwhile.
+    /// Saves the session now, unless the store has another session by now.
     func saveLate(_ late: Unsaved) async throws(AccountError) {
         let events = events
         let saved = status(of: late.renewed)
@@ -326,7 +335,7 @@ extension TokenKeeper {
         if unsaved?.renewed.tokens == late.renewed.tokens { unsaved = nil }
     }
 
-    /// Reports the session that is stored already, if there is one of this provider and address. Nothing is sent.
+    /// Reports the stored session, if there is one of this provider and address. Sends nothing.
     func reportStored() async {
         guard let new = store as? any NewSessionStore else {
             let moment = events.moment
@@ -335,14 +344,14 @@ extension TokenKeeper {
         }
         guard !hasReportedEarlier else { return }
         hasReportedEarlier = true
-        // The session of another store: this one still has none.
+        // This session is in another store, and this store has none yet.
         guard let session = try? await new.earlierSession(), session.provider == provider.name,
             (try? session.check(provider.context, at: "")) != nil
         else { return }
         events.happened(.loaded(status(of: session)))
     }
 
-    /// Stores a session that somebody has just signed in to.
+    /// Stores the session of a new sign-in.
     func begin(_ new: SavedSession) async throws(AccountError) {
         var session = new
         session.serverIsAhead = server?.secondsAhead ?? session.tokens.serverIsAhead
@@ -360,15 +369,15 @@ extension TokenKeeper {
         pause = nil
     }
 
-    /// Ends the session: `tell` tells the provider, and the store forgets it whatever comes of that.
-    /// - Returns: how far it came at the provider.
+    /// Ends the session: `tell` tells the provider, and the store forgets the session whatever the outcome.
+    /// - Returns: the outcome at the provider.
     func end(
         _ tell: @escaping @Sendable (Tokens) async throws(AccountError) -> SignOutReport
     ) async throws(AccountError) -> AccountSession.SignOutOutcome {
         do throws(AccountError) {
             _ = try await stored()
         } catch {
-            // A session of another address is ended here: nothing of it is sent to this one.
+            // A session of another address is ended only here. Nothing of it is sent to this address.
             guard error.code == .wrongContext else { throw error }
         }
         let turn = RenewalTurn()
@@ -386,16 +395,16 @@ extension TokenKeeper {
                 waiter.resume(returning: .failure(error))
             }
         }
-        // Waited for in any case: where it is given up, it ends soon and says so.
+        // This is awaited in any case. After a cancellation it ends soon, with an error.
         let outcome = try await waiter.value { turn.leave() }.get()
         unsaved = nil
         return outcome
     }
 
-    /// Makes sure that a session could be saved, before anyone is asked for a password.
+    /// Checks that a session could be saved, before the user is asked for a password.
     func probeStore() async throws(AccountError) { try await store.probe(key, within: StoreLockTimes.wait) }
 
-    /// Removes the session that has this access token; one that was stored meanwhile stays.
+    /// Removes the session that has this access token. A session that was stored meanwhile remains.
     func remove(_ session: SavedSession) async throws(AccountError) {
         let events = events
         let unsaved = unsaved

@@ -3,7 +3,7 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// Where grants become tokens (RFC 6749, section 3.2).
+/// The endpoint that exchanges grants for tokens (RFC 6749, section 3.2).
 package struct TokenEndpoint: Sendable {
     let url: String
     let client: ClientAuthentication
@@ -15,8 +15,9 @@ package struct TokenEndpoint: Sendable {
         self.http = http
     }
 
-    /// - Throws: what the RFCs make of a refusal, such as `invalidGrant` for a code that is used up, expired or not ours, and
-    ///   `clientRefused` if the server does not know the client; `network` and its neighbours.
+    /// Sends a token request.
+    /// - Throws: the RFCs' meaning of a refusal, such as `invalidGrant` for a code that was used before, has expired or is not ours. Also
+    ///   `clientRefused` if the server does not know the client, and `network` and similar codes.
     package func redeem(_ request: TokenRequest) async throws(AccountError) -> TokenResponse {
         let host = host(of: url) ?? "the token endpoint"
         return try await http.send(HTTPRequest(request.form, to: url, as: client)) { response throws(AccountError) in
@@ -28,7 +29,7 @@ package struct TokenEndpoint: Sendable {
                 tokens = try TokenResponse(json)
             } catch {
                 throw AccountError(
-                    .malformedAnswer, message: "\(host) did not answer as a token endpoint does: \(error.message)",
+                    .malformedAnswer, message: "\(host) did not give a valid token response: \(error.message)",
                     status: response.status)
             }
             try tokens.checkType(from: host)
@@ -43,24 +44,24 @@ extension TokenResponse {
         guard !isBearer else { return }
         throw AccountError(
             .unsupported,
-            message: "\(host) gives tokens of the type \"\(presentable(tokenType))\"; only Bearer tokens can be used")
+            message: "\(host) issues tokens of the type \"\(presentable(tokenType))\"; only Bearer tokens can be used")
     }
 }
 
-/// A refusal or a fault of an OAuth server's endpoint, as it came.
+/// A refusal or a fault of an OAuth server's endpoint, unchanged.
 package struct EndpointRefusal: Sendable {
-    /// Nil for a body that is no JSON.
+    /// The body; nil if it is not JSON.
     package let json: JSONValue?
-    /// Whether there was no body at all.
+    /// Whether the body was empty.
     package let isEmpty: Bool
     package let status: Int
     private let response: HTTPResponse
     package let host: String
     package let isForTokens: Bool
-    /// The cause by its name, and what the server says about it.
+    /// The name of the cause, and the server's description.
     package let refusal: OAuthError?
 
-    /// Nil for an answer that refuses nothing. Some servers refuse with 200.
+    /// Returns nil for an answer that is not a refusal. Some servers refuse with status 200.
     package init?(_ response: HTTPResponse, _ json: JSONValue?, from host: String, isForTokens: Bool) {
         refusal = json.flatMap { OAuthError($0) }
         let refusesWithSuccess = refusal != nil && json?["access_token"] == nil
@@ -73,20 +74,20 @@ package struct EndpointRefusal: Sendable {
         self.isForTokens = isForTokens
     }
 
-    /// The server's own words, not yet fit to be shown.
+    /// The server's message, which may not be safe to show yet.
     package var words: String? {
         refusal?.description ?? json.flatMap(serverWords)
     }
 
-    /// What the RFCs make of it.
+    /// The meaning of the refusal by the RFCs.
     package var error: AccountError {
         if let error = AccountError(interference: response, from: host) { return error }
         if isForTokens, words == nil, [404, 405, 501].contains(status) {
             return AccountError(
                 .invalidConfiguration,
                 message:
-                    "\(host) has no tokens at this address (HTTP \(status)): it is another service's, or something on the way answers in its "
-                    + "place; check the provider's settings", status: status)
+                    "\(host) issues no tokens at this address (HTTP \(status)). The address belongs to another service, or a proxy or "
+                    + "gateway on the way answers instead; check the provider's settings", status: status)
         }
         let named = refusal.map { AccountError.Code($0.code, status: status, isForTokens: isForTokens) }
         let code = named ?? AccountError.Code(status: status, isForTokens: isForTokens)
@@ -98,13 +99,14 @@ package struct EndpointRefusal: Sendable {
         return error(code)
     }
 
-    /// The same with another meaning: a provider's own rule, or its own sentence.
+    /// Returns the error with another meaning: a provider's own rule or sentence.
     package func error(
         _ code: AccountError.Code, message: String? = nil, cause: String? = nil
     ) -> AccountError {
         let name = refusal?.code.rawValue
         var error = AccountError(
-            code, message: message ?? code.sentence(host: host, status: status, name: name),
+            code,
+            message: message ?? code.sentence(host: host, status: status, name: name, address: response.newAddress),
             serverMessage: words.map(presentable), status: status)
         error.serverCause = (name ?? cause).map(presentable)
         return error
@@ -112,8 +114,7 @@ package struct EndpointRefusal: Sendable {
 }
 
 extension AccountError.Code {
-    /// What the RFCs' names mean (6749, 4.1.2.1 and 5.2; 8628, 3.5; 6750, 3.1; 7009, 2.2.1). A server's own name means what its status
-    /// does.
+    /// Maps the RFCs' names (6749, 4.1.2.1 and 5.2; 8628, 3.5; 6750, 3.1; 7009, 2.2.1). For a server's own name the status decides.
     package init(_ error: OAuthError.Code, status: Int, isForTokens: Bool = true) {
         switch error {
         case .invalidGrant: self = .invalidGrant
@@ -129,11 +130,11 @@ extension AccountError.Code {
         }
     }
 
-    /// What a status means that comes without a name.
-    /// - Parameter isForTokens: whether tokens were asked for: nobody is signed in then who could be forbidden something.
+    /// Maps a status that comes without a name.
+    /// - Parameter isForTokens: whether tokens were requested. Then no user is signed in, so nothing can be forbidden.
     package init(status: Int, isForTokens: Bool) {
         switch status {
-        // For now only: a network's sign-in portal answers so in the server's place.
+        // These redirects are temporary: a network's sign-in portal answers like this instead of the server.
         case 302, 303, 307: self = .malformedAnswer
         case 300..<400: self = .moved
         case 401: self = .expired
@@ -144,43 +145,58 @@ extension AccountError.Code {
         }
     }
 
-    /// For an answer that sends the client elsewhere for now.
+    /// Returns the message for a temporary redirect to another address.
     package static func redirectSentence(host: String, status: Int) -> String {
-        "\(host) was answered for by a redirect (HTTP \(status)), as a network's sign-in page sends it; sign in to the network in a browser, "
-            + "then try again"
+        "\(host) was not reached: a redirect (HTTP \(status)) came instead, as a network's sign-in page sends it; sign in to the network in a "
+            + "browser, then try again"
     }
 
     /// A sentence for a refusal that has no better one.
     /// - Parameter name: the cause as the server names it.
-    package func sentence(host: String, status: Int, name: String?) -> String {
+    /// - Parameter address: the new one, for an answer that names it (``HTTPResponse/newAddress``).
+    package func sentence(host: String, status: Int, name: String?, address: String? = nil) -> String {
         let name = name.map { " (\(presentable($0)))" } ?? ""
         switch self {
         case .invalidGrant:
-            return "\(host) does not accept what was given: it is wrong, used up or too old; sign in again"
+            return
+                "\(host) does not accept the code or the proof of this sign-in: it is wrong, used up or too old; sign in again"
         case .invalidCredentials: return "wrong user name or password"
         case .unknownUser: return "\(host) does not know the user: register first"
         case .unverifiedUser: return "the user's address is not confirmed yet"
         case .accessDenied: return "the sign-in was refused"
-        case .codeExpired: return "the time to use the code is over; begin again"
+        case .codeExpired: return "the code has expired; begin again"
         case .usedCode: return "the code has been used before; begin again"
         case .pending: return "nobody has answered the sign-in yet"
         case .expired: return "\(host) does not accept the session's token; sign in again"
         case .insufficientScope: return "the session may not do this: sign in with more scope"
         case .clientRefused: return "\(host) does not serve this client\(name): check its id and secret"
         case .invalidConfiguration: return "\(host) does not serve such a request\(name); check the provider's settings"
-        case .moved: return "\(host) has moved (HTTP \(status)); credentials are not sent on: set the new base URL"
+        case .moved:
+            let place = address.map { " to \($0)" } ?? ""
+            return "\(host) has moved\(place) (HTTP \(status)); credentials are not sent on: set the new base URL"
         case .malformedAnswer: return Self.redirectSentence(host: host, status: status)
         case .rateLimited: return "\(host) asks to slow down; try again in some minutes"
         case .forbidden: return "the signed-in user may not do this"
-        case .serverFault: return "\(host) has a fault of its own (HTTP \(status)); try again later"
+        case .serverFault: return "\(host) has an internal fault (HTTP \(status)); try again later"
         default: return "\(host) refused the request (HTTP \(status))\(name)"
         }
     }
 }
 
+extension HTTPResponse {
+    /// The address that a redirect names, fit to be shown. A user name, a password, a query and a fragment are left out, as they may be
+    /// secrets. Nil for an answer that names no absolute address.
+    package var newAddress: String? {
+        guard let location = header("Location") else { return nil }
+        let scheme = location.lowercased()
+        guard scheme.hasPrefix("https://") || scheme.hasPrefix("http://") else { return nil }
+        return presentable(ShownText.withoutUserInfo(String(location.prefix { $0 != "?" && $0 != "#" })))
+    }
+}
+
 extension HTTPRequest {
-    /// A form for an endpoint of an OAuth server, with the client's own proof (RFC 6749, 2.3.1).
-    /// - Parameter inQuery: whether the server wants the parameters in the address.
+    /// Creates a form request for an endpoint of an OAuth server, with the client's proof (RFC 6749, 2.3.1).
+    /// - Parameter inQuery: whether the server needs the parameters in the address.
     package init(
         _ form: FormRequest, to url: String, as client: ClientAuthentication, inQuery: Bool = false
     ) {
@@ -192,7 +208,7 @@ extension HTTPRequest {
         }
         let body = form.body(for: client)
         if inQuery {
-            // As a form, but for `+`, which not every reader takes for a space in a query.
+            // The query is encoded as a form, except for `+`, which not every reader takes for a space.
             self.url += (url.contains("?") ? "&" : "?") + body.revealString().replacing("+", with: "%20")
         } else {
             headers.append(HTTPHeader("Content-Type", FormRequest.contentType))
@@ -200,11 +216,11 @@ extension HTTPRequest {
         }
     }
 
-    /// What every request for JSON says.
+    /// The headers of every request for JSON.
     package static let usualHeaders = [HTTPHeader("Accept", "application/json"), HTTPHeader("User-Agent", "RainKit")]
 }
 
-/// The host of an address, and its port where one is given, fit to be shown; nil for what is no address.
+/// Returns the host of an address, with its port if there is one, in a form that is safe to show; nil if it is not an address.
 package func host(of url: String) -> String? {
     let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
     return parts.count > 2 ? presentable(String(parts[2].prefix { $0 != "?" })) : nil

@@ -2,18 +2,18 @@
 import RainCore
 import RainJSON
 
-/// Reads what a JSON Web Token (RFC 7519) says about itself. Nothing is verified: the server does that, and a client that
-/// believes its own token deceives only itself.
+/// Reads the claims of a JSON Web Token (RFC 7519). It verifies nothing. The server does that, and a client that trusts its own token
+/// deceives only itself.
 package enum JSONWebToken {
-    /// Tokens are a few kilobytes; anything much longer is no token.
+    /// Limits for a token. Tokens have a few kilobytes; anything much longer is not a token.
     private static let limits = JSONLimits(maximumBytes: 32 << 10, maximumDepth: 16, maximumValues: 2000)
 
     package static func claims(of token: Secret) -> JSONValue? { object(1, of: token) }
 
-    /// `alg` of the header (RFC 7515, section 4.1.1); nil if there is none.
+    /// Returns `alg` of the header (RFC 7515, section 4.1.1); nil if there is none.
     package static func algorithm(of token: Secret) -> String? { object(0, of: token)?["alg"]?.string }
 
-    /// Checks the times that a token says of itself. One of the wrong type would count as a token that never ends.
+    /// Checks the times in a token. One of the wrong type would count as a token that never expires.
     /// - Throws: `malformedAnswer`, naming the claim. A token that is not a JSON Web Token is not checked.
     package static func checkTimes(of token: Secret) throws(AccountError) {
         guard let claims = claims(of: token) else { return }
@@ -21,12 +21,12 @@ package enum JSONWebToken {
             let members = try JSONMembers(claims)
             for name in ["exp", "iat"] { _ = try members.number(name) }
         } catch {
-            throw AccountError(.malformedAnswer, message: "the access token that came cannot be used: \(error.message)")
+            throw AccountError(.malformedAnswer, message: "the received access token cannot be used: \(error.message)")
         }
     }
 
-    /// Whether the bytes have the form of a token: three parts, or five of an encrypted one (RFC 7516), of which the first is a JSON object.
-    /// Standard base64 counts too, as SPiD has it.
+    /// Returns whether the bytes have the form of a token. It has three parts, or five if encrypted (RFC 7516), and the first is a JSON
+    /// object. Standard base64 counts too, because SPiD uses it.
     package static func hasForm(_ token: Secret) -> Bool {
         let header: [UInt8]? = token.reveal { bytes in
             let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -44,7 +44,7 @@ package enum JSONWebToken {
         return (try? JSONValue(parsing: header, limits: limits))?.members != nil
     }
 
-    /// The JSON object in the header (0) or the payload (1).
+    /// Returns the JSON object in the header (0) or the payload (1).
     private static func object(_ index: Int, of token: Secret) -> JSONValue? {
         let text: [UInt8]? = token.reveal { bytes in
             let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -58,7 +58,7 @@ package enum JSONWebToken {
     }
 }
 
-/// RFC 4648, section 5, with or without padding; nil for anything else.
+/// Decodes base64url (RFC 4648, section 5), with or without padding. Returns nil for anything else.
 func base64URLDecoded(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> [UInt8]? {
     var digits = text
     while digits.last == UInt8(ascii: "="), text.count - digits.count < 2 { digits = digits.dropLast() }
@@ -87,19 +87,19 @@ func base64URLDecoded(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> [UInt8]? {
     return bytes
 }
 
-/// What an id token must say to be the answer to our own sign-in (OpenID Connect Core 1.0, section 3.1.3.7), its signature apart.
+/// Checks that an ID token answers our own sign-in (OpenID Connect Core 1.0, section 3.1.3.7). It does not check the signature.
 package struct IdentityTokenCheck: Sendable {
-    /// nil where the call that brought the token named no client.
+    /// The client id; nil if the call that returned the token named no client.
     var clientID: String?
     var issuer: String?
-    /// What the request sent; nil if it sent none.
+    /// The nonce of the request; nil if it sent none.
     var nonce: String?
-    /// The server's time where that is known. nil leaves the token's end alone.
+    /// The server's time, if known. With nil the token's expiry is not checked.
     var now: UnixTime?
-    /// Whether the server is an OpenID provider: then nothing that the specification demands may be absent.
+    /// Whether the server is an OpenID provider. Then all members that the specification requires must be present.
     var isOpenID: Bool
 
-    /// How far the clocks of a server and of whoever compares may differ, in seconds.
+    /// The allowed difference between two clocks, in seconds.
     package static let leeway = 60.0
     /// How far in the future a token may have been issued, in seconds, as in AppAuth (`kOIDAuthorizationSessionIATMaxSkew`).
     static let issueLeeway = 600.0
@@ -114,7 +114,8 @@ package struct IdentityTokenCheck: Sendable {
         self.isOpenID = isOpenID
     }
 
-    /// - Returns: the claims; nil for something that cannot be read, where nothing depends on it.
+    /// Checks the claims.
+    /// - Returns: the claims; nil for an unreadable token that nothing depends on.
     /// - Throws: `untrustedAnswer`, naming the claim.
     @discardableResult
     package func check(_ token: Secret) throws(AccountError) -> JSONValue? {
@@ -127,7 +128,7 @@ package struct IdentityTokenCheck: Sendable {
         if algorithm == nil || algorithm?.lowercased() == "none" { throw .untrusted("is not signed (alg none)") }
         if isOpenID {
             for name in ["iss", "sub", "aud", "exp", "iat"] where claims[name]?.unlessNull == nil {
-                throw .untrusted("lacks a claim that every id token has (\(name))")
+                throw .untrusted("lacks a claim that every ID token must have (\(name))")
             }
         }
         if let issuer, let own = claims["iss"], own != .string(issuer) {
@@ -141,22 +142,22 @@ package struct IdentityTokenCheck: Sendable {
         if let nonce, claims["nonce"] != .string(nonce) {
             throw .untrusted(
                 claims["nonce"]?.unlessNull == nil
-                    ? "does not name the sign-in that it is for (nonce)" : "is for another sign-in (nonce)")
+                    ? "does not name its sign-in (nonce)" : "is for another sign-in (nonce)")
         }
         return claims
     }
 
-    /// Each claim that decides something has the type that RFC 7519 and OpenID Connect give it.
+    /// Checks that each relevant claim has its type from RFC 7519 and OpenID Connect.
     private func checkTypes(_ claims: JSONValue) throws(JSONError) {
         let members = try JSONMembers(claims)
         for name in ["iss", "azp", "nonce", "at_hash"] { _ = try members.text(name) }
-        // Other servers number their users.
+        // Other servers use numbers for their users.
         if isOpenID { _ = try members.text("sub") }
         for name in ["exp", "iat", "nbf"] { _ = try members.number(name) }
         if claims["aud"]?.string == nil { _ = try members.texts("aud") }
     }
 
-    /// A token that was issued in the future, or is for later, is of another clock, or was made up.
+    /// Checks the start of validity. A token from the future has a time of another clock, or was made up.
     private func checkIssueTime(_ claims: JSONValue) throws(AccountError) {
         for (name, what) in [("iat", "was issued in the future"), ("nbf", "is not valid yet")] {
             guard let time = claims[name]?.double else { continue }
@@ -164,19 +165,19 @@ package struct IdentityTokenCheck: Sendable {
                 throw .untrusted("\(what) (\(name))", "check the clock of this machine, then sign in again")
             }
             if let end = claims["exp"]?.double, time > end + Self.leeway {
-                throw .untrusted("\(what) (\(name)): it would have expired before")
+                throw .untrusted("\(what) (\(name)): it would already have expired by then")
             }
         }
     }
 
-    /// Rules 3 to 5. A token for several audiences must name us as the one that it was issued to.
+    /// Checks rules 3 to 5. A token for several audiences must name us as the client to which it was issued.
     private func checkAudience(_ claims: JSONValue) throws(AccountError) {
         guard let clientID else { return }
         if let audience = claims["aud"] {
             let names = audience.array?.map(\.string) ?? [audience.string]
             guard names.contains(clientID) else { throw .untrusted("is for another client (aud)") }
             if names.count > 1, claims["azp"] == nil {
-                throw .untrusted("is for several clients and does not say to which it was issued (azp)")
+                throw .untrusted("is for several clients, but does not name the one to which it was issued (azp)")
             }
         }
         if let party = claims["azp"], party != .string(clientID) {
@@ -184,14 +185,14 @@ package struct IdentityTokenCheck: Sendable {
         }
     }
 
-    /// Words for issuers that a person would take for the same one.
+    /// Returns a remark for issuers that look the same to a person.
     private static func slash(_ found: String?, _ expected: String) -> String {
         guard let found, ServerMetadata.differOnlyInSlash(found, expected) else { return "" }
         return
             ": it names \(presentable(found)), which differs from \(presentable(expected)) only in the \"/\" at the end"
     }
 
-    /// What must be as it was at the sign-in (section 12.2), whatever the new token is otherwise.
+    /// Checks the claims that must not change after the sign-in (section 12.2).
     package static func checkRenewal(_ new: JSONValue, of old: JSONValue) throws(AccountError) {
         for (name, whose) in [("sub", "user"), ("iss", "issuer"), ("azp", "client")] {
             guard let before = old[name]?.unlessNull else { continue }
@@ -207,9 +208,9 @@ package struct IdentityTokenCheck: Sendable {
 }
 
 extension AccountError {
-    /// - Parameter what: what is wrong with the id token, behind "the id token that came".
+    /// - Parameter what: what is wrong with the ID token, as the rest of a sentence about it.
     package static func untrusted(_ what: String, _ advice: String = "sign in again") -> AccountError {
         AccountError(
-            .untrustedAnswer, message: "the id token that came \(what), so the tokens were not taken; \(advice)")
+            .untrustedAnswer, message: "the received ID token \(what), so the tokens were not accepted; \(advice)")
     }
 }

@@ -2,28 +2,28 @@
 import RainJSON
 import RainCore
 
-/// What a provider gives for a sign-in: proofs that are opaque to the client, but for when they expire.
+/// The tokens that a provider issues for a sign-in. To the client they are opaque, except for their expiry.
 public struct Tokens: Sendable, Equatable {
-    /// What kind of proof goes with each request.
+    /// The kind of proof that each request carries.
     public var kind: CredentialKind
-    /// Goes with each request: an access token, a password, the `Cookie` header's value.
+    /// The proof for each request: an access token, a password, the `Cookie` header's value.
     public var access: Secret
-    /// Brings new ones: a refresh token, or the password of a session that is signed in to again. nil where the provider gives none,
-    /// and then the session ends with the access token, unless it ``signsInAgain``.
+    /// The proof that gets new tokens: a refresh token, or the password for another sign-in. Nil if the provider gives none. Then the
+    /// session ends with the access token, unless it ``signsInAgain``.
     public var refresh: Secret?
-    /// When `refresh` expires, by this machine's clock; nil if nobody said.
+    /// When `refresh` expires, by this machine's clock; nil if unknown.
     public var refreshExpires: UnixTime?
-    /// The provider brings new tokens with what it has itself, its client's credentials above all.
+    /// Whether the provider can get new tokens with its own data, usually the client's credentials.
     public var signsInAgain = false
-    /// Tells who signed in (OpenID Connect's id token).
+    /// Names the signed-in user (OpenID Connect's ID token).
     public var identity: Secret?
-    /// When `access` came, by this machine's clock.
+    /// When `access` arrived, by this machine's clock.
     public var received: UnixTime
-    /// When `access` expires, by this machine's clock; nil if nobody said.
+    /// When `access` expires, by this machine's clock; nil if unknown.
     public var expires: UnixTime?
-    /// How many seconds before the end tokens are renewed; nil for the usual.
+    /// How many seconds before the expiry tokens are renewed; nil for the default.
     public var renewalMargin: Double?
-    /// What else the provider keeps with them by name: whom they are for (`principalID`), a user name, a CSRF token.
+    /// Other values that the provider stores with them, by name: their owner (`principalID`), a user name, a CSRF token.
     public var extras: [String: Secret] = [:]
 
     public init(
@@ -38,8 +38,8 @@ public struct Tokens: Sendable, Equatable {
         self.expires = expires
     }
 
-    /// The lifetime that JSON Web Tokens state about themselves is laid on the moment they came, so that a clock that is wrong
-    /// here does not matter. Without `iat` the stated end is all there is.
+    /// Creates tokens from a JSON Web Token. Its stated lifetime is counted from its arrival, so that a wrong local clock does not matter.
+    /// Without `iat` only the stated expiry is known.
     public init(jsonWebToken access: Secret, refresh: Secret?, identity: Secret?, received: UnixTime) {
         self.init(access: access, refresh: refresh, identity: identity, received: received)
         guard let claims = JSONWebToken.claims(of: access), let end = claims["exp"]?.double else { return }
@@ -50,8 +50,7 @@ public struct Tokens: Sendable, Equatable {
         }
     }
 
-    /// For a token that says when it ends and not when it was issued: its end by this machine's clock, where the server's is that far
-    /// ahead.
+    /// Corrects the expiry of a token that states its expiry but not its time of issue, if the server's clock is this far ahead.
     mutating func correctEnd(serverIsAhead seconds: Double) {
         guard let claims = JSONWebToken.claims(of: access), let end = claims["exp"]?.double else { return }
         if let issued = claims["iat"]?.double, end > issued { return }
@@ -64,13 +63,13 @@ public struct Tokens: Sendable, Equatable {
         set { extras[name] = newValue.map { Secret($0) } }
     }
 
-    /// By how many seconds the server's clock was ahead of this machine's, by its own word in the answer that brought the tokens.
+    /// How many seconds the server's clock was ahead of this machine's, from the answer with the tokens.
     package var serverIsAhead: Double? {
         get { self["server_ahead"].flatMap(Double.init) }
         set { self["server_ahead"] = newValue.map { "\($0)" } }
     }
 
-    /// What a renewal did not bring anew goes on as it was.
+    /// Keeps the old values that a renewal did not return.
     mutating func carryOver(from old: Tokens) {
         if refresh == nil {
             refresh = old.refresh
@@ -80,47 +79,47 @@ public struct Tokens: Sendable, Equatable {
         extras.merge(old.extras) { new, _ in new }
     }
 
-    /// Whether there is anything to get new tokens with, be it beyond its end by the clock here.
+    /// Whether there is a way to get new tokens, even if it has expired by the local clock.
     var haveRenewal: Bool { signsInAgain || refresh != nil }
 
-    /// Whether new tokens can be had without the user.
+    /// Returns whether the session can get new tokens without the user.
     public func canBeRenewed(at now: UnixTime) -> Bool {
         if signsInAgain { return true }
         guard refresh != nil else { return false }
         return refreshExpires.map { now < $0 } ?? true
     }
 
-    /// How long before the end tokens are renewed: a minute, or a tenth of a short life.
+    /// How many seconds before the expiry tokens are renewed. For a short lifetime it is a tenth of it.
     static let usualMargin = 60.0
 
-    /// How far a clock is set back before that is more than the usual correction, in seconds.
+    /// How far a clock may be set back as a usual correction, in seconds.
     static let usualCorrection = 60.0
 
-    /// Whether the access token is so near its end that it should be renewed first; or came later than now, so that the clock has been
-    /// set back and the end is not known.
+    /// Returns whether the access token should be renewed first, because it expires soon. Also true if it arrived later than now: the clock
+    /// has been set back, so the expiry is unknown.
     public func shouldBeRenewed(at now: UnixTime) -> Bool {
         guard let expires else { return false }
-        // What came as it ended came from elsewhere: the moment is not known.
+        // A token that arrived as it expired comes from another program, so the moment of its arrival is unknown.
         if received < expires, now.seconds < received.seconds - Self.usualCorrection { return true }
         return now.seconds >= expires.seconds - (renewalMargin ?? min(Self.usualMargin, (lifetime ?? 0) / 10))
     }
 
-    /// How many seconds the access token is good in all; nil if nobody said.
+    /// The lifetime of the access token in seconds; nil if unknown.
     var lifetime: Double? { expires.map { max(0, $0.seconds - received.seconds) } }
 
-    /// Whether the access token is beyond its end.
+    /// Returns whether the access token has expired.
     public func haveExpired(at now: UnixTime) -> Bool { expires.map { now >= $0 } ?? false }
 }
 
-/// What kind of proof a session holds (`authType` in other clients' words).
+/// The kind of proof that a session holds (`authType` in other clients).
 public struct CredentialKind: RawRepresentable, Sendable, Hashable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// An access token of OAuth's kind, whichever header it goes in.
+    /// An OAuth access token, in whichever header it is sent.
     public static let oauth = CredentialKind(rawValue: "oauth")
     /// User name and password with each request (RFC 7617). The user name is the extra `user`.
     public static let basic = CredentialKind(rawValue: "basic")
-    /// A web session's cookies. What goes with them is in the extras.
+    /// A web session's cookies. Other values for the requests are in the extras.
     public static let cookie = CredentialKind(rawValue: "cookie")
 }

@@ -5,23 +5,23 @@ import Synchronization
 
 /// A moment of civil time, in seconds since 1970 in UTC.
 public struct UnixTime: Sendable, Hashable, Comparable {
-    /// Seconds since 1970-01-01 00:00 UTC, without leap seconds, fractions included.
+    /// Seconds since 1970-01-01 00:00 UTC, without leap seconds, with fractions.
     public var seconds: Double
 
     public init(seconds: Double) { self.seconds = seconds }
 
     public static func < (left: Self, right: Self) -> Bool { left.seconds < right.seconds }
-    /// The moment that many seconds later, or earlier for a negative number.
+    /// Returns the moment that many seconds later, or earlier for a negative number.
     public static func + (time: Self, seconds: Double) -> Self { Self(seconds: time.seconds + seconds) }
 }
 
-/// Tells the time of day. Tokens expire by civil time: it goes on while a laptop sleeps, which monotonic time does not.
+/// Gives the time of day. Tokens expire by civil time, which continues while a laptop sleeps; monotonic time does not.
 public protocol WallClock: Sendable {
-    /// The current time. It may jump, also backwards, when somebody sets the clock.
+    /// The current time. It may jump, also backwards, if the clock is set.
     var now: UnixTime { get }
 }
 
-/// The machine's own.
+/// The machine's own clock.
 public struct SystemWallClock: WallClock {
     public init() {}
 
@@ -32,10 +32,10 @@ public struct SystemWallClock: WallClock {
     }
 }
 
-/// How far the server's clock is ahead of this machine's, by the `Date` of its answers.
+/// Measures how far the server's clock is ahead of this machine's, from the `Date` of its answers.
 ///
-/// Tokens expire by the server's clock. One that says when it was issued tells all that is needed; for one that does not, the clock
-/// here may be wrong by any amount, and this says by how much.
+/// Tokens expire by the server's clock. A token with its time of issue needs no correction. For other tokens the local clock may be wrong
+/// by any amount, and this class measures it.
 ///
 /// ```swift
 /// let server = ServerClock()
@@ -48,10 +48,10 @@ public final class ServerClock: Sendable {
 
     public init(clock: any WallClock = SystemWallClock()) { self.clock = clock }
 
-    /// In seconds, to the second; nil until an answer told. The last one counts.
+    /// The difference in whole seconds, from the last answer; nil until one had a date.
     public var secondsAhead: Double? { heard.withLock { $0 } }
 
-    /// The same client, to whose answers this clock listens.
+    /// Returns a client that passes its answers to this clock.
     public func listening(to http: any HTTPClient) -> any HTTPClient { ListeningClient(http: http, server: self) }
 
     fileprivate func hear(_ response: HTTPResponse) {
@@ -75,11 +75,11 @@ private struct ListeningClient: HTTPClient {
 }
 
 extension HTTPResponse {
-    /// When the server says it answered (`Date`, RFC 9110, 6.6.1); nil where it does not, or not readably.
+    /// The server's time of the answer (`Date`, RFC 9110, 6.6.1); nil if it is missing or unreadable.
     package var date: UnixTime? { header("Date").flatMap(UnixTime.init(httpDate:)) }
 
-    /// How long the server asks to be left alone (`Retry-After`, RFC 9110, 10.2.3): seconds, or a date, which is counted from the
-    /// server's own ``date``. At most a day: what asks for more is out of order itself.
+    /// How long the server asks to wait (`Retry-After`, RFC 9110, 10.2.3): seconds, or a date, which is compared with the server's own
+    /// ``date``. At most a day, because a longer time is an error of the server.
     package var retryAfter: Duration? {
         guard let text = header("Retry-After") else { return nil }
         let seconds: Double
@@ -95,7 +95,7 @@ extension HTTPResponse {
 }
 
 extension UnixTime {
-    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, the one form of RFC 9110, 5.6.7, that is still sent.
+    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, the only form of RFC 9110, 5.6.7, that is still sent.
     package init?(httpDate text: String) {
         let parts = text.split(separator: " ")
         guard text.utf8.count == 29, parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT",
@@ -120,7 +120,7 @@ private func number(_ text: Substring, digits: Int) -> Int? {
     return Int(text)
 }
 
-/// The proleptic Gregorian calendar with years that begin in March, so that the leap day comes last.
+/// Returns the days since 1970 in the proleptic Gregorian calendar. Its years begin in March here, so that the leap day comes last.
 package func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let shifted = (month + 9) % 12

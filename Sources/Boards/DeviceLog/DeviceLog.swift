@@ -3,7 +3,7 @@ import RainCore
 import RainIO
 import Synchronization
 
-/// The log of the board at a port, as it comes: fed by whoever reads the port, asked by whoever wants to know.
+/// The log of the board at a port, while it arrives. One task feeds it from the port; others ask for the state.
 public final class DeviceLog: Sendable {
     fileprivate struct State {
         var reader = DeviceLogReader()
@@ -13,23 +13,23 @@ public final class DeviceLog: Sendable {
         var nameHeard: Duration?
         var failedStarts = FailedStarts()
         var lastTrouble: DeviceTrouble?
-        /// The last line ended behind the name of a secret.
+        /// The last line ended after the name of a secret.
         var awaitsSecret = false
     }
 
-    /// What a moment of the log is.
+    /// A snapshot of the log's state.
     public struct Moment: Sendable {
-        /// What is known of the board.
+        /// The facts known about the board.
         public var summary: DeviceSummary
-        /// Whether anything at all has come.
+        /// Whether any byte has arrived.
         public var hasHeard: Bool
-        /// How many bytes have come since the last line end; at most 4096 are counted.
+        /// The number of bytes since the last line end, counted up to 4096.
         public var unfinishedBytes: Int
         /// Whether a command console has shown its prompt.
         public var hasPrompt: Bool
-        /// When the board said what it is called, or that it will not be provisioned, since its last start.
+        /// When the board printed its name, or that it will not be provisioned, since its last start.
         public var decided: Duration?
-        /// Whether the board has failed to come up at two starts in a row, which no patience mends.
+        /// Whether the board failed to come up at two starts in a row. Waiting longer does not help then.
         public var failsToStart: Bool
     }
 
@@ -39,9 +39,9 @@ public final class DeviceLog: Sendable {
     private let event: @Sendable (DeviceLogEvent) -> Void
 
     /// - Parameters:
-    ///   - now: the time since any moment that does not change.
-    ///   - line: is handed each line, without the secrets that firmware prints.
-    ///   - event: is handed what the lines say, each after the line that says it.
+    ///   - now: the time since any fixed moment.
+    ///   - line: called with each line, without the secrets that firmware prints.
+    ///   - event: called with the meaning of a line, after `line`.
     public init(
         now: @escaping @Sendable () -> Duration, line: @escaping @Sendable (String) -> Void = { _ in },
         event: @escaping @Sendable (DeviceLogEvent) -> Void = { _ in }
@@ -51,16 +51,16 @@ public final class DeviceLog: Sendable {
         self.event = event
     }
 
-    /// Takes what was read from the port.
+    /// Accepts bytes that were read from the port.
     public func take(_ bytes: [UInt8]) {
         let time = now()
         for read in state.withLock({ $0.take(bytes, at: time) }) {
-            line(read.text)
+            if let text = read.text { line(text) }
             for said in read.events { event(said) }
         }
     }
 
-    /// What is known now.
+    /// The current snapshot.
     public var moment: Moment {
         state.withLock {
             Moment(
@@ -70,7 +70,7 @@ public final class DeviceLog: Sendable {
         }
     }
 
-    /// What has gone wrong since that was asked last; nil where nothing has.
+    /// Returns the trouble found since the last call; nil if there is none.
     public func takeTrouble() -> DeviceTrouble? {
         state.withLock { state in
             defer { state.lastTrouble = nil }
@@ -81,8 +81,8 @@ public final class DeviceLog: Sendable {
 
 extension DeviceLog.State {
     struct Read {
-        /// As it may be shown.
-        let text: String
+        /// The text that may be shown; nil for a line that has not ended.
+        let text: String?
         let events: [DeviceLogEvent]
     }
 
@@ -94,6 +94,9 @@ extension DeviceLog.State {
                 shown.append(Read(text: masked(line), events: take(line: line, at: time)))
             } else if byte == UInt8(ascii: " "), assembler.pending == ConsoleTranscript.prompt {
                 hasPrompt = true
+            } else if assembler.pending.count.isMultiple(of: Legibility.sample), !assembler.isOverflowing {
+                let events = heard(reader.take(unfinished: assembler.pending), at: time)
+                if !events.isEmpty { shown.append(Read(text: nil, events: events)) }
             }
         }
         return shown
@@ -107,7 +110,11 @@ extension DeviceLog.State {
     }
 
     private mutating func take(line: [UInt8], at time: Duration) -> [DeviceLogEvent] {
-        let events = reader.take(line, at: time)
+        heard(reader.take(line, at: time), at: time)
+    }
+
+    @discardableResult
+    private mutating func heard(_ events: [DeviceLogEvent], at time: Duration) -> [DeviceLogEvent] {
         for event in events {
             switch event {
             case .restarted:
@@ -122,7 +129,7 @@ extension DeviceLog.State {
                 nameHeard = nameHeard ?? time
                 failedStarts.failed()
             case .applicationStarted:
-                // The boot loader has found another one.
+                // The boot loader has found another image.
                 if !reader.summary.isDown { (nameHeard, failedStarts) = (nil, FailedStarts()) }
             case .sessionEstablished, .joined: break
             }
@@ -131,21 +138,21 @@ extension DeviceLog.State {
     }
 }
 
-/// What the log of a board says that a client acts on.
+/// An event in a board's log that a client acts on.
 public enum DeviceLogEvent: Sendable {
-    /// The ROM's first line: the board was reset, and what was known of its last run is over.
+    /// The ROM's first line: the board was reset, and facts about its last run are no longer valid.
     case restarted
     /// The application has started; `app_init` names it.
     case applicationStarted
-    /// The provisioning service runs, under that name.
+    /// The provisioning service is running under this name.
     case provisioningStarted(name: String)
-    /// What the board's QR code says: its name, its proof of possession and how it is reached.
+    /// The content of the board's QR code: its name, its proof of possession and its transport.
     case code(QRPayload)
-    /// Name and proof that an application prints instead of a code: those from before 2024, and Arduino sketches.
+    /// A name and proof that an application prints without a code: applications from before 2024, and Arduino sketches.
     case announced(name: String, proof: ProofOfPossession?)
-    /// The application starts provisioning and does not print the name of its service, as Arduino sketches without `printQR` do.
+    /// The application starts provisioning and does not print the name of its service, like Arduino sketches without `printQR`.
     case unnamedProvisioning
-    /// The board has Wi-Fi settings of earlier and starts no provisioning.
+    /// The board has earlier Wi-Fi settings and starts no provisioning.
     case alreadyProvisioned
     /// A client has proven that it may provision the board.
     case sessionEstablished
@@ -155,12 +162,12 @@ public enum DeviceLogEvent: Sendable {
     case trouble(DeviceTrouble)
 }
 
-/// Counts the starts in a row that ended with a board that does not come up: one may be a button that was held, the second is no accident.
+/// Counts consecutive starts at which the board does not come up. One may be a button that was held; the second is no accident.
 struct FailedStarts: Sendable {
     private var count = 0
     private var hasFailed = false
 
-    /// Whether nothing will come of waiting.
+    /// Whether waiting does not help.
     var isDown: Bool { count >= 2 }
 
     mutating func restarted() {

@@ -2,25 +2,35 @@
 import RainCore
 import RainIO
 
-/// Reads the log of a board on an ESP chip line by line: the lines of its ROM, its boot loader, ESP-IDF, RainMaker and Arduino's libraries.
+/// Reads the log of a board with an ESP chip line by line: the lines of its ROM, its boot loader, ESP-IDF, RainMaker and Arduino's
+/// libraries.
 ///
-/// A value without a clock: the caller says when a line came. A line that is torn, or that only looks like one of these, has no effect.
+/// It is a value without a clock: the caller passes the time of each line. A torn line, or one that only resembles these, has no effect.
 public struct DeviceLogReader: Sendable {
-    /// What is known so far.
+    /// The facts found so far.
     public private(set) var summary = DeviceSummary()
     private var crash = CrashReader()
     private var loops = BootLoopWatch()
     private var legibility = Legibility()
     private var checksum = ImageChecksum()
-    /// A watchdog has restarted the chip, and the lines that follow may say why.
+    /// A watchdog has restarted the chip, and the following lines may explain why.
     private var hasWatchdogReset = false
+    /// Since the chip's start the boot loader has printed why it rejects an image.
+    private var hasRefusedImage = false
 
     public init() {}
 
+    /// Examines a line that has become long without an end.
+    ///
+    /// - Returns: its events, in order; usually none.
+    mutating func take(unfinished line: [UInt8]) -> [DeviceLogEvent] {
+        legibility.turnsUnreadable(unfinished: line) ? [trouble(.unreadable)] : []
+    }
+
     /// - Parameters:
-    ///   - line: without its end; terminal escapes may be in it.
-    ///   - time: since any moment that does not change.
-    /// - Returns: what it says, in order.
+    ///   - line: without its end; may contain terminal escapes.
+    ///   - time: since any fixed moment.
+    /// - Returns: the line's events, in order.
     public mutating func take(_ line: [UInt8], at time: Duration = .zero) -> [DeviceLogEvent] {
         if legibility.turnsUnreadable(line) { return [trouble(.unreadable)] }
         let parsed = DeviceLogLine(line)
@@ -28,13 +38,17 @@ public struct DeviceLogReader: Sendable {
         if parsed.level != nil, !parsed.tag.isEmpty { summary.hasLog = true }
         if let restart = restart(text, at: time) { return restart }
         if parsed.level == .error { loops.lastError = BootTrouble.excerpt(text) }
+        crash.note(parsed)
         if let found = complaint(in: parsed, text) {
             hasWatchdogReset = false
+            // The boot loader prints this after each image that it rejected.
+            if BootTrouble.isConsequence(parsed), hasRefusedImage { return [] }
+            if parsed.level != nil, found.endsWithApplication { hasRefusedImage = true }
             return [trouble(found)]
         }
         var events: [DeviceLogEvent] = []
         if parsed.level != nil {
-            // The image in the flash runs.
+            // The image in the flash is running.
             checksum.applicationStarted()
             events += watchdogReset()
         }
@@ -81,12 +95,13 @@ public struct DeviceLogReader: Sendable {
         let before = watchdogReset()
         summary.restart()
         crash = CrashReader()
+        hasRefusedImage = false
         checksum.restarted()
         guard let loop = loops.restarted(at: time) else { return before + [.restarted] }
         return before + [.restarted, trouble(loop)]
     }
 
-    /// A watchdog's reset, unless something was found since that explains it.
+    /// Reports a watchdog's reset, unless a later line explained it.
     private mutating func watchdogReset() -> [DeviceLogEvent] {
         guard hasWatchdogReset else { return [] }
         hasWatchdogReset = false
@@ -145,7 +160,7 @@ public struct DeviceLogReader: Sendable {
         return text.after("Connected with IP Address:").flatMap { joined($0) }
     }
 
-    /// What sketches with Arduino's WiFiProv print themselves, without a level.
+    /// Reads lines that sketches with Arduino's WiFiProv print themselves, without a level.
     private mutating func arduino(_ line: DeviceLogLine) -> DeviceLogEvent? {
         let text = line.whole
         // The library's own line, `[  1234][I][WiFiProv.cpp:190] beginProvision(): Already Provisioned`.
@@ -170,20 +185,20 @@ public struct DeviceLogReader: Sendable {
 }
 
 extension DeviceLogLine {
-    /// What stands in the line but for level and time.
+    /// The line without level and time.
     var whole: String { tag.isEmpty ? text : "\(tag): \(text)" }
 }
 
 extension StringProtocol {
-    /// What follows that beginning.
+    /// Returns the text after that prefix; nil without the prefix.
     func after(_ prefix: String) -> SubSequence? {
         let (bytes, wanted) = (utf8, prefix.utf8)
         guard bytes.starts(with: wanted) else { return nil }
         return self[bytes.index(bytes.startIndex, offsetBy: wanted.count)...]
     }
 
-    /// What follows the first place where that stands. Bytes are compared, which is many times faster than characters: a board's log may
-    /// come at 3 MB/s.
+    /// Returns the text after the first occurrence of `mark`. Compares bytes, which is many times faster than characters: a board's log may
+    /// arrive at 3 MB/s.
     func behind(_ mark: String) -> SubSequence? {
         let (bytes, wanted) = (utf8, mark.utf8)
         guard let first = wanted.first else { return self[...] }
@@ -196,25 +211,25 @@ extension StringProtocol {
     }
 }
 
-/// One line of what a board prints: a log line of ESP-IDF's, or any other text.
+/// One line of a board's output: a log line of ESP-IDF, or any other text.
 ///
-/// ESP-IDF writes `I (1234) tag: text`, where its configuration may leave out the time, the tag or both (`esp_log_format.h`,
-/// `log_format_text.c`); what an application prints itself has no level.
+/// ESP-IDF writes `I (1234) tag: text`. Its configuration may omit the time, the tag or both (`esp_log_format.h`, `log_format_text.c`). A
+/// line that an application prints itself has no level.
 public struct DeviceLogLine: Sendable, Equatable {
-    /// How much a line matters, by ESP-IDF's letter for it.
+    /// The importance of a line, with ESP-IDF's letter for it.
     public enum Level: String, Sendable {
-        /// By the letter that stands at the line's beginning.
+        /// The letter at the beginning of the line.
         case error = "E", warning = "W", info = "I", debug = "D", verbose = "V"
     }
 
-    /// Nil where the line is none of ESP-IDF's log.
+    /// Nil if the line is not from ESP-IDF's log.
     public var level: Level?
-    /// The part of the firmware that speaks, such as `app_wifi`; empty where the line names none.
+    /// The part of the firmware that logs, such as `app_wifi`; empty if the line names none.
     public var tag: String
-    /// What it says, without the spaces at its end.
+    /// The text, without spaces at its end.
     public var text: String
 
-    /// - Parameter line: without its end. Terminal escapes are taken off, and bytes that are no UTF-8 are replaced.
+    /// - Parameter line: without its end. Terminal escapes are removed, and bytes that are not UTF-8 are replaced.
     public init(_ line: [UInt8]) {
         var rest = removingTerminalEscapes(line)[...]
         level = Self.level(&rest)
@@ -232,7 +247,7 @@ public struct DeviceLogLine: Sendable, Equatable {
         return level
     }
 
-    /// `(1234) `, `(12:34:56.789) `, or nothing.
+    /// Skips `(1234) ` or `(12:34:56.789) `, if the text begins with it.
     private static func skipTime(_ rest: inout ArraySlice<UInt8>) {
         guard rest.first == UInt8(ascii: "("), let end = rest.prefix(40).firstIndex(of: UInt8(ascii: ")")) else {
             return
@@ -250,10 +265,10 @@ public struct DeviceLogLine: Sendable, Equatable {
     }
 }
 
-/// The QR code's text where firmware prints it, in the forms of esp-rainmaker's examples and ESP-IDF's own.
+/// The text of the QR code in firmware's output, in the forms of esp-rainmaker's examples and ESP-IDF's own.
 enum PrintedCode {
-    /// The pages that show a code: RainMaker's (`app_network.c`), and ESP-IDF's for its wifi_prov example. Others, such as HomeKit's, are not
-    /// about provisioning.
+    /// The pages that show a code: RainMaker's (`app_network.c`), and ESP-IDF's for its wifi_prov example. Other pages, such as HomeKit's,
+    /// are not about provisioning.
     private static let pages = [
         "https://rainmaker.espressif.com/qrcode.html?data=",
         "https://espressif.github.io/esp-jumpstart/qrcode.html?data=",
@@ -261,11 +276,11 @@ enum PrintedCode {
 
     enum Reading {
         case code(QRPayload)
-        /// A board's code with a member that cannot be used, and the sentence that says so.
+        /// A board's code with an unusable member, and the message about it.
         case faulty(String)
     }
 
-    /// Reads the line; nil for a line that only looks as if it held a code.
+    /// Reads the line; returns nil for a line that only appears to contain a code.
     static func read(_ line: DeviceLogLine) -> Reading? {
         let whole = line.whole
         var text: Substring?
@@ -279,27 +294,27 @@ enum PrintedCode {
             let payload = try QRPayload(Array(text.utf8))
             return isName(payload.name) ? .code(payload) : nil
         } catch {
-            // Any other error is that of a torn line, or of another project's.
+            // Any other error comes from a torn line, or from another project's code.
             return error.cause == nil ? nil : .faulty(error.message)
         }
     }
 
-    /// What an application prints instead of a code.
+    /// The name and proof that an application prints without a code.
     struct Announcement {
         let name: String
         var proof: ProofOfPossession?
         var transport: QRPayload.Transport?
-        /// Of the board's access point.
+        /// The password of the board's access point.
         var passphrase: Secret?
     }
 
-    /// Name and proof in a line of their own, as applications printed them before August 2024 and as Arduino sketches still do.
+    /// Returns the name and proof of a line that announces them, as in applications from before August 2024 and in Arduino sketches.
     static func announcement(in line: DeviceLogLine) -> Announcement? {
         let found = application(line.text) ?? sketch(line.whole) ?? library(line.whole)
         return found.flatMap { isName($0.name) ? $0 : nil }
     }
 
-    /// `Provisioning Started. Name : PROV_a1b2c3, POP : abcd1234`; `<null>` means that there is no proof.
+    /// Reads `Provisioning Started. Name : PROV_a1b2c3, POP : abcd1234`; `<null>` means that there is no proof.
     private static func application(_ text: String) -> Announcement? {
         guard let rest = text.after("Provisioning Started. Name : "), let proof = rest.behind(", POP : ") else {
             return nil
@@ -308,7 +323,7 @@ enum PrintedCode {
         return Announcement(name: String(name), proof: self.proof(proof))
     }
 
-    /// `Provisioning Started with name "PROV_1234" and PoP "abcd1234" on SoftAP`, of the RainMaker examples of arduino-esp32.
+    /// Reads `Provisioning Started with name "PROV_1234" and PoP "abcd1234" on SoftAP`, from the RainMaker examples of arduino-esp32.
     private static func sketch(_ text: String) -> Announcement? {
         guard let rest = text.after("Provisioning Started with name \""), let behind = rest.behind("\" and PoP \"")
         else { return nil }
@@ -319,8 +334,8 @@ enum PrintedCode {
             name: String(name), proof: self.proof(proof), transport: on.hasPrefix("SoftAP") ? .softap : .ble)
     }
 
-    /// `[ 123][I][WiFiProv.cpp:147] beginProvision(): Starting provisioning AP using SOFTAP. service_name : PROV_1, password : p, pop : x`, of
-    /// arduino-esp32's WiFiProv library.
+    /// Reads a line of arduino-esp32's WiFiProv library: `[ 123][I][WiFiProv.cpp:147] beginProvision(): Starting provisioning AP using
+    /// SOFTAP. service_name : PROV_1, password : p, pop : x`.
     private static func library(_ text: String) -> Announcement? {
         guard let rest = text.behind(" using BLE. service_name : ") ?? text.behind(" using SOFTAP. service_name : "),
             let proof = rest.behind(", pop : ")
@@ -335,12 +350,12 @@ enum PrintedCode {
             name: String(name), proof: found.proof, transport: .softap, passphrase: Secret(String(password)))
     }
 
-    /// `printf` writes `(null)` for a pointer to nothing, and older applications `<null>`.
+    /// Returns the proof. `printf` writes `(null)` for a null pointer, and older applications write `<null>`.
     private static func proof(_ text: Substring) -> ProofOfPossession? {
         text == "<null>" || text == "(null)" || text.isEmpty ? nil : ProofOfPossession(String(text))
     }
 
-    /// A name that can be advertised, and shown.
+    /// Whether this name can be advertised and displayed.
     static func isName(_ text: some StringProtocol) -> Bool {
         (1...32).contains(text.utf8.count) && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
     }

@@ -1,68 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 
-/// What is known of a board from its log since it last started. Proofs and passwords in it are of types that cannot be printed.
+/// The facts about a board from its log since its last start. Proofs and passwords in it have types that cannot be printed.
 public struct DeviceSummary: Sendable {
-    /// Such as `esp32c3` (`ESP-ROM:esp32c3-api1-20210207`).
+    /// The chip, such as `esp32c3` (`ESP-ROM:esp32c3-api1-20210207`).
     public var chip: String?
-    /// Of the chip, such as `v0.4`.
+    /// The chip's revision, such as `v0.4`.
     public var revision: String?
-    /// The station's address, as the Wi-Fi driver prints it, or as a node id that is one.
+    /// The station's address, printed by the Wi-Fi driver or used as the node id.
     public var macAddress: String?
-    /// The version of ESP-IDF that the application was built with; the boot loader's where only that is known.
+    /// The version of ESP-IDF that the application was built with; the boot loader's if only that is known.
     public var frameworkVersion: String?
-    /// The application's name: for Espressif's examples that of their folder, such as `led_light`.
+    /// The application's name; Espressif's examples are named after their folder, such as `led_light`.
     public var project: String?
     /// The application's version.
     public var version: String?
-    /// Why it started.
+    /// Why the board started.
     public var reset: ResetReason?
-    /// Its id in the cloud.
+    /// The board's id in the cloud.
     public var nodeID: NodeID?
-    /// The name of the provisioning service, once that runs.
+    /// The name of the provisioning service, once it is running.
     public var serviceName: String?
-    /// What its QR code says.
+    /// The content of its QR code.
     public var code: QRPayload?
-    /// Why the QR code that it prints cannot be used, in a sentence.
+    /// Why the QR code that it prints cannot be used, as a sentence.
     public var codeFault: String?
-    /// The proof of possession that an application without a code names.
+    /// The proof of possession that an application without a code printed.
     public var announcedProof: ProofOfPossession?
-    /// The transport that it names; nil if it names none.
+    /// The transport that the application printed; nil if it printed none.
     public var announcedTransport: QRPayload.Transport?
-    /// The password of its access point that it names.
+    /// The access point's password that the application printed.
     public var announcedPassphrase: Secret?
-    /// It says that it can be provisioned, and not under which name.
+    /// Whether the board printed that it can be provisioned, but not under which name.
     public var isUnnamed = false
-    /// It has Wi-Fi settings of earlier, and starts no provisioning.
+    /// Whether it has earlier Wi-Fi settings and starts no provisioning.
     public var isProvisioned = false
-    /// The application reads commands at its first UART (`rmaker_console`), which is not the chip's own USB.
+    /// Whether the application reads commands at its first UART (`rmaker_console`), which is not the chip's own USB.
     public var hasConsole = false
-    /// Its address on Wi-Fi.
+    /// The board's address on Wi-Fi.
     public var address: String?
     /// The host of its cloud.
     public var cloudHost: String?
-    /// What is wrong, the oldest first; the last eight. They outlive a restart, since that is what most of them lead to.
+    /// The troubles found, oldest first; at most the last eight. They are kept over a restart, because most of them cause one.
     public var troubles: [DeviceTrouble] = []
-    /// How often it has started since somebody listens.
+    /// The number of starts since listening began.
     public var starts = 0
-    /// A line has come that only ESP-IDF's log looks like.
+    /// Whether a line arrived that only ESP-IDF's log contains.
     public var hasLog = false
 
     public init() {}
 
-    /// The most that is kept of ``troubles``.
+    /// The maximum number of ``troubles``.
     static let maximumTroubles = 8
 
     mutating func add(_ trouble: DeviceTrouble) {
+        if trouble.endsService { serviceName = nil }
         guard troubles.last != trouble else { return }
         troubles.append(trouble)
         if troubles.count > Self.maximumTroubles { troubles.removeFirst() }
     }
 
-    /// Forgets what kept applications from starting.
+    /// Removes troubles that prevented applications from starting.
     mutating func startApplication() { troubles.removeAll(where: \.endsWithApplication) }
 
-    /// Forgets what a restart changes.
+    /// Removes facts that a restart changes.
     mutating func restart() {
         var fresh = DeviceSummary()
         fresh.troubles = troubles
@@ -72,14 +73,14 @@ public struct DeviceSummary: Sendable {
         self = fresh
     }
 
-    /// Whether anything that was heard is what an ESP chip or its firmware prints.
+    /// Whether any line came from an ESP chip or its firmware.
     public var isESP: Bool { starts > 0 || hasLog || serviceName != nil || isUnnamed || !troubles.isEmpty }
 
-    /// Whether it does not come up until somebody fixes something.
+    /// Whether the board does not come up until somebody fixes something.
     public var isDown: Bool { serviceName == nil && troubles.contains(where: \.isFatal) }
 
-    /// What is wrong with a board that has not named its service: the last trouble that keeps it down, and for one that restarts again and
-    /// again what it does so for, where that was heard.
+    /// The trouble of a board that has not named its service: the last one that keeps it down. For a board that restarts again and again,
+    /// it is the reason of the restarts, if it was heard.
     public var verdict: DeviceTrouble? {
         guard serviceName == nil else { return nil }
         if let fatal = troubles.last(where: { $0.isFatal && !$0.isLoop }) { return fatal }
@@ -89,7 +90,7 @@ public struct DeviceSummary: Sendable {
 }
 
 extension DeviceSummary {
-    /// What the board has said that it is.
+    /// The board's description of itself.
     public var identity: PrintedIdentity {
         var identity = PrintedIdentity()
         identity.chip = chip
@@ -107,7 +108,8 @@ extension DeviceSummary {
 }
 
 extension DeviceSummary {
-    /// Takes what a line says of the board itself (ESP-IDF's `bootloader_init.c`, `esp_app_desc.c`; esp-rainmaker's `esp_rmaker_node.c`).
+    /// Reads facts about the board itself from a line (ESP-IDF's `bootloader_init.c`, `esp_app_desc.c`; esp-rainmaker's
+    /// `esp_rmaker_node.c`).
     mutating func learn(from line: DeviceLogLine) {
         let text = line.text
         switch line.tag {
@@ -155,22 +157,22 @@ extension DeviceSummary {
 }
 
 extension StringProtocol {
-    /// At most 64 characters of it.
+    /// The first word, at most 64 characters.
     fileprivate var firstWord: String? {
         split(separator: " ", maxSplits: 1).first.map { String($0.prefix(64)) }
     }
 }
 
-/// Why the chip started, as its ROM says: `rst:0x1 (POWERON),boot:0xc (SPI_FAST_FLASH_BOOT)`.
+/// Why the chip started, from a line of its ROM: `rst:0x1 (POWERON),boot:0xc (SPI_FAST_FLASH_BOOT)`.
 ///
-/// The numbers behind `rst:` mean the same on all chips that print them (`esp_rom/…/rom/rtc.h`). The strapping bits do not, so the words
-/// behind them decide.
+/// The numbers after `rst:` have the same meaning on all chips that print them (`esp_rom/…/rom/rtc.h`). The strapping bits have not, so the
+/// words after them decide.
 public struct ResetReason: Sendable, Equatable {
-    /// The number behind `rst:`.
+    /// The number after `rst:`.
     public var number: Int
-    /// The strapping pins behind `boot:`; nil if the line does not show them.
+    /// The strapping pins after `boot:`; nil if the line does not show them.
     public var straps: Int?
-    /// The ROM's word for the strapping pins, such as `SPI_FAST_FLASH_BOOT`; nil if the line has none, or not all of it.
+    /// The ROM's word for the strapping pins, such as `SPI_FAST_FLASH_BOOT`; nil if it is missing or incomplete.
     public var mode: String?
 
     public init(number: Int, straps: Int?, mode: String? = nil) {
@@ -179,20 +181,20 @@ public struct ResetReason: Sendable, Equatable {
         self.mode = mode
     }
 
-    /// - Parameter line: nil unless it begins as the ROM's line does.
+    /// - Parameter line: the result is nil unless the line begins like the ROM's.
     public init?(_ line: String) {
         guard let rest = line.after("rst:0x"), let number = Self.hexadecimal(rest) else { return nil }
         self.number = number
         guard let boot = line.behind(",boot:0x") else { return }
         straps = Self.hexadecimal(boot)
-        // The word may have brackets of its own: `(DOWNLOAD(USB/UART0/1))`.
+        // The word may contain brackets: `(DOWNLOAD(USB/UART0/1))`.
         guard let word = boot.behind("("), word.utf8.last == UInt8(ascii: ")") else { return }
         mode = String(word.dropLast().prefix(64))
     }
 
-    /// Whether the ROM waits for new firmware and starts none, because the BOOT button was held or its pin is low.
+    /// Whether the ROM waits for new firmware instead of starting the application, because the BOOT button was held or its pin is low.
     ///
-    /// - Parameter chip: decides which bit is the BOOT button's, for a line without a word. Nil if it is not known: then nothing is decided.
+    /// - Parameter chip: decides which bit is the BOOT button's, for a line without a word. If it is nil, such a line returns false.
     public func isDownload(on chip: Chip?) -> Bool {
         // `DOWNLOAD(USB/UART0/1)`, `DOWNLOAD_BOOT(UART0/…)`, `SPI_DOWNLOAD_BOOT`, `UART_BOOT(SDIO)`, `SDIO_REI_FEO_V1_BOOT`.
         if let mode {
@@ -210,12 +212,12 @@ public struct ResetReason: Sendable, Equatable {
         }
     }
 
-    /// In plain words.
+    /// The reason as a text.
     public var words: String {
         switch number {
         case 0x1: "power on, or the reset button"
         case 0x3, 0xC: "restarted by its software"
-        case 0x5: "woke from deep sleep"
+        case 0x5: "woke up from deep sleep"
         case 0x7, 0x8, 0xB, 0x11: "a watchdog found its software stuck"
         case 0x9, 0xD, 0x10: "a watchdog found that it did not start"
         case 0xF: "its supply voltage fell"
@@ -232,21 +234,21 @@ public struct ResetReason: Sendable, Equatable {
     }
 }
 
-/// A chip of the ESP32 family by the name in its ROM's log, such as `esp32c3`, with the differences that decide what a boot log means.
+/// A chip of the ESP32 family, by the name in its ROM's log, such as `esp32c3`. Its properties decide what a boot log means.
 public struct Chip: Sendable, Hashable {
-    /// As the ROM prints it, such as `esp32c3`.
+    /// The name that the ROM prints, such as `esp32c3`.
     public let name: String
 
     public init(_ name: String) { self.name = name }
 
-    /// As its maker writes it, such as `ESP32-C3`.
+    /// The name that its maker writes, such as `ESP32-C3`.
     public var title: String {
         let family = "esp32"
         guard let rest = name.after(family), !rest.isEmpty else { return name.uppercased() }
         return "ESP32-\(rest.uppercased())"
     }
 
-    /// Where the ROM looks for the boot loader in the flash (esptool's `BOOTLOADER_FLASH_OFFSET`); nil for a chip that is not known here.
+    /// Where the ROM looks for the boot loader in the flash (esptool's `BOOTLOADER_FLASH_OFFSET`); nil for an unknown chip.
     public var bootLoaderOffset: String? {
         switch name {
         case "esp32", "esp32s2": "0x1000"
@@ -256,12 +258,12 @@ public struct Chip: Sendable, Hashable {
         }
     }
 
-    /// The bit behind `boot:` that is clear while the BOOT button is held: GPIO0 on an ESP32, and bit 3 on all later chips (esptool's
+    /// The bit after `boot:` that is clear while the BOOT button is held: GPIO0 on an ESP32, and bit 3 on all later chips (esptool's
     /// boot-mode-selection.rst).
     var bootButton: Int { name == "esp32" ? 0x10 : 0x08 }
 
-    /// The chip that a ROM's first line names: `ESP-ROM:esp32c3-api1-20210207`, and on an ESP32, whose ROM does not name itself,
-    /// `ets Jul 29 2019 12:21:46`.
+    /// Finds the chip in a ROM's first line: `ESP-ROM:esp32c3-api1-20210207`. The ROM of an ESP32 does not name itself and prints `ets Jul
+    /// 29 2019 12:21:46`.
     init?(firstLine line: String) {
         if let rest = line.after("ESP-ROM:") {
             self.init(rest.split(separator: "-").first.map { String($0.prefix(16)) } ?? "")
@@ -269,7 +271,7 @@ public struct Chip: Sendable, Hashable {
         }
         guard let rest = line.after("ets ") else { return nil }
         let words = rest.split(separator: " ")
-        // An ESP8266 goes on in the same line, `…2013,rst cause:2, boot mode:(3,6)`.
+        // An ESP8266 continues in the same line: `…2013,rst cause:2, boot mode:(3,6)`.
         guard words.count == 4, words[0].utf8.count == 3, words[3].split(separator: ":").count == 3 else { return nil }
         self.init("esp32")
     }

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 
-/// What is wrong with a board, by its log. The patterns are ESP-IDF's and esp-rainmaker's own words, cited where they are read.
+/// A problem of a board, found in its log. The patterns are texts of ESP-IDF and esp-rainmaker, cited where they are read.
 public enum DeviceTrouble: Sendable, Equatable {
-    /// The processor met something that it cannot go on from, at that address (`MEPC`), called from the other (`RA`).
+    /// The processor could not continue. The addresses are that of the instruction (`MEPC`) and of its caller (`RA`).
     case crash(reason: String, address: String?, caller: String?)
-    /// The firmware ended itself: `abort()`, a failed assertion, a failed `ESP_ERROR_CHECK`.
-    case stopped(why: String)
+    /// The firmware ended itself: `abort()`, a failed assertion, a failed `ESP_ERROR_CHECK`. `after` is the first of the errors that it
+    /// logged directly before that.
+    case stopped(why: String, after: String? = nil)
+    /// The firmware ended itself because memory was used up.
+    case outOfMemory(why: String)
+    /// The firmware ended itself because it uses PSRAM, and the board has none or it does not respond.
+    case noPSRAM(why: String)
     /// A task has used more stack than it has.
     case stackOverflow(task: String)
-    /// A task has not let others run for seconds. The board goes on.
+    /// A task has not let others run for seconds. The board continues.
     case taskWatchdog
     /// The supply voltage fell.
     case brownOut
@@ -17,50 +22,52 @@ public enum DeviceTrouble: Sendable, Equatable {
     case watchdogReset
     /// The flash is erased where the chip looks for its boot loader.
     case emptyFlash(Chip?)
-    /// The flash holds something else than a boot loader there: its first four bytes as the ROM prints them.
+    /// The flash contains something other than a boot loader there: its first four bytes as the ROM prints them.
     case invalidHeader(String, Chip?)
     /// The ROM could not read its flash.
     case unreadableFlash(Chip?)
-    /// The image in the flash does not have its checksum, and does not start.
+    /// The image in the flash has a wrong checksum and does not start.
     case damagedImage(Chip?)
     /// Secure boot refuses the firmware.
     case secureBoot(why: String)
-    /// The board runs firmware of that name, which has no provisioning service.
+    /// The board runs firmware with this name, which has no provisioning service.
     case otherFirmware(String)
-    /// The chip is one that no firmware with provisioning runs on.
+    /// No firmware with provisioning runs on this chip.
     case unsupportedChip(String)
-    /// Another device than a board prints at the port.
+    /// The device at the port is not a board.
     case otherDevice(String)
-    /// The boot loader finds no application that it can start.
+    /// The boot loader finds no application to start.
     case noApplication(why: String)
     /// The firmware was built for a larger flash than the board has.
     case flashTooSmall
-    /// The firmware was built for another chip, or another revision of it.
+    /// The firmware was built for another chip.
     case wrongChip(why: String)
+    /// The firmware was built for another revision of the chip.
+    case wrongRevision(why: String)
     /// The ROM waits for firmware over the cable.
     case downloadMode
-    /// Three starts in half a minute.
+    /// The board started three times within half a minute.
     case bootLoop(last: String?)
-    /// What comes is no text.
+    /// The bytes that arrive are not text.
     case unreadable
-    /// The time in which the board can be provisioned is over.
+    /// The time for provisioning is over.
     case provisioningTimedOut
-    /// Too many wrong proofs of possession were tried.
+    /// Too many wrong proofs of possession were sent.
     case proofsSpent
-    /// The board's flash has no random bytes, of which firmware makes the proof of possession.
+    /// The board's flash lacks the random bytes from which firmware makes the proof of possession.
     case noProof
     /// The board was put on Wi-Fi without the claim that its firmware waits for.
     case claimSkipped
     /// The firmware has no credentials for the cloud and does not claim them itself.
     case noCloudCredentials
-    /// It could not be claimed.
+    /// The board could not be claimed.
     case claimFailed
 
-    /// A word for programs.
+    /// The code for programs.
     public var code: String {
         switch self {
         case .crash: "crash"
-        case .stopped: "firmware_stopped"
+        case .stopped, .outOfMemory, .noPSRAM: "firmware_stopped"
         case .stackOverflow: "stack_overflow"
         case .taskWatchdog: "task_watchdog"
         case .brownOut: "brown_out"
@@ -75,7 +82,7 @@ public enum DeviceTrouble: Sendable, Equatable {
         case .otherDevice: "not_a_board"
         case .noApplication: "no_application"
         case .flashTooSmall: "flash_too_small"
-        case .wrongChip: "wrong_chip"
+        case .wrongChip, .wrongRevision: "wrong_chip"
         case .downloadMode: "download_mode"
         case .bootLoop: "boot_loop"
         case .unreadable: "unreadable_log"
@@ -88,34 +95,36 @@ public enum DeviceTrouble: Sendable, Equatable {
         }
     }
 
-    /// Whether no firmware that could be provisioned comes up until somebody fixes this.
+    /// Whether no firmware for provisioning starts until somebody fixes this.
     public var isFatal: Bool {
         switch self {
         case .emptyFlash, .invalidHeader, .unreadableFlash, .damagedImage, .secureBoot, .noApplication, .flashTooSmall,
-            .wrongChip, .downloadMode, .otherFirmware, .unsupportedChip, .otherDevice, .noProof, .bootLoop,
-            .provisioningTimedOut, .proofsSpent,
-            .unreadable:
+            .wrongChip, .wrongRevision, .downloadMode, .otherFirmware, .unsupportedChip, .otherDevice, .noProof,
+            .bootLoop, .provisioningTimedOut, .proofsSpent, .unreadable:
             true
         default: false
         }
     }
 
-    /// Whether it is only that the board starts again and again.
+    /// Whether the only finding is that the board starts again and again.
     public var isLoop: Bool { if case .bootLoop = self { true } else { false } }
 
-    /// Whether it is over once an application starts, from another partition or another start than the one that failed.
+    /// Whether this no longer applies once an application starts, from another partition or at another start.
     var endsWithApplication: Bool {
         switch self {
         case .emptyFlash, .invalidHeader, .unreadableFlash, .damagedImage, .secureBoot, .noApplication, .wrongChip,
-            .downloadMode, .otherFirmware:
+            .wrongRevision, .downloadMode, .otherFirmware, .unreadable:
             true
         default: false
         }
     }
+
+    /// Whether the board has ended its provisioning service. A restart starts it again.
+    package var endsService: Bool { self == .provisioningTimedOut || self == .proofsSpent }
 }
 
 extension DeviceTrouble: CustomStringConvertible {
-    /// What the log says and what to try, in one to three sentences. ``remedies`` has what a client can do.
+    /// The problem and what to try, in one to three sentences. ``remedies`` has the steps that a client can take.
     public var description: String {
         switch self {
         case .crash(let reason, let address, let caller):
@@ -123,14 +132,22 @@ extension DeviceTrouble: CustomStringConvertible {
             let place = places.isEmpty ? "" : " " + places.joined(separator: ", ")
             return
                 "The board's firmware crashed (\(reason)\(place)). This is a fault of the firmware: flash another version of it."
-        case .stopped(let why):
-            return "The board's firmware stopped itself: \(why). The lines before it in the log say why."
+        case .stopped(let why, let cause?):
+            return "The board's firmware stopped itself after the error \"\(cause)\" (\(why))."
+        case .stopped(let why, nil):
+            return "The board's firmware stopped itself: \(why). The log lines before that show the reason."
+        case .outOfMemory(let why):
+            return
+                "The board's firmware ran out of memory and stopped itself (\(why)). Flash firmware that needs less memory, or use a chip with more."
+        case .noPSRAM(let why):
+            return
+                "The firmware needs PSRAM, and the board has none, or it does not respond (\(why)). Build it without PSRAM, or use a module with PSRAM."
         case .stackOverflow(let task):
             return
                 "The board's firmware crashed: the task \(task) needs more stack than it has. Flash another version of it."
         case .taskWatchdog:
             return
-                "A task of the board's firmware keeps the others from running. If the board does not go on, restart it."
+                "A task of the board's firmware keeps the others from running. If the board does not continue, restart it."
         case .brownOut:
             return
                 "The board's supply voltage fell, often at the moment when Wi-Fi starts. Try a shorter cable, and another port or a hub with its own supply."
@@ -141,7 +158,7 @@ extension DeviceTrouble: CustomStringConvertible {
                 "There is no firmware on the board: its flash is erased \(chip.placeOfBootLoader). Flash the firmware\(chip.withBootLoader)."
         case .invalidHeader("0x00000000", let chip):
             return
-                "The board's flash reads as zeros \(chip.placeOfBootLoader). It was overwritten, or its chip does not answer: flash the firmware again\(chip.withBootLoader)."
+                "The board's flash reads as zeros \(chip.placeOfBootLoader). It was overwritten, or the flash chip does not respond. Flash the firmware again\(chip.withBootLoader)."
         case .invalidHeader(let header, let chip):
             return
                 "The board's flash has no boot loader \(chip.placeOfBootLoader), but other data (\(header)). Either an image was written to another address or for another chip, or the flash is encrypted and the image is not, or the reverse. Flash the firmware again\(chip.withBootLoader)."
@@ -158,14 +175,17 @@ extension DeviceTrouble: CustomStringConvertible {
             return
                 "The board runs \(name), which cannot be provisioned. Flash firmware with RainMaker or ESP-IDF's network provisioning."
         case .unsupportedChip(let name):
-            return "The board's chip is an \(name), on which RainMaker does not run. Use a board with an ESP32."
+            return "The board's chip is an \(name), which RainMaker does not support. Use a board with an ESP32."
         case .otherDevice(let name):
-            return "What prints at this port is not a board: it is \(name)."
+            return "The device at this port is not a board, but \(name)."
         case .noApplication(let why):
             return "The board has no application that can be started (\(why)). Flash it again."
         case .flashTooSmall:
             return "The firmware was built for a larger flash than this board has. Build it for the board's flash size."
         case .wrongChip(let why): return "The firmware was built for another chip (\(why)). Build it for this one."
+        case .wrongRevision(let why):
+            return
+                "The firmware was built for another revision of the board's chip (\(why)). Build it for this revision, or use another board."
         case .downloadMode:
             return
                 "The board waits for firmware, because its BOOT button was held. Release it and press RESET, or unplug the board and plug it in again."
@@ -173,17 +193,18 @@ extension DeviceTrouble: CustomStringConvertible {
             return "The board restarts again and again" + (last.map { " (its last error: \($0))" } ?? "")
                 + ". Try another cable and port, and flash its firmware again."
         case .unreadable:
-            return "What the board prints is not text: its log has another speed than 115200 baud, or is binary."
+            return "The board's output is not text: its log does not use 115200 baud, or is binary."
         case .provisioningTimedOut:
-            return "The time in which the board can be set up is over. Restart it, and run this again."
+            return
+                "The board stopped provisioning, because its time for that was over (30 minutes by default). Press its RESET button, and run this again."
         case .proofsSpent:
             return
-                "The board was given too many wrong proofs of possession and stopped listening. Restart it, and run this again."
+                "The board received too many wrong proofs of possession and stopped provisioning. Restart it, and run this again."
         case .noCloudCredentials:
             return "The board has no certificate for the cloud, and its firmware does not claim one by itself."
         case .noProof:
             return
-                "The board has no proof of possession: its flash lacks the random bytes that firmware makes it of, which a claim writes."
+                "The board has no proof of possession: its flash lacks the random bytes from which firmware makes it. A claim writes these bytes."
         case .claimSkipped:
             return
                 "The board was put on Wi-Fi without being claimed, and has no certificate for the cloud. Hold its BOOT button for 3 s so that it forgets the network, and set it up again."
@@ -193,11 +214,11 @@ extension DeviceTrouble: CustomStringConvertible {
 }
 
 extension DeviceTrouble {
-    /// What a client can do about it.
+    /// Steps that a client can take.
     public var remedies: [Remedy] {
         switch self {
         case .noProof, .noCloudCredentials: [.claimOverCable]
-        case .stopped, .bootLoop: [.boardLog]
+        case .stopped, .outOfMemory, .noPSRAM, .bootLoop: [.boardLog]
         case .otherDevice: [.port([])]
         default: []
         }
@@ -205,13 +226,13 @@ extension DeviceTrouble {
 }
 
 extension Chip? {
-    /// `at 0x0, where an ESP32-C3 looks for its boot loader`
+    /// Such as `at 0x0, where an ESP32-C3 looks for its boot loader`.
     fileprivate var placeOfBootLoader: String {
         guard let self else { return "where the chip looks for its boot loader" }
         guard let offset = self.bootLoaderOffset else { return "where the \(self.title) looks for its boot loader" }
         return "at \(offset), where an \(self.title) looks for its boot loader"
     }
 
-    /// `, the boot loader at 0x0`
+    /// Such as `, the boot loader at 0x0`.
     fileprivate var withBootLoader: String { (self?.bootLoaderOffset).map { ", the boot loader at \($0)" } ?? "" }
 }

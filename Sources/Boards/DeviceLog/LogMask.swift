@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainIO
 
-/// Takes the secrets out of a board's log before it is shown or kept: firmware prints the Wi-Fi password, the mapping's secret and its own
+/// Removes secrets from a board's log before it is shown or stored: firmware prints the Wi-Fi password, the mapping's secret and its own
 /// proof of possession in clear.
 ///
-/// A secret is recognised by the name before it (pop, password, passphrase, secret, …) in any case and with any punctuation, as each
-/// application has a spelling of its own.
+/// A secret is recognised by the name before it (pop, password, passphrase, secret, …), in any case and with any punctuation, because each
+/// application spells it differently.
 public enum LogMask {
     static let shown = Array("***".utf8)
 
     /// - Parameter line: without its end. Terminal escapes are removed, and bytes that are not UTF-8 are replaced.
     public static func text(_ line: [UInt8]) -> String { masked(line).text }
 
-    /// The line without its secrets, and whether it ends behind the name of one, whose value then is the next line.
+    /// Returns the line without its secrets. `awaitsValue`: the line ends after a secret's name, so the next line is the value.
     static func masked(_ line: [UInt8]) -> (text: String, awaitsValue: Bool) {
-        // Bytes are searched, not characters: a board's log may come at 3 MB/s.
+        // Searches bytes, not characters: a board's log may arrive at 3 MB/s.
         var text = removingTerminalEscapes(line)
-        // A drawn QR code holds what its text does.
+        // A drawn QR code contains the same secrets as its text.
         guard !isDrawnCode(text) else { return ("(QR code)", false) }
         for mark in positions {
             guard let start = text.endOfFirst(mark), start < text.endIndex else { continue }
@@ -28,19 +28,19 @@ public enum LogMask {
         return (String(decoding: search.result, as: UTF8.self), search.awaitsValue)
     }
 
-    /// Behind these everything is secret: commands whose arguments have no names, and messages that hold several secrets.
+    /// Everything after these is secret: they are commands whose arguments have no names, and messages with several secrets.
     private static let positions = [
         "MQTT Publish: ", "Network Key", "wifi-prov ", "add-user ", "prov-config ", "CWJAP", "CWSAP",
     ].map { Array($0.utf8) }
 
-    /// Eight of Unicode's block elements (U+2580 to U+259F).
+    /// Whether the line contains eight of Unicode's block elements (U+2580 to U+259F).
     private static func isDrawnCode(_ text: [UInt8]) -> Bool {
         guard text.contains(0xE2) else { return false }
         return text.indices.dropLast(2)
             .count { text[$0] == 0xE2 && text[$0 + 1] == 0x96 && (0x80...0x9F).contains(text[$0 + 2]) } >= 8
     }
 
-    /// `NP:name|pop|b`, and the same as a part of a URL: `NP%3Aname%7Cpop%7Cb`.
+    /// Masks the proof in `NP:name|pop|b`, and in the same text as a part of a URL: `NP%3Aname%7Cpop%7Cb`.
     private static func maskCompactCode(_ text: inout [UInt8]) {
         for (code, bar) in [("NP:", "|"), ("NP:", "%7C"), ("NP%3A", "%7C"), ("np%3a", "%7c")] {
             let bar = Array(bar.utf8)
@@ -53,7 +53,7 @@ public enum LogMask {
 }
 
 extension [UInt8] {
-    /// Where the first place ends that has this mark.
+    /// Returns the end of the first occurrence of `mark`.
     func endOfFirst(_ mark: [UInt8], from start: Int = 0) -> Int? {
         withUnsafeBufferPointer { bytes in
             guard bytes.count - start >= mark.count else { return nil }
@@ -67,15 +67,15 @@ extension [UInt8] {
     }
 }
 
-/// Finds names of secrets in a line and replaces the values behind them.
+/// Finds names of secrets in a line and replaces the values after them.
 ///
-/// Between a name and its value there may be the rest of a compound name (`secret_key`), a remark (`password (8 characters):`), quotation marks
-/// of either side, and `:`, `=`, `>`, `|` or a dash. A value in quotation marks ends with them; any other ends with the line. A name without
-/// punctuation has a value if the next word looks like one.
+/// Between a name and its value there may be the rest of a compound name (`secret_key`), a remark (`password (8 characters):`), quotation
+/// marks of either side, and `:`, `=`, `>`, `|` or a dash. A value in quotation marks ends with them; any other value ends with the line. A
+/// name without punctuation has a value if the next word looks like one.
 struct SecretSearch {
     /// The line without the values.
     private(set) var result: [UInt8] = []
-    /// The line ends where a value should begin.
+    /// Whether the line ends where a value should begin.
     private(set) var awaitsValue = false
     private let text: [UInt8]
     private var index = 0
@@ -99,21 +99,21 @@ struct SecretSearch {
         }
     }
 
-    /// Where the name of a secret ends that begins there.
+    /// Returns the end of a secret's name that begins at `start`.
     private func endOfName(at start: Int) -> Int? {
         let names = SecretName.all[Int(text[start].lowercased)]
         return names.lazy.compactMap { $0.end(in: text, at: start) }.first
     }
 }
 
-/// A name under which firmware prints a secret.
+/// A name that firmware prints before a secret.
 private struct SecretName {
     /// In lower case.
     let bytes: [UInt8]
-    /// A long name also counts as a part of a word (`wifiPassword`), a short one only as a word of its own.
+    /// Whether the name also counts as a part of a word (`wifiPassword`). A short name counts only as a word of its own.
     let isLong: Bool
 
-    /// By the first byte, which most places of a line are ruled out by.
+    /// The names by their first byte, which excludes most places in a line.
     static let all: [[SecretName]] = {
         let long = [
             "password", "passphrase", "pass phrase", "pass-phrase", "pass_phrase", "passwd", "passcode", "secret",
@@ -134,19 +134,19 @@ private struct SecretName {
         guard end <= text.count else { return nil }
         for offset in bytes.indices where text[start + offset].lowercased != bytes[offset] { return nil }
         if isLong { return end }
-        // A capital behind a small letter begins a word, too: `wifiPop`.
+        // A capital after a small letter also begins a word: `wifiPop`.
         let begins = start == 0 || !text[start - 1].isLetter || text[start].isCapital && !text[start - 1].isCapital
         let ends = end == text.count || !text[end].isLetter || text[end].isCapital && !text[end - 1].isCapital
         return begins && ends ? end : nil
     }
 }
 
-/// The value behind a name.
+/// The value after a name.
 private struct SecretValue {
-    /// Empty at the line's end if the value is still to come.
+    /// Empty, at the line's end, if the value is in the next line.
     let place: Range<Int>
 
-    /// A remark between name and value is no longer.
+    /// The maximum length of a remark between name and value.
     private static let longestRemark = 24
     private static let quotes = [
         ("\\\"", "\\\""), ("\"", "\""), ("'", "'"), ("`", "`"), ("%22", "%22"), ("%27", "%27"),
@@ -156,16 +156,16 @@ private struct SecretValue {
         Array($0.utf8)
     }
     private static let encodedBlank = Array("%20".utf8)
-    /// Words behind a bare name, or behind "is", that are not a value.
+    /// Words that are not a value, after a name without punctuation or after "is".
     private static let plainWords: Set = [
         "wrong", "incorrect", "invalid", "required", "empty", "correct", "missing", "not", "too", "set", "ok", "null",
         "valid", "needed", "disabled", "enabled", "is", "was", "for", "from", "of", "or", "and", "to", "in", "attempts",
     ]
 
-    /// Nil if nothing behind the name looks like a value.
+    /// Nil if no text after the name looks like a value.
     init?(_ text: [UInt8], name: Range<Int>) {
         var start = name.lowerBound
-        // The beginning of the word, but for the digits of a percent-encoded byte.
+        // The beginning of the word, without the digits of a percent-encoded byte.
         while start > 0, text[start - 1].isWord, start < 3 || text[start - 3] != UInt8(ascii: "%") { start -= 1 }
         let isMember = Self.quotes.contains { text[..<start].suffix($0.opening.count).elementsEqual($0.opening) }
         var end = name.upperBound
@@ -180,7 +180,7 @@ private struct SecretValue {
         place = bare
     }
 
-    /// Where the separator ends that belongs to a name that ends there.
+    /// Returns the end of the separator after a name that ends at `end`.
     private static func separator(in text: [UInt8], from end: Int, isMember: Bool) -> Int? {
         var at = end
         var depth = 0
@@ -237,13 +237,13 @@ private struct SecretValue {
         var at = start
         while at < text.count {
             if text[at...].starts(with: closing) { return at }
-            // A byte behind a backslash belongs to the value.
+            // The byte after a backslash belongs to the value.
             at += text[at] == UInt8(ascii: "\\") ? 2 : 1
         }
         return text.count
     }
 
-    /// `PoP abcd1234`, `password is hunter22`, `PoP (abcd1234)`, `--pop swordfish`
+    /// Returns the value in texts such as `PoP abcd1234`, `password is hunter22`, `PoP (abcd1234)`, `--pop swordfish`.
     private static func bareWord(in text: [UInt8], from end: Int, isCertain: Bool) -> Range<Int>? {
         guard var word = Self.word(in: text, from: end) else { return nil }
         var isCertain = isCertain
@@ -278,6 +278,6 @@ extension UInt8 {
     fileprivate var isCapital: Bool { (0x41...0x5A).contains(self) }
     fileprivate var isLetter: Bool { isCapital || (0x61...0x7A).contains(self) }
     fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }
-    /// A letter, a digit, `_` or `.`, of which compound names are made.
+    /// Whether this is a letter, a digit, `_` or `.`, the characters of compound names.
     fileprivate var isWord: Bool { isLetter || (0x30...0x39).contains(self) || self == 0x5F || self == 0x2E }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the complaints of the ROM, the boot loader and the brownout detector.
+/// Reads errors of the ROM, the boot loader and the brownout detector.
 enum BootTrouble {
     /// - Parameters:
     ///   - text: the line without level and time.
@@ -24,19 +24,30 @@ enum BootTrouble {
         case "spi_flash":
             return said.behind("smaller than the size in the binary image header") != nil ? .flashTooSmall : nil
         case "boot_comm":
-            let isWrong = said.hasPrefix("chip revision check failed") || said.hasPrefix("mismatch chip ID")
-            return isWrong ? .wrongChip(why: excerpt(said)) : nil
+            // `bootloader_common_loader.c` of ESP-IDF 4 to 6.
+            if said.hasPrefix("mismatch chip ID") { return .wrongChip(why: excerpt(said)) }
+            let marks = [
+                "chip revision check failed", "Image requires chip rev", "Image requires efuse blk rev",
+                "can't run on lower chip revision",
+            ]
+            return marks.contains { said.hasPrefix($0) } ? .wrongRevision(why: excerpt(said)) : nil
         default: return nil
         }
     }
 
-    /// What a ROM prints (esptool's boot-mode-selection.rst, and reports of secure boot); without a tag also the brownout detector up to
-    /// ESP-IDF 5.1 (`brownout.c`).
+    /// Whether the line only reports that no image was left to start, without the reason.
+    static func isConsequence(_ line: DeviceLogLine) -> Bool {
+        line.tag == "boot"
+            && (line.text.behind("is not bootable") != nil || line.text.hasPrefix("No bootable app partitions"))
+    }
+
+    /// Reads a line of the ROM (esptool's boot-mode-selection.rst, and reports of secure boot). The brownout detector's line has no tag
+    /// either, up to ESP-IDF 5.1 (`brownout.c`).
     private static func rom(_ text: String, on chip: Chip?) -> DeviceTrouble? {
         if text.hasPrefix("waiting for download") { return .downloadMode }
         if let rest = text.after("invalid header: 0x") {
             let header = rest.prefix { $0.isHexDigit }.lowercased()
-            // A torn line does not say what was read.
+            // A torn line does not contain all bytes that were read.
             guard header.utf8.count == 8 else { return nil }
             return header == "ffffffff" ? .emptyFlash(chip) : .invalidHeader("0x\(header)", chip)
         }
@@ -46,7 +57,7 @@ enum BootTrouble {
         return text.hasPrefix("Brownout detector was triggered") ? .brownOut : nil
     }
 
-    /// Whether the line says that secure boot refuses an image.
+    /// Whether the line reports that secure boot rejects an image.
     private static func isSignature(_ text: String) -> Bool {
         // Most lines end the search here.
         guard ["ecure boot", "ignature", "Sig block"].contains(where: { text.behind($0) != nil }) else { return false }
@@ -59,15 +70,15 @@ enum BootTrouble {
         return marks.contains { lower.behind($0) != nil }
     }
 
-    /// As much of a line as a message quotes, without secrets.
+    /// Returns the part of a line that a message quotes, without secrets.
     static func excerpt(_ text: String) -> String { String(LogMask.text(Array(text.utf8)).prefix(120)) }
 }
 
 /// Recognises an image that the ROM finds damaged and cannot start.
 ///
-/// Only a wrong checksum is printed, and the ROM goes on (`Attempting to boot anyway...`). An image whose header was changed on purpose
-/// looks the same and works, so the checksum counts if a watchdog had ended the start before, or if two starts in a row have it and no
-/// application came.
+/// The ROM only prints that the checksum is wrong, and continues (`Attempting to boot anyway...`). An image whose header was changed on
+/// purpose looks the same and works. So the checksum counts only if a watchdog ended the previous start, or if two consecutive starts have
+/// it and no application starts.
 struct ImageChecksum: Sendable {
     private var failedStarts = 0
     private var failedNow = false
@@ -77,7 +88,7 @@ struct ImageChecksum: Sendable {
         failedNow = false
     }
 
-    /// Whether the line settles it.
+    /// Whether this line shows that the image is damaged.
     mutating func isDamaged(_ text: String, after reset: ResetReason?) -> Bool {
         guard text.hasPrefix("SHA-256 comparison failed"), !failedNow else { return false }
         failedNow = true
@@ -88,15 +99,17 @@ struct ImageChecksum: Sendable {
     mutating func applicationStarted() { (failedStarts, failedNow) = (0, false) }
 }
 
-/// Reads the complaints of the running application (esp-rainmaker's `app_network.c`, `app_wifi.c`, `esp_rmaker_core.c`, `esp_claim.c`;
-/// ESP-IDF's `task_wdt.c`).
+/// Reads errors of the running application (esp-rainmaker's `app_network.c`, `app_wifi.c`, `esp_rmaker_core.c`, `esp_claim.c`; ESP-IDF's
+/// `task_wdt.c`).
 enum ApplicationTrouble {
     static func read(_ line: DeviceLogLine) -> DeviceTrouble? {
         let text = line.text
         switch line.tag {
         case "task_wdt": return text.hasPrefix("Task watchdog got triggered") ? .taskWatchdog : nil
+        // Printed by examples that handle this event.
+        case "app_main": return isTimeout(text) ? .provisioningTimedOut : nil
         case "app_network", "app_wifi":
-            if text.hasPrefix("Provisioning timed out") { return .provisioningTimedOut }
+            if isTimeout(text) { return .provisioningTimedOut }
             if text.hasPrefix("Failed to get PoP from NVS") || text.hasPrefix("Failed to read random bytes from NVS") {
                 return .noProof
             }
@@ -114,16 +127,34 @@ enum ApplicationTrouble {
     }
 }
 
-/// Reads what a panic prints (ESP-IDF's `panic.c`, `riscv/panic_arch.c`, `xtensa/panic_arch.c`): the reason, and in the first row of
+extension ApplicationTrouble {
+    private static func isTimeout(_ text: String) -> Bool { text.lowercased().hasPrefix("provisioning timed out") }
+}
+
+/// Reads the output of a panic (ESP-IDF's `panic.c`, `riscv/panic_arch.c`, `xtensa/panic_arch.c`): the reason, and from the first row of
 /// registers the address and the caller (`MEPC` and `RA`; on Xtensa chips `PC` and `A0`).
 struct CrashReader: Sendable {
     private var reason: String?
+    /// Whether the firmware has ended itself since its start. Later output, such as `abort()` after a failed check, is a consequence.
+    private var hasStopped = false
+    /// The errors that were logged consecutively, with nothing else between them.
+    private var errors: [String] = []
 
-    /// Nil until there is something to tell. A reason that is followed by no registers is told with the next line but few.
+    /// Records a line of the log. A chain of errors ends with the next line that is not an error.
+    mutating func note(_ line: DeviceLogLine) {
+        guard line.level == .error else {
+            if line.level != nil { errors = [] }
+            return
+        }
+        if errors.count < 16 { errors.append(BootTrouble.excerpt(line.whole)) }
+    }
+
+    /// Returns a trouble once it is complete. If no registers follow a reason, it is returned a few lines later.
     mutating func trouble(in text: String) -> DeviceTrouble? {
         if let found = stop(in: text) {
             reason = nil
-            return found
+            defer { hasStopped = true }
+            return hasStopped ? nil : found
         }
         if let rest = text.after("Guru Meditation Error: "), let said = rest.behind("panic'ed (") {
             reason = said.split(separator: ")").first.map { BootTrouble.excerpt(String($0.prefix(64))) } ?? "unknown"
@@ -139,24 +170,39 @@ struct CrashReader: Sendable {
             self.reason = nil
             return .stackOverflow(task: String(task.prefix(32)))
         }
-        // The end of the block, without registers.
+        // The end of the output, without registers.
         guard text.hasPrefix("Rebooting...") || text.hasPrefix("ELF file SHA256") else { return nil }
         self.reason = nil
         return .crash(reason: reason, address: nil, caller: nil)
     }
 
-    /// What ends the firmware on purpose, in one line.
+    /// Reads a line in which the firmware ends itself on purpose.
     private func stop(in text: String) -> DeviceTrouble? {
         if text.hasPrefix("abort() was called at PC ") || text.hasPrefix("assert failed: ")
             || text.hasPrefix("ESP_ERROR_CHECK failed: ")
         {
-            return .stopped(why: BootTrouble.excerpt(text))
+            return stopped(BootTrouble.excerpt(text))
         }
         guard let rest = text.after("***ERROR*** A stack overflow in task ") else { return nil }
         return .stackOverflow(task: rest.split(separator: " ").first.map { String($0.prefix(32)) } ?? "?")
     }
 
-    /// `MEPC    : 0x42001234  RA      : 0x42001230  …`
+    /// Returns the trouble with its cause, if the errors before it name one.
+    private func stopped(_ why: String) -> DeviceTrouble {
+        if let found = errors.first(where: { error in
+            ["PSRAM", "SPI RAM", "external RAM"].contains { error.behind($0) != nil }
+        }) {
+            return .noPSRAM(why: found)
+        }
+        let lacksMemory = (errors + [why]).contains { error in
+            let lower = error.lowercased()
+            return ["malloc failed", "err_no_mem", "out of memory", "no memory", "alloc failed"]
+                .contains { lower.behind($0) != nil }
+        }
+        return lacksMemory ? .outOfMemory(why: errors.first ?? why) : .stopped(why: why, after: errors.first)
+    }
+
+    /// Reads a register from a row such as `MEPC    : 0x42001234  RA      : 0x42001230  …`.
     private static func register(_ name: String, in row: String) -> String? {
         let words = row.split(separator: " ")
         guard let index = words.firstIndex(of: Substring(name)), index + 2 < words.count, words[index + 1] == ":",
@@ -166,9 +212,9 @@ struct CrashReader: Sendable {
     }
 }
 
-/// Recognises firmware that has no provisioning service, by what it prints at its start.
+/// Recognises firmware without a provisioning service by its output at the start.
 enum OtherFirmware {
-    /// The first words of a line, without level and time.
+    /// Beginnings of a line, without level and time.
     private static let beginnings = [
         ("MicroPython v", "MicroPython"), ("MPY: ", "MicroPython"), (">>>", "MicroPython or CircuitPython"),
         ("Adafruit CircuitPython ", "CircuitPython"),
@@ -176,7 +222,7 @@ enum OtherFirmware {
         ("max tx power=", espAT),
         ("*** Booting Zephyr OS", "Zephyr"), ("NuttShell (NSH)", "NuttX"), ("NodeMCU ", "NodeMCU"),
     ]
-    /// Words in the middle of a line, without level and time.
+    /// Texts in the middle of a line, without level and time.
     private static let marks = [
         (" Tasmota Version ", "Tasmota"), (" Project tasmota", "Tasmota"), (" ESPHome version ", "ESPHome"),
     ]
@@ -184,7 +230,7 @@ enum OtherFirmware {
     private static let lines = [
         "WIFI DISCONNECT": espAT, "WIFI CONNECTED": espAT, "WIFI GOT IP": espAT,
     ]
-    /// The first words of firmware for other devices.
+    /// Beginnings of lines that firmware for other devices prints.
     private static let devices = [
         ("echo:Marlin ", "Marlin, the firmware of a 3D printer"),
         ("FIRMWARE_NAME:Marlin", "Marlin, the firmware of a 3D printer"),
@@ -207,7 +253,7 @@ enum OtherFirmware {
         return marks.first { text.behind($0.0) != nil }?.1
     }
 
-    /// A line of ESPHome's log, such as `[C][wifi:409]: WiFi:`. Arduino's log has no colon behind the second bracket.
+    /// Whether this is a line of ESPHome's log, such as `[C][wifi:409]: WiFi:`. Arduino's log has no colon after the second bracket.
     private static func isESPHome(_ text: String) -> Bool {
         guard let level = text.after("[")?.first, "EWICDV".contains(level), let rest = text.after("[\(level)]["),
             let end = rest.firstIndex(of: "]"), rest[end...].after("]: ") != nil
@@ -216,7 +262,7 @@ enum OtherFirmware {
         return parts.count == 2 && !parts[0].isEmpty && Int(parts[1]) != nil
     }
 
-    /// Names another device than a board by the first words of a line.
+    /// Returns the name of a device that is not a board, from the beginning of a line.
     static func device(_ text: String) -> String? { devices.first { text.hasPrefix($0.0) }?.1 }
 
     /// Whether the line is the first one of an ESP8266's ROM: ` ets Jan  8 2013,rst cause:2, boot mode:(3,6)`.
@@ -227,12 +273,12 @@ enum OtherFirmware {
     static func name(ofProject project: String) -> String? { projects[project] }
 }
 
-/// Notices a board that does not stop restarting: three starts in half a minute.
+/// Detects a board that restarts again and again: three starts within half a minute.
 struct BootLoopWatch: Sendable {
     static let starts = 3
     static let span = Duration.seconds(30)
 
-    /// The last error that the board has logged, without secrets.
+    /// The last error in the board's log, without secrets.
     var lastError: String?
     private var times: [Duration] = []
 
@@ -243,25 +289,40 @@ struct BootLoopWatch: Sendable {
     }
 }
 
-/// Notices that what comes is no text: another speed, or a binary log.
+/// Detects bytes that are not text, because of another baud rate or a binary log. Such bytes seldom contain line ends, so an unfinished
+/// line counts too.
 struct Legibility: Sendable {
-    /// So many bytes in a row of which more than a third are no text.
+    /// The number of consecutive bytes that are examined. If more than a third of them are not text, the output is unreadable.
     static let sample = 512
     private var bytes = 0
     private var strange = 0
     private var isTold = false
 
     mutating func turnsUnreadable(_ line: [UInt8]) -> Bool {
-        for byte in line {
-            bytes += 1
-            let isText = (0x20...0x7E).contains(byte) || byte == 0x09 || byte == 0x1B
-            // Block characters of a printed QR code are UTF-8; bytes of another speed seldom are.
-            if !isText { strange += 1 }
-        }
+        bytes += line.count
+        strange += Self.strangeBytes(in: line, isText: String(validating: line, as: UTF8.self) != nil)
         guard bytes >= Self.sample else { return false }
         defer { (bytes, strange) = (0, 0) }
-        let isUnreadable = strange * 3 > bytes && String(validating: line, as: UTF8.self) == nil
+        return settles(strange * 3 > bytes)
+    }
+
+    /// Does the same for a line that has not ended yet.
+    mutating func turnsUnreadable(unfinished line: [UInt8]) -> Bool {
+        guard line.count >= Self.sample else { return false }
+        // A character may be cut at the end.
+        let isText = (0...3).contains { String(validating: line.dropLast($0), as: UTF8.self) != nil }
+        return settles(Self.strangeBytes(in: line, isText: isText) * 3 > line.count)
+    }
+
+    private mutating func settles(_ isUnreadable: Bool) -> Bool {
         defer { isTold = isUnreadable }
         return isUnreadable && !isTold
+    }
+
+    /// Block characters of a printed QR code are UTF-8; bytes at another baud rate seldom are.
+    private static func strangeBytes(in line: [UInt8], isText: Bool) -> Int {
+        line.lazy.filter { byte in
+            byte < 0x20 ? byte != 0x09 && byte != 0x1B : byte == 0x7F || byte >= 0x80 && !isText
+        }.count
     }
 }

@@ -3,15 +3,15 @@ import Logging
 import RainCore
 import RainIO
 
-/// A ``Board`` that takes its Wi-Fi by Improv over a serial port.
+/// A ``Board`` that receives its Wi-Fi settings by Improv over a serial port.
 ///
-/// There is no encryption and no proof of possession: the cable alone gives control over the board. Improv knows nothing of accounts: a
-/// board is put into one over its network, once it is there.
+/// There is no encryption and no proof of possession: the cable alone gives control over the board. Improv does not support accounts: a
+/// board is associated over its network after it has joined.
 public actor ImprovBoard: Board {
-    /// A board answers within milliseconds; one that scans, or restarts its radio, takes its time.
+    /// A board answers within milliseconds, but later while it scans or restarts its radio.
     static let commandDeadline = Duration.seconds(3)
     static let scanDeadline = Duration.seconds(20)
-    /// Packets get lost in a log's storm: a question without an answer is asked again.
+    /// Packets get lost between many log lines, so a request without an answer is repeated.
     static let attempts = 3
 
     public nonisolated let peer: String
@@ -26,10 +26,10 @@ public actor ImprovBoard: Board {
     private var onNetwork: (any Board)?
 
     /// - Parameters:
-    ///   - port: belongs to the board from now on, and is closed with it; what is read from it is handed to the inbox by the port itself.
-    ///   - inbox: the packets that come.
-    ///   - reopen: opens the port again after the board has left the bus and come back; nil if it does not.
-    ///   - openOnNetwork: the same board on its network, at a host where one is known.
+    ///   - port: owned by the board from now on, and closed with it; the port itself passes its input to the inbox.
+    ///   - inbox: the packets that arrive.
+    ///   - reopen: opens the port again after it was removed and has returned; nil if it does not return.
+    ///   - openOnNetwork: opens the same board on its network, at its host if that is known.
     public init(
         port: SerialPort, inbox: ImprovInbox,
         reopen: @escaping @Sendable () async throws(ProvisioningError) -> SerialPort? = {
@@ -52,7 +52,7 @@ public actor ImprovBoard: Board {
             let strings = try await ask(.information).first ?? []
             words = strings.map { String(decoding: $0, as: UTF8.self) }
         } catch {
-            // Information is optional; a board that knows the command's place in the protocol is there.
+            // Information is optional: an error for this command also shows that the board answers.
             guard error.code == .unsupported else { throw error }
         }
         var identity = BoardIdentity(
@@ -78,19 +78,19 @@ public actor ImprovBoard: Board {
             throw ProvisioningError(
                 .invalidArgument, message: "The network's name and passphrase are too long for Improv.")
         }
-        // An error of an earlier attempt may still be under way.
+        // The error of an earlier attempt may still arrive.
         inbox.clear()
         try await send(frame)
     }
 
-    /// State, result and error come in any order, and a board that leaves the bus when it has joined may say nothing at all.
+    /// State, result and error arrive in any order. A board whose port is removed when it has joined may send nothing at all.
     public func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
         var hasReported = false
         var isAsked = false
         var silences = 0
         while true {
             guard let frame = try await next(within: .seconds(1)) else {
-                // A state that nobody heard is asked for; the settings themselves are never sent twice.
+                // If no state arrived, ask for it. The settings themselves are never sent twice.
                 silences += 1
                 if silences % 2 == 0 {
                     isAsked = true
@@ -100,7 +100,7 @@ public actor ImprovBoard: Board {
             }
             if let result = frame.result, result.command == .joinNetwork || result.command == .state {
                 addresses = result.strings.compactMap { Self.host(inURL: $0) } + addresses
-                // The result of the settings is success itself; that of a question stands behind a state.
+                // The result of the settings command means success; the result of a state request comes after a state.
                 if result.command == .joinNetwork { return joined() }
             }
             if frame.state == .provisioned {
@@ -117,15 +117,15 @@ public actor ImprovBoard: Board {
                 throw ProvisioningError(
                     .rejected,
                     message:
-                        "The board takes no Wi-Fi settings now (Improv is stopped). Restart it, then run this again.",
+                        "The board accepts no Wi-Fi settings now (Improv is stopped). Restart it, then run this again.",
                     reason: "improv_stopped")
             }
-            // A board that restarted has forgotten what it was told.
+            // A board that restarted has forgotten its settings.
             if frame.state == .ready, isAsked, hasReported {
                 throw ProvisioningError(
                     .wifiFailed,
                     message:
-                        "The board gave the network up and did not say why. Check name and password, then run this again."
+                        "The board stopped trying to join the network and did not report why. Check its name and password, then run this again."
                 )
             }
             if let failure = frame.failure { try check(failure) }
@@ -139,12 +139,12 @@ public actor ImprovBoard: Board {
             throw ProvisioningError(
                 .wifiAuthenticationFailed,
                 message:
-                    "The board could not join the network: check its name and password, that it is on 2.4 GHz and in reach. Improv does "
-                    + "not say which it was.", reason: "unable_to_connect"
+                    "The board could not join the network: check its name and password, and that it is on 2.4 GHz and in range. Improv does "
+                    + "not report the cause.", reason: "unable_to_connect"
             ).remarking(on: asked)
         case .notAuthorized:
             throw ProvisioningError(
-                .rejected, message: "The board waits for its button to be pressed before it takes a network.",
+                .rejected, message: "The board waits for its button to be pressed before it accepts a network.",
                 reason: "not_authorized")
         default:
             throw ProvisioningError(.rejected, message: "The board did not accept the Wi-Fi settings (\(failure)).")
@@ -156,7 +156,7 @@ public actor ImprovBoard: Board {
     }
 
     public func reset() async throws(ProvisioningError) {
-        // A board takes other settings at any time.
+        // Nothing to do: a board accepts other settings at any time.
     }
 
     public func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
@@ -165,7 +165,8 @@ public actor ImprovBoard: Board {
 
     public func endAssociation() async throws(ProvisioningError) { try await onNetwork?.endAssociation() }
 
-    /// The board is there a moment after it has its address: it is looked for at what it said of itself, then by what it announces.
+    /// Opens the board on its network, shortly after it has its address: first at the address that it reported, then by its mDNS
+    /// announcement.
     private func boardOnNetwork() async throws(ProvisioningError) -> any Board {
         if let onNetwork { return onNetwork }
         let end = ContinuousClock.now + Self.timeToAppear
@@ -214,7 +215,7 @@ public actor ImprovBoard: Board {
 // MARK: the conversation
 
 extension ImprovBoard {
-    /// The strings of each result: one, or for a list as many as come before the empty one.
+    /// Sends a command and returns the strings of each result: one result, or for a list all results before the empty one.
     private func ask(
         _ command: ImprovCommand, for time: Duration = commandDeadline
     ) async throws(ProvisioningError) -> [[[UInt8]]] {
@@ -234,7 +235,7 @@ extension ImprovBoard {
                 if result.strings.isEmpty { return results }
                 if results.count < 256 { results.append(result.strings) }
             }
-            // A list whose end was lost.
+            // The end of the list was lost.
             if !results.isEmpty { return results }
         }
         throw ProvisioningError(
@@ -263,7 +264,7 @@ extension ImprovBoard {
         return frame
     }
 
-    /// Has the port read, which hands what comes to the inbox.
+    /// Starts reading the port, which passes its input to the inbox.
     private func listen() {
         guard pump == nil else { return }
         let port = port
@@ -291,7 +292,7 @@ extension ImprovBoard {
 // MARK: what results hold
 
 extension ImprovBoard {
-    /// The host of a URL such as `http://192.168.1.7:80/path`; nil where it is none, or longer than a name may be.
+    /// Returns the host of a URL such as `http://192.168.1.7:80/path`; nil if it is not a URL, or longer than a name may be.
     static func host(inURL bytes: [UInt8]) -> String? {
         let text = String(decoding: bytes, as: UTF8.self)
         guard let begin = text.firstRange(of: "://")?.upperBound else { return nil }
@@ -311,14 +312,14 @@ extension ImprovBoard {
 }
 
 extension AccessPoint {
-    /// Name, strength in dBm and `YES` or `NO` for a password; nil where it is not that.
+    /// Takes the name, the strength in dBm, and `YES` or `NO` for a password; nil for any other strings.
     init?(improv strings: [[UInt8]]) {
         guard strings.count >= 3, strings[0].count <= 32,
             let strength = Int(String(decoding: strings[1], as: UTF8.self)),
             (-200...0).contains(strength)
         else { return nil }
         let isOpen = strings[2] == Array("NO".utf8)
-        // Improv does not say which protection a network has.
+        // Improv does not report a network's kind of protection.
         self.init(
             ssid: SSID(strings[0]), bssid: [], channel: 0, rssi: strength,
             protection: NetworkProtection(rawValue: isOpen ? 0 : 3))
@@ -326,10 +327,10 @@ extension AccessPoint {
 }
 
 extension ProvisioningError {
-    /// Said of a board whose Wi-Fi is done.
+    /// Converts the error for a board that has joined its Wi-Fi.
     fileprivate var onNetwork: ProvisioningError {
         var told = self
-        told.message = "The board is on its network, and cannot be put into the account there. \(message)"
+        told.message = "The board is on its network, but cannot be added to the account there. \(message)"
         return told
     }
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// One packet of Improv over a serial port: `IMPROV`, the version 1, a type, a length, that many bytes, and a checksum
 /// (improv-wifi.com/serial, "Packet format").
 public struct ImprovFrame: Sendable, Equatable {
-    /// What a packet is; the raw value is its byte.
+    /// The type of a packet; the raw value is its byte.
     public enum Kind: UInt8, Sendable {
         /// From the board: one byte, an ``ImprovState``.
         case state = 1
@@ -26,78 +26,78 @@ public struct ImprovFrame: Sendable, Equatable {
     /// At most 255 bytes.
     public var data: [UInt8]
 
-    /// - Parameter data: what is longer than 255 bytes is cut off; no message of the protocol is.
+    /// - Parameter data: truncated to 255 bytes; no message of the protocol is longer.
     public init(_ kind: Kind, _ data: [UInt8]) {
         self.kind = kind
         self.data = Array(data.prefix(255))
     }
 
-    /// The bytes on the wire, with the line feed behind them that boards use to flush, and that is no part of the packet.
+    /// The bytes on the wire, followed by the line feed that boards use to flush. It does not belong to the packet.
     public var encoded: [UInt8] {
         let frame = Self.header + [Self.version, kind.rawValue, UInt8(data.count)] + data
         return frame + [Self.checksum(frame), 0x0A]
     }
 
-    /// The low byte of the sum of everything before it.
+    /// The low byte of the sum of all preceding bytes.
     static func checksum(_ bytes: some Sequence<UInt8>) -> UInt8 { bytes.reduce(0, &+) }
 }
 
-/// Where a board is, as packets of the type 1 say (improv-wifi's `sdk-cpp`, `src/improv.h`).
+/// A board's state, in packets of type 1 (improv-wifi's `sdk-cpp`, `src/improv.h`).
 public enum ImprovState: UInt8, Sendable {
-    /// It takes no settings now, as one that has gone over to Ethernet.
+    /// It accepts no settings now, for example because it uses Ethernet.
     case stopped = 0
-    /// It waits for a button to be pressed. Over a cable boards skip this; some firmware shares it with Improv over Bluetooth.
+    /// It waits for a button to be pressed. Boards on a cable skip this state, but some firmware shares it with Improv over Bluetooth.
     case awaitingAuthorization = 1
-    /// It takes Wi-Fi settings.
+    /// It accepts Wi-Fi settings.
     case ready = 2
-    /// It tries the settings that it was given.
+    /// It is trying the settings that it received.
     case provisioning = 3
     /// It is on its network.
     case provisioned = 4
-    /// It looks for networks.
+    /// It is scanning for networks.
     case scanning = 5
 }
 
-/// What a board could not do, as packets of the type 2 say.
+/// A board's error, in packets of type 2.
 public enum ImprovFailure: UInt8, Sendable {
-    /// The one before it is over.
+    /// The previous error is over.
     case none = 0
-    /// A command that could not be read.
+    /// The board could not read a command.
     case malformedCommand = 1
-    /// A command that this firmware does not have.
+    /// The firmware does not support the command.
     case unknownCommand = 2
-    /// The network could not be joined.
+    /// The board could not join the network.
     case unableToConnect = 3
-    /// It waits for a button first.
+    /// The board waits for a button first.
     case notAuthorized = 4
-    /// A host name that it does not take.
+    /// The board does not accept the host name.
     case badHostname = 5
-    /// Something else.
+    /// Another error.
     case unknown = 0xFF
 }
 
-/// What a board is asked for; the raw value is the command's byte.
+/// A command to a board; the raw value is its byte.
 public enum ImprovCommand: UInt8, Sendable {
-    /// Take a network's name and passphrase, and join it.
+    /// Sends a network's name and passphrase, and makes the board join it.
     case joinNetwork = 1
-    /// Say where you are.
+    /// Asks for the board's state.
     case state = 2
-    /// Say what you are: firmware, its version, the chip, the device's name.
+    /// Asks for the firmware, its version, the chip and the device's name.
     case information = 3
-    /// List the networks, one in each result, and an empty result behind the last.
+    /// Asks for the networks: one in each result, and an empty result after the last.
     case scan = 4
-    /// Say or take the host name.
+    /// Asks for the host name, or sets it.
     case hostname = 5
-    /// Say or take the device's name.
+    /// Asks for the device's name, or sets it.
     case deviceName = 6
-    /// Say how the network is.
+    /// Asks for the state of the network connection.
     case network = 7
 }
 
 extension ImprovFrame {
-    /// A command with strings of at most 255 bytes, each behind its length.
+    /// Makes a command with strings of at most 255 bytes, each after its length.
     ///
-    /// - Returns: nil where they do not fit into one packet: 253 bytes with their lengths.
+    /// - Returns: nil if the strings with their lengths do not fit into one packet (253 bytes).
     public static func command(_ command: ImprovCommand, _ strings: [[UInt8]] = []) -> ImprovFrame? {
         guard strings.allSatisfy({ $0.count <= 255 }) else { return nil }
         let data = strings.flatMap { [UInt8($0.count)] + $0 }
@@ -105,17 +105,17 @@ extension ImprovFrame {
         return ImprovFrame(.command, [command.rawValue, UInt8(data.count)] + data)
     }
 
-    /// Where the board is, if the packet says so.
+    /// The board's state, if the packet contains one.
     public var state: ImprovState? {
         kind == .state && data.count == 1 ? ImprovState(rawValue: data[0]) : nil
     }
 
-    /// What the board could not do, if the packet says so; what is not in the list is ``ImprovFailure/unknown``.
+    /// The board's error, if the packet contains one. An unlisted error is ``ImprovFailure/unknown``.
     public var failure: ImprovFailure? {
         kind == .failure && data.count == 1 ? ImprovFailure(rawValue: data[0]) ?? .unknown : nil
     }
 
-    /// The answer to a command, if the packet is one whose lengths add up.
+    /// The answer to a command, if the packet is one and its lengths are consistent.
     public var result: (command: ImprovCommand, strings: [[UInt8]])? {
         guard kind == .result, data.count >= 2, let command = ImprovCommand(rawValue: data[0]),
             Int(data[1]) == data.count - 2
@@ -130,20 +130,20 @@ extension ImprovFrame {
         return (command, strings)
     }
 
-    /// Whether only a board that speaks Improv sends such a packet: an echo of a command is none.
+    /// Whether only a board with Improv sends such a packet; the echo of a command does not count.
     public var isFromBoard: Bool { state != nil || failure != nil || result != nil }
 }
 
-/// Finds Improv's packets in what a board prints, whose log may stand between them and look like the beginning of one.
+/// Finds Improv's packets in a board's output. Its log may appear between them and look like the beginning of a packet.
 ///
-/// A value without a clock. It keeps no more than one packet's bytes. What turns out to be no packet, by its version, its type or its
-/// checksum, is looked through again from its second byte on, so that a packet behind a false beginning is not lost.
+/// It is a value without a clock, and keeps at most one packet's bytes. If bytes turn out to be no packet because of their version, type or
+/// checksum, they are searched again from the second byte on. So a packet after a false beginning is not lost.
 public struct ImprovReader: Sendable {
     private var pending: [UInt8] = []
 
     public init() {}
 
-    /// Takes what was read, and returns the packets that are whole now, in order.
+    /// Takes bytes that were read, and returns the packets that are now complete, in order.
     public mutating func take(_ bytes: some Sequence<UInt8>) -> [ImprovFrame] {
         var frames: [ImprovFrame] = []
         for byte in bytes {
@@ -166,10 +166,10 @@ public struct ImprovReader: Sendable {
     }
 
     private static let headerLength = ImprovFrame.header.count
-    /// Header, version, type, length.
+    /// The length of header, version, type and length.
     private static let preludeLength = headerLength + 3
 
-    /// What the pending bytes are; nil while more are needed.
+    /// Decides about the pending bytes; nil while more are needed.
     private func step() -> Step? {
         guard !pending.isEmpty else { return nil }
         guard zip(pending, ImprovFrame.header).allSatisfy({ $0 == $1 }) else { return .skip }
@@ -185,14 +185,14 @@ public struct ImprovReader: Sendable {
         return .frame(ImprovFrame(kind, Array(pending[Self.preludeLength..<end])))
     }
 
-    /// Drops the first byte, and those up to the next that a packet may begin with.
+    /// Drops the first byte, and the following ones up to the next that may begin a packet.
     private mutating func skip() {
         let next = pending.dropFirst().firstIndex(of: ImprovFrame.header[0])
         pending.removeFirst(next ?? pending.count)
     }
 }
 
-/// The packets that came from a board and that nobody has taken yet: fed by whoever reads the port, asked by one task at a time.
+/// The packets from a board that nobody has taken yet. One task feeds it from the port; another one takes the packets.
 public final class ImprovInbox: Sendable {
     private struct State {
         var reader = ImprovReader()
@@ -201,14 +201,14 @@ public final class ImprovInbox: Sendable {
         var hasHeard = false
     }
 
-    /// More than a scan brings; of a board that says more while nobody listens, the oldest go.
+    /// More than a scan sends. If more packets arrive while nobody takes them, the oldest are dropped.
     static let capacity = 512
 
     private let state = Mutex(State())
 
     public init() {}
 
-    /// Takes what was read from the port.
+    /// Accepts bytes that were read from the port.
     public func take(_ bytes: [UInt8]) {
         state.withLock { state in
             let frames = state.reader.take(bytes).filter(\.isFromBoard)
@@ -222,10 +222,10 @@ public final class ImprovInbox: Sendable {
         }
     }
 
-    /// Whether a board that speaks Improv has said anything yet.
+    /// Whether a board with Improv has sent anything yet.
     public var hasHeard: Bool { state.withLock { $0.hasHeard } }
 
-    /// The next packet; nil once the time is over, and where the task is cancelled.
+    /// Returns the next packet; nil after `limit`, or if the task is cancelled.
     func next(within limit: Duration) async -> ImprovFrame? {
         let waiter = Waiter<ImprovFrame?>()
         state.withLock { state in
@@ -241,6 +241,6 @@ public final class ImprovInbox: Sendable {
         }
     }
 
-    /// Forgets what came and was not asked for.
+    /// Drops the packets that have arrived.
     func clear() { state.withLock { $0.frames = [] } }
 }

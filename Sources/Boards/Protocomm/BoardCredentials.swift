@@ -3,30 +3,31 @@ import ProtocommCore
 import RainCore
 import RainCrypto
 
-/// What a client must know to open a session with a board.
+/// The secrets and requirements of a client for a session with a board.
 public struct BoardCredentials: Sendable {
-    /// Asked only when the board wants one: Security 0 and `no_pop` boards never cause a question. Nil when nobody knows it.
+    /// Returns the proof of possession; nil if nobody knows it. Called only if the board needs one: boards with Security 0 or `no_pop`
+    /// never cause a question.
     public var proofOfPossession: @Sendable () async -> ProofOfPossession?
     /// The user name of Security 2.
     public var username: String
-    /// The scheme to insist on, or nil for the one that the board names.
+    /// The security scheme to insist on; nil for the one that the board names.
     public var securityVersion: Int?
-    /// What is known of the board beforehand, from its label (``QRPayload/leastSecurity``). The board names its scheme in clear, and anyone
-    /// in reach can do so in its place. If it claims less than this, the conversation ends (`securityMismatch`).
+    /// The security that the board's label promises (``QRPayload/leastSecurity``). The board names its scheme in clear, and so can any
+    /// device in range in its place. If it names less than this, the session is refused (`securityMismatch`).
     public var leastSecurity = SecurityRequirement(version: 0, needsProofOfPossession: false)
-    /// Whether a proof of possession is known beforehand. A board that says all the same that it speaks Security 0, which uses none and sends
-    /// everything in clear, is refused (`securityMismatch`) unless ``securityVersion`` is 0.
+    /// Whether the proof of possession is known in advance. If so, a board that claims Security 0, which uses none and sends everything in
+    /// clear, is refused (`securityMismatch`) unless ``securityVersion`` is 0.
     public var hasProofOfPossession = false
-    /// The password of the network that the board itself opens, for whoever joins it; nil for an open one.
+    /// The password of the network that the board itself opens, for a client that joins it; nil for an open one.
     public var accessPointPassphrase: Secret?
-    /// Called before a session in which the board does not prove which one it is, since it says that it wants no proof of possession.
+    /// Called before a session in which the board does not prove its identity, because it reports that it needs no proof of possession.
     public var whenUnproven: @Sendable (SecurityRequirement) -> Void = { _ in }
 
-    /// How many proofs the board has refused already, in earlier conversations: RainMaker boards stop provisioning at the fifth. After the
-    /// first, a proof is made in the standard's way alone, not for a faulty verifier as well, which would count twice.
+    /// How many proofs the board has refused in earlier sessions; RainMaker boards stop provisioning at the fifth. After the first refusal
+    /// only the standard proof is made, not also the one for a faulty verifier, which would count twice.
     package var refusedBefore = 0
 
-    /// The user name that RainMaker's and ESP-IDF's examples are built with.
+    /// The user name in RainMaker's and ESP-IDF's examples.
     public static let defaultUsername = "wifiprov"
 
     public init(
@@ -38,20 +39,20 @@ public struct BoardCredentials: Sendable {
         self.proofOfPossession = proofOfPossession
     }
 
-    /// For a board whose proof of possession is known, or which is known to want none: nil.
+    /// For a board whose proof of possession is known, or nil for one that is known to need none.
     public init(proof: ProofOfPossession?, username: String = Self.defaultUsername, securityVersion: Int? = nil) {
         self.init(username: username, securityVersion: securityVersion) { proof }
         hasProofOfPossession = proof != nil
     }
 }
 
-/// What a user insists on and what is known of a board beforehand, against what the board says of itself.
+/// Compares the user's requirements and the known facts about a board with the board's claim.
 ///
-/// A board names its scheme in clear, before any session, and so can anyone who answers in its place.
+/// A board names its scheme in clear, before any session, and so can any device that answers in its place.
 struct SecurityPolicy: Sendable, Equatable {
     /// The scheme to insist on, whatever else is known.
     var wanted: Int?
-    /// The least security that is accepted from a board.
+    /// The minimum security that is accepted from a board.
     var least: SecurityRequirement
 
     /// Whether a proof of possession is known, which a session in clear would not use.
@@ -69,15 +70,15 @@ struct SecurityPolicy: Sendable, Equatable {
             expectsProof: credentials.hasProofOfPossession)
     }
 
-    /// Why no session is opened with a board that says this; nil where one may be.
+    /// Returns the error for a board that claims this security; nil if a session may be opened.
     func refusal(of claim: SecurityRequirement) -> ProvisioningError? {
         if let wanted, wanted != claim.version {
             return ProvisioningError(
                 .securityMismatch,
-                message: "The board speaks Security \(claim.version), not \(wanted).", remedies: [.anySecurity])
+                message: "The board uses Security \(claim.version), not \(wanted).", remedies: [.anySecurity])
         }
         if let shortfall = shortfall(of: claim) {
-            return refusal(of: claim, "\(shortfall), but its label says otherwise")
+            return refusal(of: claim, "\(shortfall), but its label promises more")
         }
         guard wanted == nil, expectsProof, claim.version == 0 else { return nil }
         return refusal(of: claim, "\(Self.clear), although a proof of possession was given for it")
@@ -87,19 +88,19 @@ struct SecurityPolicy: Sendable, Equatable {
         ProvisioningError(
             .securityMismatch,
             message:
-                "The board says that it \(contradiction): another one may use its name. Nothing secret was sent.",
+                "The board reports that it \(contradiction). Another device may use its name. Nothing secret was sent.",
             remedies: [.acceptedSecurity(version: claim.version)])
     }
 
-    private static let clear = "speaks Security 0, where all goes in clear"
+    private static let clear = "uses Security 0, which sends everything in clear"
 
-    /// What a board says that is less than what is known of it.
+    /// Returns the claim, as a text, if it is less than the known security.
     private func shortfall(of claim: SecurityRequirement) -> String? {
         if claim.version >= 0, claim.version < least.version {
-            return claim.version == 0 ? Self.clear : "speaks Security \(claim.version)"
+            return claim.version == 0 ? Self.clear : "uses Security \(claim.version)"
         }
         if claim.version == 1, least.needsProofOfPossession, !claim.needsProofOfPossession {
-            return "wants no proof of possession"
+            return "needs no proof of possession"
         }
         return nil
     }
@@ -114,7 +115,7 @@ struct SecuritySelection {
     init(_ required: SecurityRequirement, username: String, secret: Secret?) {
         self.required = required
         self.username = Array(username.utf8)
-        // A proof of possession given to a board that wants none is left out: mixing it in would make the keys differ.
+        // A proof of possession for a board that needs none is left out: with it the keys would differ.
         password = required.needsProofOfPossession ? secret?.revealBytes() ?? [] : []
     }
 
@@ -137,16 +138,16 @@ struct SecuritySelection {
             throw ProvisioningError(
                 .securityMismatch,
                 message:
-                    "The board wants Security \(required.version), patch \(required.patch), which this version does "
-                    + "not know. Update RainKit.")
+                    "The board requires Security \(required.version), patch \(required.patch), which this version does "
+                    + "not support. Update RainKit.")
         }
     }
 
-    /// How a faulty verifier on the board may have been made, worth one more try after a refused proof.
+    /// Returns how a faulty verifier on the board may have been made, for one more try after a refused proof.
     ///
-    /// A verifier made with numbers instead of bytes differs only if the inner hash begins with a zero, which is known here.
-    /// Otherwise what is left is the salt whose leading zero the firmware lost, which nobody can tell from outside. One try
-    /// and no more: RainMaker firmware stops after five wrong proofs.
+    /// A verifier made with numbers instead of bytes differs only if the inner hash begins with a zero, which is known here. Otherwise the
+    /// remaining case is a salt whose leading zero the firmware lost, which cannot be seen from outside. Only one more try: RainMaker
+    /// firmware stops after five wrong proofs.
     func fallback<Suite: CryptoSuite>(_: Suite.Type) -> PasswordHash? {
         guard required.version == 2 else { return nil }
         let inner = Suite.sha512(username + [UInt8(ascii: ":")] + password)

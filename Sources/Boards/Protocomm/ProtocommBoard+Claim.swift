@@ -5,9 +5,9 @@ import ProtocommCore
 import RainCore
 
 extension ProtocommBoard {
-    /// What the frame around a text takes: the message's fields, and the tag of Security 2.
+    /// The overhead around a text: the message's fields, and the tag of Security 2.
     private static var frameBytes: Int { 48 }
-    /// Room for a piece of the usual size; a console's line has less.
+    /// The minimum length for a piece of the usual size; a console's line has less.
     private static var minimumRoom: Int { ClaimConversation.standardPiece }
 
     public func startClaim() async throws(ProvisioningError) -> [UInt8] {
@@ -19,12 +19,12 @@ extension ProtocommBoard {
                     "A claim needs longer messages than this console's lines: claim the board over Bluetooth or its own "
                     + "access point, then run this again.", remedies: [.otherTransport])
         }
-        // After a claim that was broken off.
+        // The previous claim broke off.
         if await session.state == .outOfStep { try await secureForClaim() }
         return try await text(beginningWith: claim.start(room: room, lostLinks: lostLinks))
     }
 
-    /// The link of the claim before may still be about to break.
+    /// Opens a new session. The link of the previous claim may still be about to break.
     private func secureForClaim() async throws(ProvisioningError) {
         do throws(ProvisioningError) {
             try await secureAgain()
@@ -46,16 +46,16 @@ extension ProtocommBoard {
         logger.debug("board claimed", metadata: ["peer": "\(peer)"])
     }
 
-    /// Only in the session in which the claim began: a board that broke it off has most likely restarted and is ready for a new claim,
+    /// Sent only in the session in which the claim began. A board that broke it off has most likely restarted and is ready for a new claim,
     /// which an abort would prevent.
     @discardableResult
     public func abortClaim() async -> Bool {
         guard claim.abort(), await session.state == .secured else { return false }
         do {
-            // Not twice: the first may have reached the board.
+            // Sent only once, since the first may have reached the board.
             _ = try await askOnce(ClaimPayload(.commandAbort, .command(PayloadBuffer())), on: .claim)
         } catch {
-            logger.debug("board may not know of the end of its claim", metadata: ["cause": "\(error.code)"])
+            logger.debug("board may not have received the end of its claim", metadata: ["cause": "\(error.code)"])
         }
         return true
     }
@@ -67,7 +67,7 @@ extension ProtocommBoard {
         return text
     }
 
-    /// Goes on asking the board until the service has to reply, or the claim is done.
+    /// Asks the board until the service has to reply, or the claim is done.
     private func converse(_ first: ClaimPayload) async throws(ProvisioningError) -> ClaimConversation.Step {
         var request = first
         while true {
@@ -83,7 +83,7 @@ extension ProtocommBoard {
         }
     }
 
-    /// Asks again where the link broke, except for the one thing that a board must not be asked twice.
+    /// Repeats the request after a broken link, except for the one request that must not reach a board twice.
     private func answerInClaim(to request: ClaimPayload) async throws(ProvisioningError) -> ClaimPayload {
         guard claim.isAtItsEnd else { return try await ask(request, on: .claim, repeats: 0) }
         guard let answer = try await askOnce(request, on: .claim) else {
@@ -93,18 +93,18 @@ extension ProtocommBoard {
     }
 }
 
-/// The claim under way at a board, and what is still relevant of the one before: the meaning of a fault depends on both.
+/// The current claim of a board, and the relevant facts about the previous one: the meaning of a failure depends on both.
 struct ClaimAttempt: Sendable {
     private var conversation: ClaimConversation?
-    /// How many links had broken when it began.
+    /// How many links had broken when the claim began.
     private var lostLinksBefore = 0
-    /// Whether the claim before was refused at its very start, or its link broke there.
+    /// Whether the previous claim was refused at its first request, or its link broke there.
     private var wasRefusedAtStart = false
 
-    /// Whether the board is about to decide, and must not be asked twice.
+    /// Whether the board is about to decide, so that the request must not be repeated.
     var isAtItsEnd: Bool { conversation?.isAtItsEnd == true }
 
-    /// Begins one; an earlier one is forgotten.
+    /// Begins a claim; an earlier one is forgotten.
     mutating func start(room: Int?, lostLinks: Int) -> ClaimPayload {
         var conversation = ClaimConversation(room: room)
         defer { self.conversation = conversation }
@@ -112,7 +112,7 @@ struct ClaimAttempt: Sendable {
         return conversation.start()
     }
 
-    /// Takes the service's reply.
+    /// Takes the service's reply and returns the next request.
     mutating func relay(_ reply: [UInt8]) throws(ProvisioningError) -> ClaimPayload {
         guard var conversation else { throw .claimFailure("no claim was begun") }
         let request = try conversation.relay(reply)
@@ -120,9 +120,9 @@ struct ClaimAttempt: Sendable {
         return request
     }
 
-    /// Takes the board's answer.
+    /// Takes the board's answer and returns the next step.
     mutating func receive(_ answer: ClaimPayload, lostLinks: Int) throws(ProvisioningError) -> ClaimConversation.Step {
-        // It may have been ended while the board was asked.
+        // The claim may have been ended during the request.
         guard var conversation else { throw .claimBrokenOff(nil) }
         defer { self.conversation = conversation }
         let wasStarting = conversation.isStarting
@@ -131,17 +131,17 @@ struct ClaimAttempt: Sendable {
             if wasStarting { wasRefusedAtStart = false }
             return step
         } catch {
-            // What was asked twice over a new connection was answered with the piece after the one that got lost.
+            // A repeated request over a new connection was answered with the piece after the lost one.
             throw lostLinks > lostLinksBefore ? .claimInterrupted(error.message) : error
         }
     }
 
-    /// What it means for the claim that there was no answer.
+    /// Returns the meaning of a missing answer for the claim.
     ///
-    /// - Parameter restoresLinks: whether the transport makes a link again that broke.
+    /// - Parameter restoresLinks: whether the transport restores a broken link.
     mutating func fault(_ error: ProvisioningError, restoresLinks: Bool) -> ProvisioningError {
         let cause = error.cause ?? error.message
-        // A board that answers with nothing, or has another session, has lost its state, most likely by a restart.
+        // A board that sends an empty answer, or has another session, has lost its state, most likely by a restart.
         let isBroken =
             [.rejected, .malformed, .invalidArgument, .securityMismatch].contains(error.code)
             || error.reason == "session_taken"
@@ -151,7 +151,7 @@ struct ClaimAttempt: Sendable {
         }
         guard isBroken else { return error }
         let isStart = conversation?.isStarting == true
-        // A link that breaks just then looks like a refusal; one that breaks twice in the same place does not.
+        // A link that breaks at this moment looks like a refusal, but it will not break twice in the same place.
         if restoresLinks, error.code == .rejected, !(isStart && wasRefusedAtStart) {
             if isStart { wasRefusedAtStart = true }
             return .claimInterrupted(error.cause)
@@ -159,36 +159,36 @@ struct ClaimAttempt: Sendable {
         return isStart ? .claimNotTaken(cause) : .claimBrokenOff(cause)
     }
 
-    /// The board has its certificate.
+    /// Ends the claim: the board has its certificate.
     mutating func finish() { conversation = nil }
 
-    /// Gives the claim up; returns whether the board must still be told.
+    /// Gives up the claim; returns whether the board needs an abort.
     mutating func abort() -> Bool {
         defer { conversation = nil }
         return conversation?.canBeAborted == true
     }
 }
 
-/// The client's side of `rmaker_claim` as a value: it relays texts between board and claim service, piece by piece, and finds out
-/// when one of them does not go through whole.
+/// The client's side of `rmaker_claim` as a value. It relays texts between the board and the claim service piece by piece, and detects
+/// texts that are incomplete.
 ///
-/// Bounds are the firmware's own (esp-rainmaker, `esp_rmaker_claim.c`): a text is at most 3071 bytes; a piece of the request
-/// cannot be had twice, because the board moves on when it answers. With an abort and with the last piece of a certificate,
-/// stored or refused, the claim ends at the board, which then frees its data: until it restarts, no command may follow.
+/// The limits are the firmware's (esp-rainmaker, `esp_rmaker_claim.c`). A text has at most 3071 bytes. A piece of the request cannot be
+/// read twice, because the board moves on when it answers. The claim ends at the board with an abort, and with the last piece of a
+/// certificate, stored or refused. The board then frees its data: no command may follow until it restarts.
 struct ClaimConversation: Sendable {
     /// `MAX_PAYLOAD_SIZE` without its NUL.
     static let maximumText = 3071
-    /// `CLAIM_FRAGMENT_SIZE`: what is sent when the board's own pieces do not say.
+    /// `CLAIM_FRAGMENT_SIZE`: the size that is used if the board's own pieces do not show one.
     static let standardPiece = 200
-    /// Smaller pieces than that would make a claim endless.
+    /// Smaller pieces would make a claim endless.
     static let smallestPiece = 32
-    /// The board's first message: an address and a platform.
+    /// The maximum length of the board's first message: an address and a platform.
     private static let maximumIntroduction = 512
 
     enum Step: Equatable {
-        /// To the board; its answer goes to ``receive(_:)``.
+        /// Send this to the board; its answer goes to ``receive(_:)``.
         case send(ClaimPayload)
-        /// To the service; its reply goes to ``relay(_:)``.
+        /// Send this to the service; its reply goes to ``relay(_:)``.
         case tellService([UInt8])
         case claimed
     }
@@ -204,22 +204,22 @@ struct ClaimConversation: Sendable {
     }
 
     private var state = State.idle
-    /// Whether the board has begun, and does not have all of the certificate yet.
+    /// Whether the board has begun, and has not received all of the certificate yet.
     private(set) var canBeAborted = false
     private var piece = standardPiece
-    /// The most that the transport carries of a text in one piece.
+    /// The maximum length of a piece of text over this transport.
     private let room: Int
 
-    /// - Parameter room: nil where the transport sets no limit.
+    /// - Parameter room: nil if the transport sets no limit.
     init(room: Int? = nil) { self.room = room ?? Self.maximumText }
 
-    /// Whether the board is about to decide, and with that to end the claim.
+    /// Whether the board is about to decide, which ends the claim.
     var isAtItsEnd: Bool {
         guard case .delivering(let text, let sent) = state else { return false }
         return sent == text.count
     }
 
-    /// Whether the board has not said yet that it takes a claim.
+    /// Whether the board has not accepted the claim yet.
     var isStarting: Bool { state == .starting }
 
     mutating func start() -> ClaimPayload {
@@ -227,7 +227,7 @@ struct ClaimConversation: Sendable {
         return ClaimPayload(.commandStart, .command(PayloadBuffer()))
     }
 
-    /// Takes the board's answer.
+    /// Takes the board's answer and returns the next step.
     mutating func receive(_ answer: ClaimPayload) throws(ProvisioningError) -> Step {
         do throws(ProvisioningError) {
             return try take(answer)
@@ -237,24 +237,24 @@ struct ClaimConversation: Sendable {
         }
     }
 
-    /// Takes the service's reply.
+    /// Takes the service's reply and returns the next request.
     mutating func relay(_ reply: [UInt8]) throws(ProvisioningError) -> ClaimPayload {
         guard (1...Self.maximumText).contains(reply.count) else {
             throw .claimFailure(
-                "the service's reply has \(reply.count) bytes, and a board takes \(Self.maximumText) at most")
+                "the service's reply has \(reply.count) bytes, and a board accepts at most \(Self.maximumText)")
         }
         switch state {
         case .introduced:
             guard reply.count <= room else {
                 throw .claimFailure(
-                    "the service's reply has \(reply.count) bytes and must go in one piece, and this way to the board "
-                        + "carries \(room)")
+                    "the service's reply has \(reply.count) bytes and must be sent in one piece, but this transport "
+                        + "carries only \(room)")
             }
             state = .requesting(text: [], total: nil)
             let buffer = PayloadBuffer(payload: reply, totalLength: UInt32(reply.count))
             return ClaimPayload(.commandInit, .command(buffer))
         case .requested: return deliver(reply, from: 0)
-        default: throw .claimFailure("its steps came out of order")
+        default: throw .claimFailure("its steps were out of order")
         }
     }
 
@@ -280,7 +280,7 @@ struct ClaimConversation: Sendable {
     private mutating func introduce(_ buffer: PayloadBuffer) throws(ProvisioningError) -> Step {
         guard buffer.offset == 0, (1...Self.maximumIntroduction).contains(buffer.payload.count),
             Int(buffer.totalLength) == buffer.payload.count
-        else { throw .claimFailure("the board did not say in one piece what it is") }
+        else { throw .claimFailure("the board did not describe itself in one piece") }
         state = .introduced
         return .tellService(buffer.payload)
     }
@@ -293,17 +293,18 @@ struct ClaimConversation: Sendable {
             throw .claimFailure("the length of the board's request changed in the middle")
         }
         guard (1...Self.maximumText).contains(expected) else {
-            throw .claimFailure("the board's request has \(expected) bytes, of at most \(Self.maximumText)")
+            throw .claimFailure(
+                "the board's request has \(expected) bytes, more than the maximum of \(Self.maximumText)")
         }
         guard Int(buffer.offset) == text.count else {
-            throw .claimFailure("a piece of the board's request was lost, and it cannot be had again")
+            throw .claimFailure("a piece of the board's request was lost, and it cannot be read again")
         }
         let collected = text + buffer.payload
-        guard collected.count <= expected else { throw .claimFailure("the board's request is longer than it said") }
+        guard collected.count <= expected else { throw .claimFailure("the board's request is longer than announced") }
         let isWhole = collected.count == expected
         guard isWhole || buffer.payload.count >= Self.smallestPiece else {
             throw .claimFailure(
-                "the board's request comes in pieces of \(buffer.payload.count) bytes, which never ends")
+                "the board's request arrives in pieces of \(buffer.payload.count) bytes, which are too small")
         }
         if text.isEmpty { piece = max(Self.smallestPiece, min(Self.standardPiece, buffer.payload.count)) }
         guard isWhole else {
@@ -325,16 +326,16 @@ struct ClaimConversation: Sendable {
 
     private static func refusal(_ status: ClaimStatus, of what: String) -> ProvisioningError {
         switch status {
-        case .invalidState: .claimFailure("it lost its place, as after a restart", cause: "status \(status.rawValue)")
+        case .invalidState: .claimFailure("it lost its state, as after a restart", cause: "status \(status.rawValue)")
         case .noMemory: .claimFailure("\(what) does not fit into its memory", cause: "status \(status.rawValue)")
         default: .claimFailure("it did not accept \(what)", cause: "status \(status.rawValue)")
         }
     }
 }
 
-/// How a claim comes to nothing, and what that means for the next: whether the board has to restart first.
+/// Errors of a claim that failed. They tell whether the board must restart before the next one.
 extension ProvisioningError {
-    /// A claim that is over for the board, or has to be: it is aborted where it is not.
+    /// The claim is over for the board, or must be ended by an abort.
     static func claimFailure(_ why: String, cause: String? = nil) -> ProvisioningError {
         ProvisioningError(
             .claimFailed, message: "The board was not claimed: \(why). Restart the board, then run this again.",
@@ -342,15 +343,15 @@ extension ProvisioningError {
     }
 
     static var unexpectedInClaim: ProvisioningError {
-        claimFailure("its answer is not the one that belongs there")
+        claimFailure("its answer does not belong to this step")
     }
 
-    /// The board begins no claim. Nothing has happened to it.
+    /// The board does not begin a claim. Nothing has changed on it.
     static func claimNotTaken(_ cause: String?) -> ProvisioningError {
         ProvisioningError(
             .claimFailed,
             message:
-                "The board takes no claim now: it has had one since it started, or is still starting. Restart the board, "
+                "The board accepts no claim now: it has had one since it started, or is still starting. Restart the board, "
                 + "then run this again.", cause: cause)
     }
 
@@ -359,20 +360,20 @@ extension ProvisioningError {
         ProvisioningError(
             .claimFailed,
             message:
-                "The board was not claimed: it broke off in the middle, as after a restart. Then run this again; if that "
+                "The board was not claimed: it stopped in the middle, as after a restart. Run this again; if that "
                 + "does not help, restart the board first.", cause: cause)
     }
 
-    /// Nobody answered to the last piece of the certificate.
+    /// The board did not answer the last piece of the certificate.
     static func claimEndUnknown(_ code: Code, _ cause: String?) -> ProvisioningError {
         ProvisioningError(
             code,
             message:
-                "The connection broke while the board took its certificate, and only a restart tells whether it has it: "
-                + "restart the board, then run this again.", cause: cause)
+                "The connection broke while the board received its certificate, and only a restart shows whether it has it. "
+                + "Restart the board, then run this again.", cause: cause)
     }
 
-    /// The link broke and can be made again, and the claim begun anew.
+    /// The link broke; it can be restored, and the claim repeated.
     static func claimInterrupted(_ cause: String?) -> ProvisioningError {
         ProvisioningError(
             .claimInterrupted,

@@ -6,19 +6,31 @@ import RainCore
 import RainIO
 
 extension ProtocommBoard {
-    /// Set and apply. A board that still remembers a failed attempt is reset first, once, and told again: applying consumes
-    /// what was set even when the board refuses to apply.
+    /// Sends the settings and applies them. A board that still remembers a failed attempt is reset first, once, and gets the settings
+    /// again, because Apply discards them even if the board refuses it.
     ///
-    /// An Apply whose answer was lost leaves open whether the board took it. Then both go out again, over a new session: an Apply
-    /// that is refused by a board that has not failed says that the first was taken. Where no session can be had any more the board
+    /// If the answer to an Apply is lost, it is unknown whether the board accepted it. Then settings and Apply are sent again in a new
+    /// session. If a board that has not failed refuses this Apply, it accepted the first one. If no session is possible any more, the board
     /// has most likely left for its network: `mayBeJoining`.
     ///
-    /// A board that refuses to apply and to be reset is on its way to a network that an earlier run gave it, or there already:
-    /// what comes of that is waited for.
+    /// A board that refuses both Apply and reset is joining an earlier network, or has joined it. This waits for the result.
     public func join(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) {
         try network.checkIsPassphrase()
+        if identity?.joinsThreadOnly == true { throw .joinsThread(peer) }
+        lastAnswer = time.elapsed()
+        do throws(ProvisioningError) {
+            try await take(network, report: report)
+        } catch {
+            // An answer takes at most a second if nothing is wrong.
+            throw time.elapsed() - lastAnswer > .seconds(2) ? error.unfinished(silent: peer, nil) : error
+        }
+    }
+
+    private func take(
+        _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) {
         var doubt: Doubt?
         var refusals = 0
         (asked, arrival, isAttemptInDoubt) = (network, nil, false)
@@ -63,10 +75,11 @@ extension ProtocommBoard {
 
     public func join(_ network: WiFiNetwork) async throws(ProvisioningError) { try await join(network) { _ in } }
 
-    /// Of a board that had made itself ready each time. Two clients may be at one board.
+    /// The limit for a board that became ready each time. Two clients may be provisioning the same board.
     private var maximumRefusals: Int { 3 }
 
-    /// Set and apply again, once, where the attempt that has failed may have been at what an earlier run left. Whether the board took it.
+    /// Sends and applies the settings once more, if the failed attempt may have been for an earlier run's network. Returns whether the
+    /// board accepted them.
     func joinAgainIfInDoubt() async throws(ProvisioningError) -> Bool {
         guard isAttemptInDoubt, let asked else { return false }
         isAttemptInDoubt = false
@@ -76,24 +89,24 @@ extension ProtocommBoard {
         return true
     }
 
-    /// What is not known any more once an Apply went unanswered.
+    /// The state of an Apply without an answer.
     private struct Doubt {
         var since: Duration
-        /// How the last try ended.
+        /// The error of the last try.
         var lastAnswer: ProvisioningError.Code?
         var schedule = PollSchedule.unreachable
     }
 
-    /// What came back for an Apply.
+    /// The board's reply to an Apply.
     private enum Reply {
         case answered(Status)
-        /// The connection broke before the board said anything.
+        /// The connection broke before the board answered.
         case linkLost
         case unanswered(ProvisioningError)
     }
 
     private func handOver(_ network: WiFiNetwork) async throws(ProvisioningError) -> Reply {
-        // What is set may take another session, before which the board may have restarted.
+        // Sending the settings may need another session, before which the board may have restarted.
         repeat {
             try await tellUserAgain()
             try await set(network)
@@ -106,8 +119,8 @@ extension ProtocommBoard {
         }
     }
 
-    /// The same at a board that may have taken it before, for as long as there is patience: the transport alone might look for one that
-    /// has left for much longer.
+    /// Repeats this at a board that may have accepted it before, until `patience` is over. A transport alone might search much longer for a
+    /// board that has left.
     private func handOverAgain(_ network: WiFiNetwork, _ doubt: Doubt) async throws(ProvisioningError) -> Reply {
         let left = patience - (time.elapsed() - doubt.since)
         let result = await withDeadline(left, sleep: time.sleep) { () async throws(ProvisioningError) in
@@ -124,7 +137,7 @@ extension ProtocommBoard {
 
     private func set(_ network: WiFiNetwork) async throws(ProvisioningError) {
         let command = SetWiFiConfigCommand(ssid: network.ssid.bytes, passphrase: network.passphrase.revealBytes())
-        // The board keeps it in memory, and nothing comes of it before an Apply.
+        // The board keeps it in memory, and nothing happens before an Apply.
         let answer = try await ask(
             NetworkConfigPayload(.commandSetWiFiConfig(command)), on: .config, within: answerLimit(.seconds(3)),
             repeats: 2
@@ -135,22 +148,22 @@ extension ProtocommBoard {
         if response.status == .invalidArgument {
             throw ProvisioningError(
                 .invalidArgument,
-                message: "The board does not accept this network name or passphrase: check their lengths.")
+                message: "The board does not accept this network name or passphrase. Check their lengths.")
         }
         guard response.status == .success else {
             throw .rejected("the Wi-Fi settings", status: response.status.rawValue)
         }
     }
 
-    /// Nil where the connection broke before the board said anything. It is not made again here: a transport alone might look for a
-    /// board that has left for much longer than there is patience.
+    /// Returns nil if the connection broke before the board answered. The connection is not restored here: a transport alone might search
+    /// much longer than `patience` for a board that has left.
     private func apply() async throws(ProvisioningError) -> Status? {
         let command = NetworkConfigPayload(.commandApplyWiFiConfig)
         guard
             let answer = try await askOnce(command, on: .config, within: answerLimit(.seconds(3)), restores: false)
         else { return nil }
         guard case .responseApplyWiFiConfig(let response)? = answer.payload else {
-            // Whether the board took it is found out as where no answer came.
+            // The caller finds out whether the board accepted it, as after a missing answer.
             if session.mayGarbleAnswers {
                 await session.markInvalid()
                 return nil
@@ -162,6 +175,7 @@ extension ProtocommBoard {
     }
 
     public func reset() async throws(ProvisioningError) {
+        if identity?.isOnNetwork == true { throw .onNetwork(peer, lacks: "has no failed Wi-Fi settings to forget") }
         guard try await resetStatus(repeats: 1) == .success else {
             throw ProvisioningError(
                 .rejected,
@@ -179,33 +193,33 @@ extension ProtocommBoard {
             throw ProvisioningError(
                 .unsupported,
                 message:
-                    "The board's firmware cannot forget failed Wi-Fi settings (ESP-IDF before 5.1): restart it, or reset "
+                    "The board's firmware cannot forget failed Wi-Fi settings (as before ESP-IDF 5.1). Restart it, or reset "
                     + "it to factory settings.", cause: error.cause)
         }
     }
 }
 
 extension ProvisioningError {
-    /// The same of a board that may have taken an Apply: the cloud can say what became of it.
+    /// The same error for a board that may have accepted an Apply; the cloud can show the result.
     var afterApply: ProvisioningError {
         var error = self
         error.code = .mayBeJoining
         return error
     }
 
-    /// Whether there may have been no answer at all, as opposed to one that is of no use.
+    /// Whether there may have been no answer at all, as opposed to an unusable one.
     fileprivate var mayBeSilence: Bool { ![.rejected, .malformed, .wrongProofOfPossession].contains(code) }
 }
 
-/// A board that an earlier run has sent to a network, and that takes no other as long as it tries.
+/// A board that an earlier run has sent to a network, and that accepts no other while it tries.
 extension ProtocommBoard {
     /// Makes a board that refused its settings ready for them.
     ///
-    /// Firmware grants a reset the moment an attempt has failed, and refuses it in the middle of one and on a network; its status alone
-    /// would not do, as it is the same before the first attempt, during one, and in a retry without end. Silence is what it is in
+    /// Firmware accepts a reset as soon as an attempt has failed. It refuses it during an attempt and on a network. Its status alone is not
+    /// enough: it is the same before the first attempt, during one, and in an endless retry. Silence has the same meaning as in
     /// ``watch(report:)``: the access point follows the channel of the network that is being tried.
     ///
-    /// - Returns: where the board is, if the earlier attempt brought it to the network that is asked for; nil once it takes settings.
+    /// - Returns: the board's network, if the earlier attempt led to the requested one; nil once the board accepts settings.
     func makeReady(
         for network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) -> JoinedNetwork? {
@@ -235,14 +249,14 @@ extension ProtocommBoard {
             case .trying?: silentSince = nil
             case nil: break
             }
-            // A board that is ending its service refuses the same, and is gone by then.
+            // A board that is ending its service refuses in the same way, and is gone by then.
             guard !hasReported, silentSince == nil, time.elapsed() - began > timeBeforeEnd else { continue }
             await report(.occupied)
             hasReported = true
         }
     }
 
-    /// How long firmware goes on serving once it has scheduled the end of its service (`cleanup_delay`).
+    /// How long firmware continues to serve after it has scheduled the end of its service (`cleanup_delay`).
     private var timeBeforeEnd: Duration { .milliseconds(1200) }
 
     private enum Occupation {
@@ -273,7 +287,7 @@ extension ProtocommBoard {
         case (.connected, _): return .there(JoinedNetwork(address: "", ssid: SSID([])))
         case (.connectionFailed, _):
             if let refusal { throw refusal }
-            // Firmware that has reset itself refuses to be reset, before network_provisioning 1.2.1, and takes settings.
+            // Firmware before network_provisioning 1.2.1 that has reset itself refuses a reset, but accepts settings.
             return .ready
         default: return .trying
         }
@@ -281,13 +295,13 @@ extension ProtocommBoard {
 }
 
 extension ProvisioningError {
-    /// Neither of the two can be told from the other: the status is the same, and both refuse an Apply and a reset.
+    /// The two causes cannot be distinguished: the status is the same, and in both cases the board refuses an Apply and a reset.
     fileprivate static func leftWhileOccupied(_ peer: String, _ error: ProvisioningError) -> ProvisioningError {
         var lost = ProvisioningError(
             .mayBeJoining,
             message:
-                "The board at \(peer) ended its provisioning service and did not take these Wi-Fi settings: it has joined a network that it "
-                + "was given before, or has refused five proofs of possession. Look for it in your account; if it is not there, "
+                "The board at \(peer) ended its provisioning service and did not accept these Wi-Fi settings. It has joined a network that it "
+                + "received before, or has refused five proofs of possession. Look for it in your account; if it is not there, "
                 + "restart it and run this again.", cause: error.cause ?? error.message)
         lost.isLeaving = true
         return lost
@@ -295,24 +309,38 @@ extension ProvisioningError {
 }
 
 extension ProtocommBoard {
-    /// How long a board may stay silent while its access point follows the network's channel. Afterwards the cloud must tell.
+    /// How long a board may stay silent while its access point follows the network's channel. After that only the cloud can show the
+    /// result.
     var patience: Duration { .seconds(12) }
 
-    /// Firmware says that it is connecting until it has an address, and sets itself no deadline for that.
+    /// Firmware reports that it is connecting until it has an address, and has no deadline for that.
     private var timeForAddress: Duration { .seconds(60) }
 
-    /// Firmware starts a timer of this length when it accepts an Apply, and leaves its radio alone until it is over: nothing can have
-    /// become of the attempt before (`network_prov_mgr_configure_wifi_sta`).
+    /// Firmware starts a timer of this length when it accepts an Apply, and does not touch its radio before it fires. Until then the
+    /// attempt cannot have a result (`network_prov_mgr_configure_wifi_sta`).
     private var timeBeforeJoining: Duration { .seconds(1) }
 
-    /// Firmware serves for one second after it has said that it is connected. A status that is asked for again within that second, in a new
-    /// session, says so again.
+    /// Firmware serves for one second after it has reported that it is connected. If the status is requested again within that second, in a
+    /// new session, it reports it again.
     private var firstStatusLimit: Duration { .milliseconds(700) }
 
     public func watch(
         report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) -> JoinedNetwork {
         if let arrival { return arrival }
+        silence = nil
+        lastAnswer = time.elapsed()
+        do throws(ProvisioningError) {
+            return try await followed(report: report)
+        } catch {
+            let isSilent = silence != nil || time.elapsed() - lastAnswer > .seconds(2)
+            throw isSilent ? error.unfinished(silent: peer, silence) : error
+        }
+    }
+
+    private func followed(
+        report: @Sendable (WiFiProgress) async -> Void
+    ) async throws(ProvisioningError) -> JoinedNetwork {
         var schedule = PollSchedule.boardStatus
         var silentSince: Duration?
         var isPortGone = false
@@ -320,23 +348,27 @@ extension ProtocommBoard {
         var hasTriedBefore = false
         var connectingSince: Duration?
         while true {
-            // Asked once before: a board may have fallen back to where it was.
+            // Asks once before that: a board may have returned to an earlier network.
             let firstChange = appliedAt.map { $0 + timeBeforeJoining } ?? time.elapsed()
             let rest = schedule.next()
             try await pause(last == .connecting ? max(rest, firstChange - time.elapsed()) : rest)
             let status: WiFiStatusResponse
             let asked = time.elapsed()
             do {
-                // A transport that looks for a board that has left would take longer than that by itself.
+                // A transport that searches for a board that has left would take longer than that by itself.
                 let left = patience - (asked - (silentSince ?? asked))
                 status = try await answer(within: left, isSilent: silentSince != nil)
-                (silentSince, isPortGone) = (nil, false)
+                (silentSince, isPortGone, silence) = (nil, false, nil)
             } catch {
                 guard error.mayPassAfterJoining, !error.isLeaving else { throw error }
                 let since = silentSince ?? asked
                 silentSince = since
                 if error.reason == TransportError.portGone { isPortGone = true }
-                guard time.elapsed() - since < patience else { throw error.asLost(peer, isPortGone: isPortGone) }
+                // An error of the port or of this machine explains the silence after it.
+                if !(silence?.isExplained ?? false) { silence = error }
+                guard time.elapsed() - since < patience else {
+                    throw error.asLost(peer, isPortGone: isPortGone, noticed: silence)
+                }
                 if last != .unreachable { await report(.unreachable) }
                 last = .unreachable
                 continue
@@ -367,8 +399,8 @@ extension ProtocommBoard {
         }
     }
 
-    /// Whether a board that refuses a second Apply took the first. One that leaves while it is asked has joined, as far as anybody can
-    /// tell; ``watch(report:)`` and the cloud find out.
+    /// Returns whether a board that refuses a second Apply accepted the first. A board that leaves during the request has most likely
+    /// joined; ``watch(report:)`` and the cloud find out.
     func isJoining() async throws(ProvisioningError) -> Bool {
         do {
             return try await answer(within: patience, isSilent: false).state != .connectionFailed
@@ -379,7 +411,7 @@ extension ProtocommBoard {
         }
     }
 
-    /// The board's status, over a new session where it was silent before; `deviceLost` when the time is over.
+    /// Returns the board's status, over a new session if the board was silent before. Throws `deviceLost` when the time is over.
     private func answer(
         within limit: Duration, isSilent: Bool
     ) async throws(ProvisioningError) -> WiFiStatusResponse {
@@ -403,12 +435,14 @@ extension ProtocommBoard {
             if case .responseGetWiFiStatus? = answer.payload { true } else { false }
         }
         guard case .responseGetWiFiStatus(let response)? = answer.payload else { throw .unexpectedAnswer(on: .config) }
-        guard response.status == .success else { throw .rejected("the question", status: response.status.rawValue) }
+        guard response.status == .success else {
+            throw .rejected("the status request", status: response.status.rawValue)
+        }
         return response
     }
 
-    /// - Parameter hasTriedBefore: whether an attempt before this one had failed. Firmware that makes several tells the last reason that it
-    ///   understood, or a refused password where it understood none, which may be another attempt's.
+    /// - Parameter hasTriedBefore: whether a previous attempt failed. Firmware with several attempts reports the last reason that it
+    ///   understood, or a wrong password if it understood none. That reason may be another attempt's.
     private func verdict(
         _ status: WiFiStatusResponse, hasTriedBefore: Bool
     ) throws(ProvisioningError) -> Verdict {
@@ -423,20 +457,22 @@ extension ProtocommBoard {
                 .wifiAuthenticationFailed,
                 message: "The access point refused the board: check the Wi-Fi password, then run this again."
                     + (hasTriedBefore
-                        ? " If it is right, the network may be too weak there, or protected in a way that the board lacks: after "
-                            + "several attempts firmware gives this reason for those, too." : ""))
+                        ? " If it is right, the signal may be too weak there, or the board may not support the network's protection. After "
+                            + "several attempts firmware also reports this reason for those." : ""))
         case (.connectionFailed, .failed(.networkNotFound)?):
             var verdict = ProvisioningError.notHeard(asked?.ssid)
             if hasTriedBefore {
                 verdict.message +=
-                    " If it is, it may be protected in a way that the board lacks: after several attempts firmware may give an "
+                    " If it is, the board may not support its protection. After several attempts firmware may report an "
                     + "earlier one's reason."
             }
             throw verdict
         case (.connectionFailed, _):
             throw ProvisioningError(
                 .wifiFailed,
-                message: "The board could not join the network and did not say why. Try again, nearer to it.")
+                message:
+                    "The board could not join the network and did not report why. Move the board nearer to the access point and try again."
+            )
         case (_, .attemptFailed(let failure)?):
             return .attemptFailed(Int(failure.attemptsRemaining))
         default:
@@ -447,7 +483,7 @@ extension ProtocommBoard {
 
 extension JoinedNetwork {
     init(_ connection: WiFiConnection) {
-        // An address is at most 15 characters; anything else is not one.
+        // An address has at most 15 characters.
         let address = connection.ip4Address
         let isAddress = address.count <= 15 && address.allSatisfy { (0x2E...0x39).contains($0) && $0 != 0x2F }
         self.init(
@@ -458,8 +494,8 @@ extension JoinedNetwork {
 }
 
 extension ProvisioningError {
-    /// Whether this may be the silence of a board that is changing its channel, or has left for its network; or an answer broken up by log
-    /// lines, since boards log a lot at that time.
+    /// Whether this may be the silence of a board that is changing its channel or has left for its network, or an answer torn by log lines.
+    /// Boards log a lot at that time.
     var mayPassAfterJoining: Bool {
         [.deviceLost, .unavailable, .neverAnswered, .busy, .rejected, .securityMismatch, .malformed].contains(code)
     }
@@ -473,15 +509,26 @@ extension ProvisioningError {
         return ProvisioningError(
             .wifiFailed,
             message:
-                "The network\(name) neither refuses the board nor gives it an address: its DHCP server does not answer, or has no address "
-                + "left. Check the router, or whether it admits known devices only.", reason: "no_address")
+                "The network\(name) neither refuses the board nor gives it an address. Its DHCP server does not answer, or has no address "
+                + "left. Check the router, and whether it admits only known devices.", reason: "no_address")
     }
 
-    fileprivate func asLost(_ peer: String, isPortGone: Bool) -> ProvisioningError {
+    /// Whether the error is more than the board's silence.
+    fileprivate var isExplained: Bool { reason == TransportError.portGone || isOfThisMachine }
+
+    fileprivate func asLost(
+        _ peer: String, isPortGone: Bool, noticed: ProvisioningError?
+    ) -> ProvisioningError {
         let what =
-            isPortGone
-            ? "The port \(peer) went away after the board got its Wi-Fi settings."
-            : "The board at \(peer) stopped answering after it got its Wi-Fi settings."
+            if isPortGone {
+                "The port \(peer) was removed after the board received its Wi-Fi settings."
+            } else if let noticed, noticed.isOfThisMachine {
+                "\(noticed.message) The board had already received its Wi-Fi settings."
+            } else if code == .malformed {
+                "\(message) The board had already received its Wi-Fi settings."
+            } else {
+                "The board at \(peer) stopped answering after it received its Wi-Fi settings."
+            }
         return ProvisioningError(
             .deviceLost,
             message: "\(what) It may be online: look for it in your account, or run this again.", cause: cause,

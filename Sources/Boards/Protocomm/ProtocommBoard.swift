@@ -5,69 +5,73 @@ import ProtocommCore
 import RainCore
 import RainCrypto
 
-/// A ``Board`` that speaks protocomm, over whatever transport.
+/// A ``Board`` with protocomm, over any transport.
 ///
-/// With the network given, a whole set-up costs six exchanges under Security 1 or 2: version, two of the handshake, set, apply,
-/// and one status when the board joins at once; tying it to an account adds one.
+/// If the network is given, a complete setup takes six exchanges under Security 1 or 2: version, handshake (two), set, apply and status. It
+/// takes more status requests if the board does not join at once. Associating it with an account adds one exchange.
 public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     public nonisolated let peer: String
     let session: ProtocommSession
     let credentials: BoardCredentials
     private let policy: SecurityPolicy
-    /// What is known beforehand of the security of a board whose version does not name it.
+    /// The security that is known in advance for a board whose version information does not name it.
     let announced: SecurityRequirement?
-    /// The patch version of Security 2 is a guess so far.
+    /// Whether the patch version of Security 2 is only a guess so far.
     var isPatchGuessed = false
     var random: Random
     let time: Timekeeper
     let logger: Logger
     var identity: BoardIdentity?
-    /// Kept for a session that must be opened again in the middle; a person is asked once.
+    /// Kept for a session that must be reopened, so that a person is asked only once.
     private var proofOfPossession: ProofOfPossession?
-    /// How often the connection broke and was made again.
+    /// How often the connection broke and was restored.
     private(set) var lostLinks = 0
-    /// What ``join(_:report:)`` was asked for, which ``watch(report:)`` compares with where the board is.
+    /// The network that ``join(_:report:)`` was called with. ``watch(report:)`` compares it with the board's network.
     var asked: WiFiNetwork?
-    /// Nobody can say whether the attempt under way is at what was asked for, or at what an earlier run left.
+    /// Whether the current attempt may be for an earlier run's network instead of the requested one.
     var isAttemptInDoubt = false
-    /// Where the board was found when it was to be told.
+    /// The network that the board had already joined when it was to be provisioned.
     var arrival: JoinedNetwork?
-    /// More than bad luck: with one session in twenty broken, it happens once in ten thousand million boards.
+    /// More than bad luck: if one session in twenty breaks, it happens to one board in 10,000 million.
     private static var maximumLostLinks: Int { 8 }
-    /// How many answers came that could not be read, or did not come: torn by the log on a console, say.
+    /// How many answers were unreadable or missing, for example torn by the log on a console.
     private var tornAnswers = 0
     private var maximumTornAnswers: Int { session.mayGarbleAnswers ? 12 : 3 }
-    /// The same in a row: a board that answers so each time means it.
+    /// The number of consecutive ones: if a board always answers like this, repeating does not help.
     private var tornInARow = 0
     private var unansweredProofs = 0
-    /// Another client at the same board.
+    /// Detects another client at the same board.
     var contention = Contention()
     /// How many proofs the board has refused, and counted.
     private var refusedProofs: Int
-    /// How many may have been counted though no verdict came, since another client broke the handshake.
+    /// How many proofs the board may have counted without a result, because another client broke the handshake.
     private var proofsInDoubt = 0
-    /// RainMaker boards stop at the fifth wrong proof: whoever comes to look has one left.
+    /// RainMaker boards stop at the fifth wrong proof; this leaves one for the user.
     private static var maximumProofsBesideAnother: Int { 4 }
-    /// A proof that has opened a session is not wrong.
+    /// Whether another proof may be sent: one that has opened a session is not wrong.
     private var mayProveAgain: Bool {
         sessions > 0 || refusedProofs + proofsInDoubt < Self.maximumProofsBesideAnother
     }
     /// When the board accepted an Apply.
     var appliedAt: Duration?
+    /// When the board last answered, during or after ``join(_:report:)``.
+    var lastAnswer = Duration.zero
+    /// Why the board does not answer in ``watch(report:)``; nil while it answers.
+    var silence: ProvisioningError?
     /// How many sessions the board has opened.
     private(set) var sessions = 0
-    /// The board has answered there; it no longer has the endpoint once its service ends.
+    /// Whether the board has answered on this endpoint. It no longer has it once its service ends.
     private var hasServedConfig = false
-    /// Whose the board is to be, and the session in which it was told so: a restart makes it forget.
+    /// The user and secret sent to the board, and the session that sent them. The board forgets both when it restarts.
     var toldUser: (UserID, MappingSecret)?
     var toldInSession = 0
-    /// The claim that is under way.
+    /// The current claim.
     var claim = ClaimAttempt()
 
     /// - Parameters:
     ///   - suite: the cryptography of the handshake, such as libcrypto's.
-    ///   - random: draws the handshake's private keys.
-    ///   - announced: the security of a board whose version does not name it, where that is known; it is found out otherwise.
+    ///   - random: provides the handshake's private keys.
+    ///   - announced: the security of a board whose version information does not name it, if known; otherwise handshakes find it out.
     public init(
         transport: any Transport, credentials: BoardCredentials, suite: Suite.Type, random: Random,
         announced: SecurityRequirement? = nil, clock: any Clock<Duration> = ContinuousClock(), logger: Logger
@@ -122,10 +126,14 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         if required.needsProofOfPossession, proofOfPossession == nil {
             proofOfPossession = await credentials.proofOfPossession()
             guard proofOfPossession != nil else {
-                if Task.isCancelled { throw ProvisioningError(.cancelled, message: "Cancelled.") }
+                if Task.isCancelled {
+                    var cancelled = ProvisioningError(.cancelled, message: "Cancelled.")
+                    cancelled.unfinished = "the question for the proof of possession was not answered"
+                    throw cancelled
+                }
                 throw ProvisioningError(
                     .invalidArgument,
-                    message: "The board wants a proof of possession: it is on its label or in its QR code.",
+                    message: "The board needs a proof of possession, which is on its label or in its QR code.",
                     remedies: [.proofOfPossession])
             }
         }
@@ -136,7 +144,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             throw ProvisioningError(
                 .malformed,
                 message:
-                    "The proof of possession that was given is the whole text of a QR code: give the proof of possession alone.",
+                    "The given proof of possession is the whole text of a QR code. Give only the proof of possession.",
                 reason: "qr_code_as_proof")
         }
         do throws(ProvisioningError) {
@@ -152,7 +160,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             required, username: credentials.username, secret: proofOfPossession?.secret)
         guard var refused = try await shakeHands(selection) else { return }
         if refused.code == .wrongProofOfPossession, contention.isRecent(time.elapsed()), mayProveAgain {
-            // With another client about, it may have been this one's connection that the board closed.
+            // With another client, it may have been this one's connection that the board closed.
             guard let again = try await shakeHands(selection) else { return }
             refused = again
         }
@@ -162,17 +170,17 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         else {
             throw failure(refused, selection)
         }
-        logger.debug("proof refused; trying the other way to make it", metadata: ["peer": "\(peer)"])
+        logger.debug("proof refused; trying the proof for a faulty verifier", metadata: ["peer": "\(peer)"])
         guard let again = try await shakeHands(selection, passwordHash: other) else { return }
-        // What the first refusal said is what counts, unless the board is gone meanwhile.
+        // Throw the first refusal, unless the board has gone in the meantime.
         throw failure(again.code == .wrongProofOfPossession ? refused : again, selection)
     }
 
-    /// What the refusal of a handshake means that the board has taken before: scheme and proof are right.
+    /// Returns the meaning of a refused handshake that the board accepted before, so that scheme and proof are right.
     private func ending(_ refusal: ProtocommError) -> ProvisioningError? {
         guard let cause = refusal.cause else { return nil }
         if refusal.code == .wrongProofOfPossession || refusal.code == .noSuchEndpoint { return .leaving(peer, refusal) }
-        // A first command that gets no answer is most likely lost on a console.
+        // On a console, a first command without an answer was most likely lost.
         guard refusal.code == .securityMismatch, cause.code == .refused, !session.mayGarbleAnswers else { return nil }
         var ending = ProvisioningError.leaving(peer, refusal)
         ending.isLeaving = false
@@ -189,7 +197,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         return refusal
     }
 
-    /// What the handshake failed with, or nil.
+    /// Performs the handshake and returns its error, or nil.
     private func shakeHands(
         _ selection: SecuritySelection, passwordHash: PasswordHash = .standard
     ) async throws(ProvisioningError) -> ProtocommError? {
@@ -211,32 +219,32 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         }
     }
 
-    /// Whether the connection broke, can be made again, and has not done so too often. An answer that cannot be read breaks the session,
-    /// too, over any transport.
+    /// Returns whether the session can continue: the connection broke, can be restored, and has not broken too often. An unreadable answer
+    /// also breaks the session, over any transport.
     private func survives(_ error: ProtocommError) async -> Bool {
         if error.cause?.code == .evicted {
-            // A board that restarted has another session, too, and has forgotten its claim.
+            // A board that restarted also has another session, and has forgotten its claim.
             return error.endpoint == .claim ? false : await waitsForOtherClient(error)
         }
         if error.cause?.code == .malformed { return askAgain(atMost: session.mayGarbleAnswers ? 5 : 3) }
         if session.mayGarbleAnswers {
             if error.cause?.reason == TransportError.noAnswer {
-                // Firmware that logs nothing refuses a proof so, and counts it.
+                // Firmware with its log switched off refuses a proof in this way, and counts it.
                 if error.code == .wrongProofOfPossession { unansweredProofs += 1 }
                 return unansweredProofs <= 1 && mayProveAgain && askAgain(atMost: 3)
             }
-            // The handshake itself finds that bytes have changed.
+            // The handshake itself detects changed bytes.
             if error.cause == nil, [.securityMismatch, .wrongProofOfPossession].contains(error.code) {
                 return askAgain(atMost: 2)
             }
         }
         guard session.restoresLinks, error.cause?.code == .lost, lostLinks < Self.maximumLostLinks else { return false }
         lostLinks += 1
-        logger.debug("the connection broke; making it again", metadata: ["peer": "\(peer)", "times": "\(lostLinks)"])
+        logger.debug("the connection broke; restoring it", metadata: ["peer": "\(peer)", "times": "\(lostLinks)"])
         return true
     }
 
-    /// Whether an answer that is missing or makes no sense is asked for again.
+    /// Returns whether a request whose answer is missing or makes no sense is repeated.
     private func askAgain(atMost limit: Int) -> Bool {
         guard tornAnswers < maximumTornAnswers, tornInARow < limit else { return false }
         tornAnswers += 1
@@ -259,21 +267,21 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         }
     }
 
-    /// Opens the session again after an exchange was lost; the board starts over at any time.
+    /// Opens the session again after a lost exchange; the board starts over at any time.
     func secureAgain() async throws(ProvisioningError) {
         guard let required = identity?.security else { return }
-        // The board may have been asked again what it is.
+        // The identity may have been read again.
         if let refusal = policy.refusal(of: required) { throw refusal }
         try await handshake(required)
     }
 
-    /// Sends one request and returns its answer, as messages. It is sent again, in a new session, where the connection broke and where no
-    /// answer came: only for requests that may be sent twice.
+    /// Sends one message and returns its answer. If the connection broke or no answer arrived, it sends the message again in a new session,
+    /// so use it only for requests that may be sent twice.
     ///
     /// - Parameters:
-    ///   - limit: how long to wait for the answer at first, where an answer may be lost without notice; the transport's deadline if nil.
+    ///   - limit: how long to wait for the answer at first, if an answer may be lost unnoticed; the transport's deadline if nil.
     ///   - repeats: how often it is sent again after a silence or a refusal, which a lost answer can look like.
-    ///   - isExpected: whether an answer is of the kind that was asked for. One that is not may have changed on the way.
+    ///   - isExpected: whether an answer is of the requested kind. If it is not, it may have been changed in transit.
     func ask<Message: WireMessage>(
         _ request: Message, on endpoint: Endpoint, within limit: Duration? = nil, repeats: Int = 1,
         isExpected: (Message) -> Bool = { _ in true }
@@ -296,19 +304,19 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         }
     }
 
-    /// How long an answer takes at most where one can be lost without notice. Nil over transports that notice it: a link of Bluetooth
-    /// breaks, and a console shows its prompt.
+    /// Returns how long to wait for an answer if it can be lost unnoticed. Nil over transports that notice a loss: a Bluetooth link breaks,
+    /// and a console shows its prompt.
     func answerLimit(_ limit: Duration) -> Duration? {
         session.restoresLinks || session.mayGarbleAnswers ? nil : limit
     }
 
-    /// The same, asked once: nil where the connection broke before there was an answer, and a new session stands.
+    /// Does the same without repeating: returns nil if the connection broke before the answer and a new session is open.
     ///
-    /// If an earlier exchange was given up before its answer came, the session can no longer be used: it is opened again first.
+    /// If an earlier exchange was cancelled before its answer, the session is no longer usable and is first opened again.
     ///
     /// - Parameters:
     ///   - limit: how long to wait for the answer; the transport's deadline if nil.
-    ///   - restores: false to leave it to the caller to open the new session.
+    ///   - restores: false to leave opening the new session to the caller.
     func askOnce<Message: WireMessage>(
         _ request: Message, on endpoint: Endpoint, within limit: Duration? = nil, restores: Bool = true
     ) async throws(ProvisioningError) -> Message? {
@@ -316,6 +324,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         let answer: [UInt8]
         do throws(ProtocommError) {
             answer = try await session.request(request.encoded(), on: endpoint, within: limit)
+            lastAnswer = time.elapsed()
         } catch {
             guard await survives(error) else {
                 if error.code == .noSuchEndpoint, endpoint == .config, hasServedConfig { throw .leaving(peer, error) }
@@ -330,7 +339,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             if endpoint == .config { hasServedConfig = true }
             return message
         } catch {
-            // Its cipher may have lost count.
+            // The cipher may be out of step.
             await session.markInvalid()
             if session.mayGarbleAnswers, askAgain(atMost: 2) {
                 if restores { try await secureAgain() }
@@ -354,10 +363,10 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     public func close() async { await session.end() }
 }
 
-/// Boards whose version does not name their security, as RainMaker's on-network service: it stands in the TXT record of the service, and is
-/// otherwise found out by the first command of a handshake, which a board of another scheme refuses.
+/// Boards whose version information does not name their security, such as RainMaker's on-network service. Its TXT record names it.
+/// Otherwise the first command of a handshake shows it, which a board with another scheme refuses.
 extension ProtocommBoard {
-    /// Throws what the handshakes throw where the board takes none of them.
+    /// Finds the board's security with first commands. Throws the handshake's error if the board accepts none.
     func unnamedSecurity() async throws(ProvisioningError) -> SecurityRequirement {
         var security: SecurityRequirement
         if let announced {
@@ -365,18 +374,18 @@ extension ProtocommBoard {
         } else {
             security = try await probedSecurity()
         }
-        // What protocomm has had since early 2025; `otherPatch` makes up for older ones.
+        // The patch version of protocomm since early 2025; `otherPatch` handles older ones.
         if security.version == 2 { (security.patch, isPatchGuessed) = (1, true) }
         return security
     }
 
     private func probedSecurity() async throws(ProvisioningError) -> SecurityRequirement {
-        // Nobody who answers in the board's place gets more out of this than the public keys of handshakes that are never finished.
+        // A device that answers in the board's place only gets the public keys of handshakes that are never finished.
         for version in credentials.securityVersion.map({ [$0] }) ?? [1, 2, 0] {
             guard try await takesFirstCommand(of: version) else { continue }
             var needsProof = version == 2
             if version == 1 {
-                // An empty proof is refused by a board that wants one, and known proofs are for a board that does.
+                // A board that needs a proof refuses an empty one, and a known proof is meant for a board that needs it.
                 let isExpected = credentials.hasProofOfPossession || credentials.leastSecurity.needsProofOfPossession
                 needsProof = if isExpected { true } else { try await !takesNoProof() }
             }
@@ -385,7 +394,7 @@ extension ProtocommBoard {
         throw ProvisioningError(
             .securityMismatch,
             message:
-                "The board at \(peer) takes no session of Security \(credentials.securityVersion.map { "\($0)" } ?? "0, 1 or 2").",
+                "The board at \(peer) accepts no session of Security \(credentials.securityVersion.map { "\($0)" } ?? "0, 1 or 2").",
             remedies: credentials.securityVersion == nil ? [] : [.anySecurity])
     }
 
@@ -395,7 +404,7 @@ extension ProtocommBoard {
             try await session.handshake(probe)
             return true
         } catch {
-            // The probe's own end, and the board's refusal.
+            // The probe ended it, or the board refused it.
             if error.code == .cipherFailure { return true }
             if error.code == .securityMismatch { return false }
             throw ProvisioningError(error)
@@ -420,8 +429,8 @@ extension ProtocommBoard {
         ).scheme(Suite.self, random: &random)
     }
 
-    /// What to try after a guess at the patch version: a board that has proved itself and hands out a nonce of another length has the other.
-    /// Neither the version nor the TXT record names it, so nothing better is known than what the board shows.
+    /// Returns the other patch version after a wrong guess: the board has proved itself, and its nonce has the other length. Neither the
+    /// version information nor the TXT record names the patch version.
     func otherPatch(after error: ProvisioningError) -> SecurityRequirement? {
         guard isPatchGuessed, error.code == .securityMismatch, var security = identity?.security else { return nil }
         isPatchGuessed = false
@@ -431,7 +440,7 @@ extension ProtocommBoard {
     }
 }
 
-/// A handshake that ends, by intention, with the board's answer to its first command.
+/// A handshake that intentionally ends with the board's answer to its first command.
 private struct FirstCommand<Suite: CryptoSuite>: SecurityScheme {
     var scheme: ClientSecurity<Suite>
     var title: String { scheme.title }
@@ -446,32 +455,32 @@ private struct FirstCommand<Suite: CryptoSuite>: SecurityScheme {
     consuming func finish() throws(HandshakeError) -> SelectedCipher<Suite> { throw .notEstablished }
 }
 
-/// Another client that takes the board's one session, and how this one gives way to it.
+/// Another client that takes the board's only session, and how this client gives way to it.
 ///
-/// Two that take it back at once would keep each other from ever getting an answer. So each stays away for a while first, longer each time
-/// and by chance, and then goes on where it was.
+/// If two clients took it back at once, neither would ever get an answer. So each waits first, longer each time and for a random time, and
+/// then continues.
 struct Contention: Sendable {
-    /// How long to go on beside another client.
+    /// How long to continue beside another client.
     static var patience: Duration { .seconds(20) }
-    /// The same where nothing there has answered yet, and it may be no board at all.
+    /// The same before any answer, since the device may not be a board.
     static var patienceBeforeAnswer: Duration { .seconds(2) }
-    /// With no eviction for so long, the other client has gone.
+    /// Without an eviction for this long, the other client has gone.
     private static var memory: Duration { .seconds(10) }
-    /// Proofs may have been counted by the board each time.
+    /// How often an exchange may be interrupted in which the board may have counted a proof.
     private static var maximumUncertain: Int { 1 }
 
     private var span: (first: Duration, last: Duration)?
     private var longest = Duration.milliseconds(100)
     private var uncertain = 0
 
-    /// Whether another client was noticed not long ago.
+    /// Whether another client was noticed recently.
     func isRecent(_ now: Duration) -> Bool { span.map { now - $0.last <= Self.memory } ?? false }
 
-    /// How long to stay away after an eviction; nil where this has gone on for too long.
+    /// Returns how long to wait after an eviction; nil if this has continued for too long.
     ///
     /// - Parameters:
-    ///   - isCertain: false where a handshake was cut off and nothing but the broken connection speaks of another client.
-    ///   - isCostly: where the board may have counted a proof, which it does not do often: better late than soon.
+    ///   - isCertain: false if a handshake was cut off and the only evidence of another client is the broken connection.
+    ///   - isCostly: whether the board may have counted a proof, which must not happen often: better a long wait than a short one.
     ///   - chance: 0 to 255.
     mutating func rest(
         now: Duration, isCertain: Bool, hasAnswered: Bool, isCostly: Bool = false, chance: UInt8
@@ -490,7 +499,7 @@ struct Contention: Sendable {
 }
 
 extension ProtocommBoard {
-    /// Stays away for a while and returns true; false where another client has had the board for too long.
+    /// Waits and returns true; returns false if another client has had the board for too long.
     func waitsForOtherClient(_ error: ProtocommError) async -> Bool {
         let isCertain = error.endpoint != .session || error.cause?.reason != "connection_taken"
         guard
@@ -499,7 +508,7 @@ extension ProtocommBoard {
                 isCostly: error.isProofInDoubt, chance: random.bytes(1).first ?? 0)
         else { return false }
         logger.debug("another client took the session; taking it back", metadata: ["peer": "\(peer)", "in": "\(rest)"])
-        // Where the task was cancelled, the next exchange says so.
+        // If the task was cancelled, the next exchange throws.
         try? await time.sleep(rest)
         return true
     }
@@ -507,20 +516,35 @@ extension ProtocommBoard {
 
 extension ProtocommBoard {
     public func send(_ payload: [UInt8], to endpoint: String) async throws(ProvisioningError) -> [UInt8] {
+        guard !endpoint.isEmpty else {
+            throw ProvisioningError(.invalidArgument, message: "The endpoint's name is empty.")
+        }
         let place = Endpoint(name: Array(endpoint.utf8))
-        do throws(ProtocommError) {
-            return try await session.request(payload, on: place)
-        } catch {
-            throw ProvisioningError(error, sendingTo: endpoint, upTo: session.maximumRequestLength(on: place))
+        var mayLookAgain = true
+        while true {
+            do throws(ProtocommError) {
+                return try await session.request(payload, on: place)
+            } catch {
+                // Nothing was sent.
+                guard mayLookAgain, error.cause?.reason == TransportError.endpointsUnknown else {
+                    throw ProvisioningError(error, sendingTo: endpoint, upTo: session.maximumRequestLength(on: place))
+                }
+            }
+            mayLookAgain = false
+            try await secureAgain()
         }
     }
 }
 
 extension ProvisioningError {
-    /// What a board's own access point carries: no transport carries more.
+    /// The limit of a board's own access point, the highest of all transports.
     private static let mostBytes = 4096
+    /// The endpoints of `network_provisioning` and `wifi_provisioning`.
+    private static let ownEndpoints: Set<String> = [
+        "prov-session", "prov-config", "prov-scan", "prov-ctrl", "proto-ver",
+    ]
 
-    /// The endpoint is named, since it is the caller's own: no other one fails for being misspelt.
+    /// Names the endpoint, because the caller chose it and may have misspelt it.
     fileprivate init(_ error: ProtocommError, sendingTo endpoint: String, upTo limit: Int?) {
         self.init(error)
         if error.code == .tooLong {
@@ -528,32 +552,55 @@ extension ProvisioningError {
             message += " Nothing was sent to its endpoint \(endpoint)."
             if let limit, limit >= Self.mostBytes {
                 remedies = []
-                message += " No other transport carries more: send less at once."
+                message += " No other transport carries more. Send less data at once."
             }
         } else if error.code == .noSuchEndpoint {
             message =
-                "The board at \(error.peer) has no endpoint \(endpoint): check the name, which the firmware gives it "
+                "The board at \(error.peer) has no endpoint \(endpoint). Check the name, which the firmware gives it "
                 + "(network_prov_mgr_endpoint_create)."
+        } else if error.code == .refused, Self.ownEndpoints.contains(endpoint) {
+            message =
+                "The board refused the data for \(endpoint), which is an endpoint of protocomm itself and accepts only protocomm's own "
+                + "messages. Name an endpoint of the application."
         } else if code != .cancelled {
             message += " It was sent data for its endpoint \(endpoint)"
-            // On a console the firmware says nothing of a name that it does not know.
+            // On a console the firmware prints nothing for an unknown name.
             message += error.code == .refused ? ", which it may not have." : "."
         }
     }
 }
 
 extension ProtocommBoard {
-    /// Firmware keeps 16 entries of a scan unless it is built for more, at most 255 (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`). What counts
-    /// is what it says that it has, since asking beyond that drops the connection; this only bounds it.
+    /// The limit for the entries of a scan. Firmware keeps 16 unless it is built for more, at most 255
+    /// (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`). The board reports its number, and a request beyond it drops the connection; this is only
+    /// an upper bound.
     private var maximumEntries: UInt32 { 256 }
-    /// How many entries fit in an answer on every transport.
+    /// How many entries fit into an answer over every transport.
     private var page: UInt32 { 4 }
 
-    /// Has the board look around and reads what it found, in pages that never ask for more than there is.
+    /// Makes the board scan and reads the results, in pages that never exceed their number.
     ///
-    /// The scan runs in the background of the board, channel group by channel group, so that its access point stays alive.
+    /// The scan runs in the background of the board, one group of channels after the other, so that its access point stays available.
     public func scan() async throws(ProvisioningError) -> [AccessPoint] {
-        try await makeReadyToScan()
+        if identity?.isOnNetwork == true { throw .onNetwork(peer, lacks: "does not scan for others") }
+        if identity?.joinsThreadOnly == true { throw .joinsThread(peer) }
+        let mayBeJoining = try await makeReadyToScan()
+        do throws(ProvisioningError) {
+            return try await scanNow()
+        } catch {
+            guard mayBeJoining else { throw error }
+            var error = error
+            if error.code == .cancelled { error.unfinished = Self.joiningWords }
+            if error.remedies == [.networkName] { error.message = "\(Self.joiningWords.asSentence) \(error.message)" }
+            throw error
+        }
+    }
+
+    private static var joiningWords: String {
+        "the board does not finish its scan, and has refused to forget earlier Wi-Fi settings: it is most likely joining a network"
+    }
+
+    private func scanNow() async throws(ProvisioningError) -> [AccessPoint] {
         let start = ScanWiFiStartCommand(isBlocking: false, isPassive: false, groupChannels: 5, periodMilliseconds: 120)
         let started = try await ask(NetworkScanPayload(.commandScanWiFiStart(start)), on: .scan)
         guard started.status == .success else { throw .rejected("the scan", status: started.status.rawValue) }
@@ -572,7 +619,7 @@ extension ProtocommBoard {
             guard time.elapsed() - began < .seconds(30) else {
                 throw ProvisioningError(
                     .deviceLost,
-                    message: "The board's scan does not end. Restart the board, or name the network.",
+                    message: "The board's scan does not end. Restart the board, or give the network's name.",
                     remedies: [.networkName])
             }
         }
@@ -601,24 +648,27 @@ extension AccessPoint {
 }
 
 extension ProtocommBoard {
-    /// How long a board without a reset is watched. Firmware waits a second before it moves its radio; a wrong password or an absent
-    /// network takes it two more.
+    /// How long to watch a board without a reset. Firmware waits a second before it uses its radio; a wrong password or an absent network
+    /// takes it two more.
     private var firstAttempt: Duration { .seconds(4) }
-    /// The same for a board that refused a reset, as those do that join a network; a weak signal takes the attempt longer.
+    /// The same for a board that refused a reset, as boards do that are joining a network; with a weak signal an attempt takes longer.
     private var refusedReset: Duration { .seconds(10) }
 
-    /// Throws `joining` or `rejected` where the board must not be asked to scan.
+    /// Throws `joining` or `rejected` if the board must not scan now.
     ///
-    /// Firmware loses the end of a scan that begins while it joins a network, is on one or has failed with one, and never ends another
-    /// until it restarts (seen with network_provisioning 1.2.4). Its status does not tell: before a first attempt has ended it is that of
-    /// a board that was told nothing. A reset does: it is refused while the board joins, takes one that has failed back to its start, and
-    /// does nothing to one that is there.
+    /// Firmware must not scan while it is joining a network, is on one or has failed with one. It then misses the end of the scan, and
+    /// never ends another one until it restarts (seen with network_provisioning 1.2.4).
     ///
-    /// Older firmware refuses it at the start, too (network_provisioning before 1.2.1), or cannot reset at all. Such a board is watched
-    /// until a first attempt would have come to something, and is scanned where nothing did.
-    func makeReadyToScan() async throws(ProvisioningError) {
+    /// The status does not show this: before the end of a first attempt it is the same as for a board without settings. A reset does show
+    /// it. The board refuses it while it is joining, and returns to the start if it has failed. On a network the reset has no effect.
+    ///
+    /// Older firmware also refuses a reset at the start (before network_provisioning 1.2.1), or does not support it. Such a board is
+    /// watched until a first attempt would have a result, and is scanned if there is none.
+    ///
+    /// - Returns: whether the board has refused a reset, so that it may still be joining a network.
+    func makeReadyToScan() async throws(ProvisioningError) -> Bool {
         let status = try await resetWhereItCan()
-        if status == .success { return }
+        if status == .success { return false }
         let end = time.elapsed() + (status == nil ? firstAttempt : refusedReset)
         while true {
             let now = try await wifiStatus()
@@ -627,21 +677,21 @@ extension ProtocommBoard {
                 throw ProvisioningError(
                     .rejected,
                     message:
-                        "The board is on a network already and cannot look for others. Reset it to factory settings to give it "
+                        "The board is already on a network and cannot scan for others. Reset it to factory settings to give it "
                         + "another.")
             case (.connectionFailed, _):
-                // It has reset itself, as RainMaker's firmware does, or does so now.
+                // The board has reset itself, as RainMaker's firmware does, or does so now.
                 _ = try await resetWhereItCan()
-                return
+                return false
             case (_, .attemptFailed?): throw .joining
             default: break
             }
-            guard time.elapsed() < end else { return }
+            guard time.elapsed() < end else { return status != nil }
             try await pause(.milliseconds(500))
         }
     }
 
-    /// The board's answer to a reset; nil where its firmware has none.
+    /// Returns the board's answer to a reset; nil if its firmware does not support it.
     private func resetWhereItCan() async throws(ProvisioningError) -> Status? {
         do {
             return try await resetStatus()
@@ -654,11 +704,20 @@ extension ProtocommBoard {
 }
 
 extension ProvisioningError {
+    /// The error for a provisioning request to a board that is on its network.
+    static func onNetwork(_ peer: String, lacks: String) -> ProvisioningError {
+        ProvisioningError(
+            .unsupported,
+            message:
+                "The board at \(peer) is already on its network, where it \(lacks). Reset it to give it another network."
+        )
+    }
+
     fileprivate static var joining: ProvisioningError {
         ProvisioningError(
             .joining,
             message:
-                "The board is joining a network that it was given before, and to look for others meanwhile would keep it from that "
+                "The board is joining a network that it received before. A scan would prevent that "
                 + "until it restarts. Try again in a moment.", remedies: [.networkName])
     }
 }
@@ -674,12 +733,12 @@ extension ProtocommBoard {
             case .challenge(let challenge): return try await sign(challenge)
             }
         } catch {
-            // Not one that the transport cannot carry the message to.
+            // Not an endpoint that the transport cannot address.
             guard error.code == .unsupported, error.remedies.isEmpty else { throw error }
             throw ProvisioningError(
                 .notRainMaker,
                 message:
-                    "The board has no RainMaker endpoint, so it cannot be put into an account. Its Wi-Fi alone can be set up.",
+                    "The board has no RainMaker endpoint, so it cannot be added to an account. Only its Wi-Fi can be set up.",
                 cause: error.cause, remedies: [.withoutMapping])
         }
     }
@@ -688,21 +747,21 @@ extension ProtocommBoard {
         _ user: UserID, _ secret: MappingSecret
     ) async throws(ProvisioningError) -> AssociationReply {
         guard user.rawValue.utf8.count + secret.secret.count <= Self.maximumMappingBytes else {
-            throw ProvisioningError(.invalidArgument, message: "The user id is too long for a board to keep.")
+            throw ProvisioningError(.invalidArgument, message: "The user id is too long for a board.")
         }
         let nodeID = try await tell(user, secret)
         toldUser = (user, secret)
         return AssociationReply(nodeID: nodeID)
     }
 
-    /// Tells a board whose it is once more where it was told in another session: it keeps that in memory only, and a restart is one of the
-    /// things that end a session.
+    /// Sends the user and secret again if another session sent them. A restart is one of the reasons for a new session, and the board keeps
+    /// them only in memory.
     ///
-    /// - Returns: whether it was told.
+    /// - Returns: whether they were sent.
     @discardableResult
     func tellUserAgain() async throws(ProvisioningError) -> Bool {
         guard let (user, secret) = toldUser, toldInSession != sessions else { return false }
-        logger.debug("the session is another; telling the board its user again", metadata: ["peer": "\(peer)"])
+        logger.debug("new session; sending the board its user again", metadata: ["peer": "\(peer)"])
         _ = try await tell(user, secret)
         return true
     }
@@ -714,7 +773,7 @@ extension ProtocommBoard {
             throw .unexpectedAnswer(on: .userMapping)
         }
         guard response.status == .success else { throw .rejected("the user mapping", status: response.status.rawValue) }
-        // The answer came in the session of now.
+        // The answer came in the current session.
         toldInSession = sessions
         return try nodeID(response.nodeID)
     }
@@ -727,8 +786,8 @@ extension ProtocommBoard {
             throw ProvisioningError(
                 .rejected,
                 message: identity?.isOnNetwork == true
-                    ? "The board has challenge and response switched off, as after it was put into an account. Restart it if it is to be "
-                        + "put into another one."
+                    ? "The board has challenge and response switched off, as after it was added to an account. Restart it to "
+                        + "add it to another one."
                     : "The board has challenge and response switched off. Reset it to factory settings.",
                 reason: "challenge_disabled")
         }
@@ -739,20 +798,21 @@ extension ProtocommBoard {
         return AssociationReply(nodeID: try nodeID(response.nodeID), signature: response.payload)
     }
 
-    /// Tells a board on its network to take no challenge any more, as Espressif's own client does.
+    /// Makes a board on its network refuse further challenges, as Espressif's own client does.
     public func endAssociation() async throws(ProvisioningError) {
         guard identity?.isOnNetwork == true else { return }
         let answer = try await ask(ChallengeResponsePayload(.commandDisableChallengeResponse), on: .challengeResponse)
-        // One that is disabled already says so.
+        // A board that already refuses them answers `disabled`.
         guard answer.status == .success || answer.status == .disabled else {
-            throw .rejected("the end of its association", status: answer.status.rawValue)
+            throw .rejected("the end of the association", status: answer.status.rawValue)
         }
     }
 
-    /// Node ids are opaque text; anything that is not printable ASCII is not one.
+    /// Node ids are opaque text of printable ASCII characters.
     private func nodeID(_ bytes: [UInt8]) throws(ProvisioningError) -> NodeID {
         guard (1...64).contains(bytes.count), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw ProvisioningError(.malformed, message: "The board did not say a node id. Has it been claimed?")
+            throw ProvisioningError(
+                .malformed, message: "The board did not report a node id. It may not have been claimed.")
         }
         return NodeID(String(decoding: bytes, as: UTF8.self))
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// The text that a board answers on `proto-ver`, read.
+/// The board's answer on `proto-ver`, parsed.
 ///
-/// One section for each part of the firmware, `prov` among them; `prov.sec_ver` is authoritative for the scheme, and only
-/// firmware before ESP-IDF 5.0, which does not have it, says `no_sec` instead. Ancient firmware answered a bare version.
+/// It has one section for each part of the firmware, including `prov`. `prov.sec_ver` is authoritative for the scheme. Firmware before
+/// ESP-IDF 5.0 has none and reports `no_sec` instead. Very old firmware answered with a version only.
 struct VersionInformation: Sendable, Equatable {
     var identity: BoardIdentity
 
-    /// More than any firmware sends; a board has to describe itself within this.
+    /// More than any firmware sends.
     static let limits = JSONLimits(maximumBytes: 8192, maximumDepth: 8)
 
     init(_ text: [UInt8]) throws(ProvisioningError) {
@@ -24,14 +24,15 @@ struct VersionInformation: Sendable, Equatable {
             document = try JSONValue(parsing: text, limits: Self.limits)
         } catch {
             throw ProvisioningError(
-                .malformed, message: "The board's version information is not JSON. Is it in provisioning mode?",
+                .malformed,
+                message: "The board's version information is not JSON. Check that the board is in provisioning mode.",
                 cause: "\(error)")
         }
         var found: BoardIdentity?
         do throws(JSONError) {
             found = try Self.identity(JSONMembers(document, takesNull: false))
         } catch {
-            // A capability or a scheme that cannot be read must not count as one that the board does not name.
+            // An unreadable capability or scheme must not count as missing.
             throw ProvisioningError(
                 .malformed, message: "The board's version information cannot be used: \(error.message).")
         }
@@ -42,12 +43,12 @@ struct VersionInformation: Sendable, Equatable {
         identity = found
     }
 
-    /// Nil without a section that describes how the board is provisioned.
+    /// Returns nil without a section that describes how the board is provisioned.
     private static func identity(_ document: JSONMembers) throws(JSONError) -> BoardIdentity? {
         let sections = ["prov", "rmaker", "rmaker_extra", "on_network", "local_ctrl"]
         var capabilities: [String] = []
         for section in document.value.members ?? [] {
-            // Applications add sections of their own, which decide nothing here.
+            // Applications add their own sections, which are not relevant here.
             let words =
                 sections.contains(section.name)
                 ? try document.object(section.name)?.texts("cap") : section.value["cap"]?.array?.compactMap(\.string)
@@ -69,7 +70,8 @@ struct VersionInformation: Sendable, Equatable {
             rainMakerVersion: versions.compactMap(\.self).first, capabilities: capabilities)
     }
 
-    /// A board on its network. The on-network service names no scheme (`esp_rmaker_on_network_chal_resp.c`), local control does.
+    /// Returns the identity of a board on its network. The on-network service names no scheme (`esp_rmaker_on_network_chal_resp.c`), but
+    /// local control does.
     private static func onNetwork(
         _ section: JSONMembers, _ capabilities: [String]
     ) throws(JSONError) -> BoardIdentity {
@@ -90,12 +92,12 @@ struct VersionInformation: Sendable, Equatable {
 }
 
 extension ProvisioningError {
-    /// The meaning of version information that cannot be read, over a transport that changes no bytes: something else answers there.
+    /// Converts the error for unreadable version information over a transport that changes no bytes: something other than a board answers.
     func asOtherServer(_ peer: String) -> ProvisioningError {
         ProvisioningError(
             .unavailable,
             message:
-                "What answers at \(peer) is not a board in provisioning mode: its version information is not one. Check the address.",
+                "The server at \(peer) is not a board in provisioning mode: its answer is not the version information of one. Check the address.",
             cause: message, reason: "not_a_board")
     }
 }

@@ -4,10 +4,12 @@ import RainIO
 
 /// Reads the lines of a RainMaker board's console and log.
 ///
-/// Log lines are `I (1234) tag: text`, and lines that commands print `tag: text`. The texts are those of esp-rainmaker
-/// (`esp_rmaker_commands.c`, `rmaker_console.c`, `app_network.c`, `app_wifi_internal.c`), of the provisioning managers
-/// (`wifi_provisioning/src/manager.c` in ESP-IDF, `network_provisioning/src/manager.c`) and of ESP-IDF's
-/// `esp_netif_handlers`; of its MQTT client, `esp_mqtt_glue.c`, and of what it does without a certificate, `esp_rmaker_core.c`.
+/// Log lines are `I (1234) tag: text`, and lines that commands print `tag: text`. The texts are those of:
+///
+/// - esp-rainmaker (`esp_rmaker_commands.c`, `rmaker_console.c`, `app_network.c`, `app_wifi_internal.c`)
+/// - the provisioning managers (`wifi_provisioning/src/manager.c` in ESP-IDF, `network_provisioning/src/manager.c`)
+/// - ESP-IDF's `esp_netif_handlers`
+/// - RainMaker's MQTT client (`esp_mqtt_glue.c`), and its code for boards without a certificate (`esp_rmaker_core.c`)
 struct BoardLog: Sendable {
     /// The line after "Provisioning failed!" names the reason.
     private var expectsReason = false
@@ -46,7 +48,7 @@ struct BoardLog: Sendable {
 
     private static func commandEvent(_ text: String) -> BoardEvent? {
         if let id = text.dropPrefix("Node ID: ") {
-            // Opaque text: a MAC address, 22 base-62 characters, or whatever a private deployment assigns.
+            // Opaque text: a MAC address, 22 base-62 characters, or any text that a private deployment assigns.
             guard (1...64).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                 return nil
             }
@@ -91,7 +93,7 @@ struct BoardLog: Sendable {
         return text == "Disconnected. Connecting to the AP again..." ? .retrying : nil
     }
 
-    /// `connected with NAME, aid = 1, channel 6, …`; a name that is no text is unknown here.
+    /// Reads `connected with NAME, aid = 1, channel 6, …`. A name that is not text is ignored.
     private static func driverEvent(_ text: String) -> BoardEvent? {
         guard let rest = text.dropPrefix("connected with ") else { return nil }
         let (bytes, end) = (Array(rest.utf8), Array(", aid = ".utf8))
@@ -108,7 +110,7 @@ struct BoardLog: Sendable {
         return text.hasSuffix("Wi-Fi access-point not found") ? .provisioningFailed(.notFound) : nil
     }
 
-    /// A dotted IPv4 address at the beginning of a text.
+    /// Returns the dotted IPv4 address at the beginning of a text.
     private static func address(_ text: Substring) -> String? {
         let digits = text.prefix { $0 == "." || $0.isASCII && $0.isWholeNumber }
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
@@ -116,7 +118,7 @@ struct BoardLog: Sendable {
         return String(digits)
     }
 
-    /// A host's name or address, with a port or without.
+    /// Returns the host's name or address at the beginning of a text, with or without a port.
     private static func host(_ text: Substring) -> String? {
         let isHost = text.utf8.allSatisfy { byte in
             switch byte {
@@ -129,7 +131,7 @@ struct BoardLog: Sendable {
         return isHost && (1...253).contains(text.utf8.count) ? String(text) : nil
     }
 
-    /// Tag and text, with the level and the time of a log line taken off.
+    /// Returns tag and text, without the level and the time of a log line.
     private static func split(_ line: [UInt8]) -> (tag: String, text: String)? {
         var rest = line[...]
         if let level = rest.first, "EWIDV".utf8.contains(level), rest.dropFirst().starts(with: " (".utf8),
@@ -139,7 +141,7 @@ struct BoardLog: Sendable {
         }
         guard let colon = rest.prefix(64).firstIndex(of: UInt8(ascii: ":")) else { return nil }
         var text = rest[(colon + 1)...]
-        // The driver's own lines have no space there.
+        // The Wi-Fi driver's own lines have no space there.
         guard text.first == UInt8(ascii: " ") || rest[..<colon].elementsEqual("wifi".utf8) else { return nil }
         if text.first == UInt8(ascii: " ") { text.removeFirst() }
         while text.last == UInt8(ascii: " ") { text.removeLast() }
@@ -151,43 +153,43 @@ extension String {
     fileprivate func dropPrefix(_ prefix: String) -> Substring? { hasPrefix(prefix) ? dropFirst(prefix.count) : nil }
 }
 
-/// What a line of the board's console or log says that matters here. It never holds a line's text: the board prints the
-/// mapping secret and the Wi-Fi passphrase in clear.
+/// A relevant event in the board's console or log. It never contains a line's text, because the board prints the mapping secret and the
+/// Wi-Fi passphrase in clear.
 enum BoardEvent: Sendable, Equatable {
     /// The answer to `get-node-id`.
     case nodeID(NodeID)
-    /// `add-user` has taken its arguments.
+    /// `add-user` has accepted its arguments.
     case mappingStarted
     /// The command refused its arguments.
     case invalidUsage
     /// A command returned this `esp_err_t`.
     case commandFailed(Int32)
-    /// The board dropped the line, as too long or incompletely received.
+    /// The board dropped the line because it is too long or incomplete.
     case lineDiscarded
-    /// The provisioning manager does not take Wi-Fi settings now.
+    /// The provisioning manager does not accept Wi-Fi settings now.
     case settingsRefused(Refusal)
-    /// The station lost or did not get its connection, for that reason of `wifi_err_reason_t`.
+    /// The station lost or did not get its connection, with this reason of `wifi_err_reason_t`.
     case disconnected(reason: Int32)
-    /// The provisioning manager's verdict.
+    /// The provisioning manager's result.
     case authenticationFailed
     case networkNotFound
-    /// The application's verdict, which repeats an earlier one where the manager has none.
+    /// The application's result, which repeats an earlier one if the manager has none.
     case provisioningFailed(FailureReason)
-    /// The station has come to the network of that name, as far as the log can print it; it has no address yet.
+    /// The station is connected to the network with this name, as far as the log can print it; it has no address yet.
     case associated([UInt8])
     /// The station has this IPv4 address.
     case gotAddress(String)
-    /// Its MQTT client has this broker.
+    /// Its MQTT client connects to this broker.
     case connectingToCloud(String)
-    /// It is on Wi-Fi and has no certificate (`CONFIG_ESP_RMAKER_ASSISTED_CLAIM`): it stays away from the cloud.
+    /// It is on Wi-Fi and has no certificate (`CONFIG_ESP_RMAKER_ASSISTED_CLAIM`), so it does not connect to the cloud.
     case unclaimed
     /// The board tries again by itself.
     case retrying
-    /// The boot loader's first words: the board was reset.
+    /// The first line of the boot loader: the board was reset.
     case restarted
 
     enum Refusal: Sendable, Equatable {
-        /// Settings were given before and are being tried, or have failed.
+        /// Earlier settings are being tried, or have failed.
         case alreadyGiven
         /// Provisioning is not running, or the radio failed.
         case notReady
@@ -196,7 +198,7 @@ enum BoardEvent: Sendable, Equatable {
     enum FailureReason: Sendable, Equatable { case authentication, notFound }
 }
 
-/// Events from the log as it comes in, after those that were read already.
+/// Returns events from the log as they arrive, after those that were already read.
 struct EventReader {
     private var waiting: ArraySlice<BoardEvent>
     private var transcript = ConsoleTranscript(command: [])
@@ -218,9 +220,9 @@ struct EventReader {
 
 /// The events between the echo of a command and the prompt after it.
 ///
-/// A command that the firmware does not know prints nothing at all, and so does a successful `wifi-prov`.
+/// An unknown command prints nothing at all, and neither does a successful `wifi-prov`.
 struct CommandReply: ConsoleReply {
-    /// More than any command of this firmware says.
+    /// More than any command of this firmware prints.
     private static let maximumEvents = 64
 
     let command: [UInt8]
@@ -244,7 +246,7 @@ struct CommandReply: ConsoleReply {
         case .line(let line):
             let event = log.event(in: line.text)
             if event == .restarted { return [.restarted] }
-            // What comes amid the echo is older than the command.
+            // Output between the parts of the echo is older than the command.
             if let event, !line.mayHoldEcho, events.count < Self.maximumEvents { events.append(event) }
             return nil
         }

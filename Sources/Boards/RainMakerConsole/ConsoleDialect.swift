@@ -3,24 +3,26 @@ import Protocomm
 import RainCore
 import RainIO
 
-/// What the console at the other end of a serial port speaks.
+/// The protocol of the console at a serial port.
 public enum ConsoleDialect: Sendable, Equatable {
-    /// ESP-IDF's protocomm console, whose session of that id is open now.
+    /// ESP-IDF's protocomm console; the session with that id is open now.
     case protocomm(sessionID: Int32)
-    /// The commands of RainMaker's examples, on the board of that id.
+    /// The commands of RainMaker's examples, on the board with that id.
     case rainMaker(NodeID)
 }
 
 extension CommandConsole {
-    /// How long a board may take to boot and show a prompt, and then to answer two commands: some boot for 8 s.
+    /// How long a board may take to boot and show a prompt, and then to answer two commands. Some boot for 8 s.
     public static let probingDeadline = Duration.seconds(12)
 
-    /// Finds out what the board's console speaks by typing what is harmless in every dialect: an empty line, which shows
-    /// the prompt; `get-node-id`, which only RainMaker's console knows; and a request for protocomm's version. Both
-    /// consoles pass over a command that they do not know without a word. One that knew neither is asked both once more, as its log
-    /// may have come in between; one that restarts is asked from the beginning.
+    /// Finds the console's protocol with input that is harmless in each of them. An empty line shows the prompt. Then it types
+    /// `get-node-id`, which only RainMaker's console knows, and a request for protocomm's version. Both consoles ignore unknown commands
+    /// without output.
     ///
-    /// Throws `unavailable` where nothing shows a prompt, `unsupported` where the prompt answers to neither command.
+    /// If neither is answered, both are sent once more, because the log may have come in between. After a restart of the board, this begins
+    /// again.
+    ///
+    /// Throws `unavailable` if no prompt appears, and `unsupported` if the console answers neither command.
     public func dialect(
         sessionID: Int32 = .random(in: 1...Int32.max), clock: any Clock<Duration> = ContinuousClock()
     ) async throws(ProvisioningError) -> ConsoleDialect {
@@ -34,25 +36,26 @@ extension CommandConsole {
             throw ProvisioningError(
                 .unsupported,
                 message:
-                    "The console at \(path) knows neither RainMaker's commands nor protocomm. Try another transport.")
+                    "The console at \(path) supports neither RainMaker's commands nor protocomm. Try another transport."
+            )
         case .failure(let error)?: throw ProvisioningError(error, hasAnswered: false)
         case nil:
             throw ProvisioningError(
                 .unavailable,
                 message:
-                    "Nothing at \(path) shows a console's prompt, or a log that names a board. Press the board's RESET button while this "
+                    "No console prompt and no board's log appeared at \(path). Press the board's RESET button while this "
                     + "runs, use its UART connector, or another transport.", reason: "no_prompt")
         }
     }
 
     private func ask(_ sessionID: Int32) async throws(SerialPortError) -> ConsoleDialect? {
-        // Any body will do; the official tools send three dashes.
+        // Any body works; the official tools send three dashes.
         let version = Array("proto-ver \(sessionID) 2d2d2d".utf8)
         var silences = 0
         while silences < 2 {
             let events = try await run(CommandReply(command: Array("get-node-id".utf8)))
             for case .nodeID(let id) in events { return .rainMaker(id) }
-            // The deadline ends this for a board that never stops restarting.
+            // If a board never stops restarting, the deadline ends this.
             guard !events.contains(.restarted) else { continue }
             switch try await run(ConsoleReplyParser(command: version)) {
             case .answer, .malformed: return .protocomm(sessionID: sessionID)

@@ -3,13 +3,13 @@ import Logging
 import RainCore
 import RainIO
 
-/// A ``Board`` over the console that RainMaker's stock examples serve on their UART: `get-node-id`, `add-user`, `wifi-prov`.
+/// A ``Board`` over the console of RainMaker's stock examples on their UART: `get-node-id`, `add-user`, `wifi-prov`.
 ///
-/// There is no encryption and no proof of possession: the cable alone gives control over the board. The board echoes and logs the
-/// mapping secret and the passphrase, so nothing that it prints is ever logged or put into an error; only what
-/// `BoardEvent` can say is taken from it. How the attempt to join ends is read from the board's log.
+/// There is no encryption and no proof of possession: the cable alone gives control over the board. The board echoes and logs the mapping
+/// secret and the passphrase, so its output is never logged or put into an error; only `BoardEvent` values are taken from it. The result of
+/// the attempt to join is read from the board's log.
 public actor RainMakerConsoleBoard: Board {
-    /// A command takes milliseconds; a board that boots, two or three seconds.
+    /// A command takes milliseconds; a booting board takes two or three seconds.
     public static let commandDeadline = Duration.seconds(5)
 
     public nonisolated let peer: String
@@ -20,23 +20,23 @@ public actor RainMakerConsoleBoard: Board {
     private var nodeID: NodeID?
     private var hasAnswered = false
     private var network: WiFiNetwork?
-    /// The `add-user` line that the board has taken, and how often it had restarted by then: it keeps the user in memory only.
+    /// The `add-user` line that the board has accepted, and its number of restarts at that time: it keeps the user only in memory.
     private var association: (line: [UInt8], restarts: Int)?
-    /// What the board says of an attempt that an earlier run began, while it takes no other network.
+    /// The board's log about an attempt that an earlier run began, while it accepts no other network.
     var earlier = EarlierAttempt()
-    /// Where the board was found when it was to be told.
+    /// The network that the board had already joined when it was to be provisioned.
     private var arrival: JoinedNetwork?
-    /// What the board has said of the attempt so far.
+    /// The events of the attempt so far.
     private var events: [BoardEvent] = []
     private var hasFailedToJoin = false
-    /// Reads on where the verdict on the network came.
+    /// Continues to read after the result of the attempt.
     private var reader: EventReader?
-    /// What the log said of the cloud while the board was followed onto its network.
+    /// The cloud connection in the log while the board joined its network.
     private var contact: CloudContact?
 
     /// - Parameters:
-    ///   - console: belongs to the board from now on, and is closed with it.
-    ///   - nodeID: the board's id, if probing has found it already.
+    ///   - console: owned by the board from now on, and closed with it.
+    ///   - nodeID: the board's id, if probing has already found it.
     public init(
         console: CommandConsole, nodeID: NodeID? = nil, clock: any Clock<Duration> = ContinuousClock(), logger: Logger
     ) {
@@ -51,7 +51,7 @@ public actor RainMakerConsoleBoard: Board {
 
     public func identify() async throws(ProvisioningError) -> BoardIdentity {
         let nodeID = try await knownNodeID()
-        // Only who has been claimed has another name than the MAC address; self-claimed boards keep that one, too.
+        // Only a claimed board has another name than the MAC address; self-claimed boards keep the MAC address too.
         return BoardIdentity(
             association: .userMapping, needsClaim: nodeID.isMACAddress ? nil : false, nodeID: nodeID,
             version: "rainmaker-console", capabilities: ["console.user_mapping", "console.wifi_prov"])
@@ -61,7 +61,7 @@ public actor RainMakerConsoleBoard: Board {
 
     public func scan() async throws(ProvisioningError) -> [AccessPoint] {
         throw ProvisioningError(
-            .unsupported, message: "The board's console cannot list networks; name the one to join.",
+            .unsupported, message: "The board's console cannot list networks. Give the name of the network to join.",
             remedies: [.networkName])
     }
 
@@ -69,7 +69,7 @@ public actor RainMakerConsoleBoard: Board {
         guard case .userMapping(let user, let secret) = request else {
             throw ProvisioningError(
                 .unsupported,
-                message: "The board's console knows no challenge; it can be associated by user mapping only.")
+                message: "The board's console does not support challenges. It can be associated only by user mapping.")
         }
         let nodeID = try await knownNodeID()
         try await tellUser(
@@ -78,7 +78,7 @@ public actor RainMakerConsoleBoard: Board {
     }
 
     private func tellUser(_ line: [UInt8]) async throws(ProvisioningError) {
-        // Its one line may get lost on the way, and the same command only begins the same mapping anew.
+        // The only line of the answer may get lost, and the same command only begins the same mapping again.
         var attempts = 3
         while attempts > 0 {
             let events = try await run(line, "add-user")
@@ -94,18 +94,18 @@ public actor RainMakerConsoleBoard: Board {
         association = (line, await console.restarts)
     }
 
-    /// A board that has restarted since, say while a person was asked for another network, has forgotten its user.
+    /// Sends the user again to a board that has restarted since, for example while a person was asked for another network.
     private func tellUserAgainAfterRestart() async throws(ProvisioningError) {
         try await within("an empty line") { console async throws(SerialPortError) in try await console.makeReady() }
         guard let association, await console.restarts != association.restarts else { return }
-        logger.debug("the board restarted; telling its user again", metadata: ["peer": "\(peer)"])
+        logger.debug("the board restarted; sending its user again", metadata: ["peer": "\(peer)"])
         try await tellUser(association.line)
     }
 
     public func join(_ network: WiFiNetwork) async throws(ProvisioningError) { try await join(network) { _ in } }
 
-    /// A board that is still at what an earlier run gave it refuses (`alreadyGiven`), where its firmware does not leave that for the new
-    /// network at once: what comes of it is waited for.
+    /// A board that is still trying an earlier run's network refuses (`alreadyGiven`), unless its firmware switches to the new one at once.
+    /// This waits for the result of the earlier attempt.
     public func join(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) {
@@ -116,14 +116,14 @@ public actor RainMakerConsoleBoard: Board {
         earlier = EarlierAttempt(hasFailed: hasFailedToJoin, since: time.elapsed())
         var events = try await type(line)
         while events.contains(.settingsRefused(.alreadyGiven)) {
-            // What came beside the refusal.
+            // Events that arrived with the refusal.
             reader = EventReader(events.filter { $0 != .settingsRefused(.alreadyGiven) })
             arrival = try await waitForEarlierAttempt(network, report: report)
             guard arrival == nil else { return }
             events = try await type(line)
         }
         for case .settingsRefused(let refusal) in events {
-            // Provisioning ends by itself where it has succeeded: the earlier attempt has.
+            // Provisioning ends by itself after a success: the earlier attempt has succeeded.
             throw earlier.isTold ? leftToCloud() : refused(refusal)
         }
         self.network = network
@@ -131,7 +131,7 @@ public actor RainMakerConsoleBoard: Board {
         hasFailedToJoin = false
     }
 
-    /// Hands the board its network; `mayBeJoining` where it cannot be told whether it took it.
+    /// Sends the board its network; throws `mayBeJoining` if it is unknown whether the board accepted it.
     private func type(_ line: [UInt8]) async throws(ProvisioningError) -> [BoardEvent] {
         try await tellUserAgainAfterRestart()
         let events: [BoardEvent]
@@ -149,7 +149,7 @@ public actor RainMakerConsoleBoard: Board {
         return events
     }
 
-    /// The next thing that the board says of itself, of what it has said already and what is still to come.
+    /// Returns the board's next event: one that was already read, or the next to arrive.
     func nextEvent() async throws(ProvisioningError) -> BoardEvent {
         var reader = reader ?? EventReader([])
         defer { self.reader = reader }
@@ -159,7 +159,7 @@ public actor RainMakerConsoleBoard: Board {
     public func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
         if let arrival { return arrival }
         guard let network else {
-            throw ProvisioningError(.invalidArgument, message: "No network was given to the board yet.")
+            throw ProvisioningError(.invalidArgument, message: "The board has not received a network yet.")
         }
         do {
             return JoinedNetwork(address: try await address(on: network, report: report), ssid: network.ssid)
@@ -196,7 +196,7 @@ public actor RainMakerConsoleBoard: Board {
                 throw ProvisioningError(
                     .wifiFailed,
                     message:
-                        "The board gave up on the network \"\(network.ssid)\": reason \(reason) of ESP-IDF's wifi_err_reason_t."
+                        "The board gave up on the network \"\(network.ssid)\" with reason \(reason) of ESP-IDF's wifi_err_reason_t."
                 )
             case .refused(let refusal): throw refused(refusal)
             case .restarted:
@@ -215,14 +215,14 @@ public actor RainMakerConsoleBoard: Board {
         return contact
     }
 
-    /// The console has no such command. After a failed attempt RainMaker's examples forget the settings by themselves
-    /// (`CONFIG_APP_NETWORK_RESET_PROV_ON_FAILURE`), and `join` says so if this board does not.
+    /// Does nothing, as the console has no such command. After a failed attempt RainMaker's examples forget the settings by themselves
+    /// (`CONFIG_APP_NETWORK_RESET_PROV_ON_FAILURE`). If this board does not, `join` reports it.
     public func reset() async throws(ProvisioningError) {
         guard !hasFailedToJoin else { return }
         throw ProvisioningError(
             .unsupported,
             message:
-                "The board's console cannot forget Wi-Fi settings alone. Type `reset-to-factory` there to forget everything."
+                "The board's console cannot forget only the Wi-Fi settings. Type `reset-to-factory` there to forget everything."
         )
     }
 
@@ -253,7 +253,7 @@ extension RainMakerConsoleBoard {
             throw ProvisioningError(
                 .invalidArgument,
                 message:
-                    "The \(what) holds a control character, which cannot be typed on the board's console. Use HTTP or BLE."
+                    "The \(what) contains a control character, which cannot be typed on the board's console. Use HTTP or BLE."
             )
         }
         guard let line = ConsoleLine.make(typed) else {
@@ -261,7 +261,7 @@ extension RainMakerConsoleBoard {
                 .invalidArgument,
                 message:
                     "The \(what) makes the line longer than the \(ConsoleLine.maximumLength) characters that the board's "
-                    + "console takes.")
+                    + "console accepts.")
         }
         return line
     }
@@ -274,7 +274,7 @@ extension RainMakerConsoleBoard {
         return events
     }
 
-    /// - Parameter what: what the board is to answer.
+    /// - Parameter what: the request that the board is to answer.
     private func within<Answer: Sendable>(
         _ what: String, _ body: @escaping @Sendable (CommandConsole) async throws(SerialPortError) -> Answer
     ) async throws(ProvisioningError) -> Answer {
@@ -291,23 +291,24 @@ extension RainMakerConsoleBoard {
             throw ProvisioningError(
                 hasAnswered ? .deviceLost : .neverAnswered,
                 message: "The board's console at \(peer) did not answer \(what) within \(Self.commandDeadline). "
-                    + "Boards with native USB only print there: use the UART connector.")
+                    + "Boards with native USB only print there. Use the UART connector.")
         }
     }
 
-    /// What went wrong with a command, if something did.
+    /// Returns the error of a command, if there is one.
     private func failure(_ events: [BoardEvent], _ name: String) -> ProvisioningError? {
         for event in events {
             switch event {
             case .commandFailed(let code):
                 return ProvisioningError(
                     .rejected,
-                    message: "The board's command \(name) failed with error \(code). Has the board been claimed?")
+                    message:
+                        "The board's command \(name) failed with error \(code). The board may not have been claimed.")
             case .invalidUsage:
                 return ProvisioningError(.rejected, message: "The board did not understand the arguments of \(name).")
             case .lineDiscarded:
                 return ProvisioningError(
-                    .deviceLost, message: "The board lost a part of the line while it was typed. Run this again.")
+                    .deviceLost, message: "The board lost a part of the command line. Run this again.")
             case .restarted: return restarted(in: name)
             default: continue
             }
@@ -325,13 +326,13 @@ extension RainMakerConsoleBoard {
         case .alreadyGiven:
             ProvisioningError(
                 .rejected,
-                message: "The board is still trying, or has failed with, other Wi-Fi settings. Restart it, or type "
+                message: "The board is still trying other Wi-Fi settings, or has failed with them. Restart it, or type "
                     + "`reset-to-factory` on its console.")
         case .notReady:
             ProvisioningError(
                 .rejected,
                 message:
-                    "The board does not take Wi-Fi settings now: its provisioning has stopped. Restart it and try again."
+                    "The board does not accept Wi-Fi settings now: its provisioning has stopped. Restart it and try again."
             )
         }
     }
@@ -361,7 +362,7 @@ extension BoardEvent {
 }
 
 extension NodeID {
-    /// Twelve upper-case hex digits, as a board calls itself that was never claimed, or has claimed itself.
+    /// Whether this is twelve upper-case hex digits: the name of a board that was never claimed, or has claimed itself.
     fileprivate var isMACAddress: Bool {
         let digits = rawValue.utf8
         return digits.count == 12
@@ -369,25 +370,25 @@ extension NodeID {
     }
 }
 
-/// A board that an earlier run has sent to a network, and that takes no other as long as it tries: early RainMaker firmware, whose `wifi-prov`
-/// knows the provisioning service alone. Later firmware leaves the other attempt at once.
+/// A board that an earlier run has sent to a network, and that accepts no other while it tries. This applies to early RainMaker firmware,
+/// whose `wifi-prov` only uses the provisioning service. Later firmware leaves the other attempt at once.
 extension RainMakerConsoleBoard {
-    /// Waits until the board may take its network.
+    /// Waits until the board may accept its network.
     ///
-    /// - Returns: where the board is, if the earlier attempt brought it to the network that is asked for.
+    /// - Returns: the board's network, if the earlier attempt led to the requested one.
     func waitForEarlierAttempt(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) -> JoinedNetwork? {
         guard earlier.isWorthWaiting(at: time.elapsed()) else {
-            // A board that has been on a network for long says nothing of it, and the cloud may know.
+            // A board that has been on a network for a long time prints nothing about it, but the cloud may know.
             throw earlier.hasFailed ? refused(.alreadyGiven) : leftToCloud()
         }
         if !earlier.isTold {
-            logger.debug("the board is at what it was given before", metadata: ["peer": "\(peer)"])
+            logger.debug("the board is trying an earlier network", metadata: ["peer": "\(peer)"])
             await report(.occupied)
         }
         earlier.isTold = true
-        // Its log may be off, so it is asked again, too. The application resets it a moment after the failure is told.
+        // Its log may be off, so the command is also repeated. The application resets the board shortly after it reports the failure.
         let pause = earlier.nextPause()
         let result = await withDeadline(pause, sleep: time.sleep) { () async throws(ProvisioningError) in
             try await self.outcomeOfEarlierAttempt()
@@ -397,12 +398,12 @@ extension RainMakerConsoleBoard {
         return place
     }
 
-    /// A board that is on a network by then, most likely, and in the account once it has reported what it was told.
+    /// The error for a board that is most likely on a network by then, and will be in the account once it has reported the mapping.
     func leftToCloud() -> ProvisioningError {
         ProvisioningError(
             .mayBeJoining,
             message:
-                "The board at \(peer) took no Wi-Fi settings: it is at, or on, a network that it was given before. Look for it in your "
+                "The board at \(peer) accepted no Wi-Fi settings. It is joining, or on, a network that it received before. Look for it in your "
                 + "account, or type `reset-to-factory` on its console and run this again.")
     }
 
@@ -414,20 +415,20 @@ extension RainMakerConsoleBoard {
     }
 }
 
-/// What a board's log tells of an attempt that an earlier run began, and when it is not waited for any longer. A value, so that the policy
-/// can be read and tested by itself.
+/// The log about an attempt that an earlier run began, and the decision how long to wait for it. It is a value, so that the policy can be
+/// read and tested by itself.
 struct EarlierAttempt: Sendable {
-    /// A board whose log says nothing of it for so long is not trying.
+    /// A board whose log does not mention the attempt for this long is not trying.
     static let patience = Duration.seconds(40)
-    /// After a failure the application resets its board at once, or tries again, or not at all.
+    /// After a failure the application resets its board at once, or tries again, or does neither.
     static let patienceAfterFailure = Duration.seconds(6)
 
-    /// It came to nothing at least once.
+    /// Whether the attempt has failed at least once.
     private(set) var hasFailed = false
-    /// When the board last said something of it.
+    /// When the log last mentioned the attempt.
     private var lastSign = Duration.zero
     private var ssid: [UInt8] = []
-    /// Somebody has been told that it is waited for.
+    /// Whether the caller was informed about the wait.
     var isTold = false
     private var schedule = Self.schedule
 
@@ -464,10 +465,10 @@ struct EarlierAttempt: Sendable {
         }
     }
 
-    /// How long to listen before the board is asked again. Something new ends it.
+    /// Returns how long to listen before the command is repeated. A new event ends the pause.
     mutating func nextPause() -> Duration { max(schedule.next(), .milliseconds(100)) }
 
-    /// Whether the board is to be asked again.
+    /// Whether the command is to be repeated.
     func isWorthWaiting(at now: Duration) -> Bool {
         now - lastSign < (hasFailed ? Self.patienceAfterFailure : Self.patience)
     }
@@ -475,18 +476,18 @@ struct EarlierAttempt: Sendable {
 
 /// Decides from the board's events how its attempt to join a network ends.
 ///
-/// A lost connection for an "other" reason is not an end: firmware that counts its attempts says so at the last one, and
-/// firmware that does not tries for ever. The application's own word may repeat the reason of an earlier failure
-/// (`network_prov_mgr` keeps it), so the manager's number counts for more.
+/// A connection that is lost for an "other" reason is not the end. Firmware that counts its attempts reports the last one; other firmware
+/// tries for ever. The application's own result may repeat the reason of an earlier failure (`network_prov_mgr` keeps it), so the manager's
+/// number has priority.
 struct JoinVerdict: Sendable {
     enum Outcome: Sendable, Equatable {
         case joined(address: String)
         case authenticationFailed
         case networkNotFound
-        /// For another reason of `wifi_err_reason_t`.
+        /// The attempt failed with another reason of `wifi_err_reason_t`.
         case failed(reason: Int32)
         case restarted
-        /// Settings that were given after all are refused by the manager.
+        /// The manager refused settings that were sent after all.
         case refused(BoardEvent.Refusal)
         case retrying
     }
@@ -513,20 +514,20 @@ struct JoinVerdict: Sendable {
         }
     }
 
-    /// The reasons that the manager turns into a verdict: 4-way timeout, MIC failure, authentication, handshake, no AP.
+    /// The reasons that the manager converts into a result: 4-way timeout, MIC failure, authentication, handshake, no AP.
     private static let explained: Set<Int32> = [14, 15, 201, 202, 204]
 }
 
-/// One argument of a console line, written so that the board reads the same bytes back.
+/// One argument of a console line, encoded so that the board reads the same bytes.
 ///
-/// The board's rules (`esp_console_split_argv` of ESP-IDF): spaces separate; double quotes keep spaces; a backslash takes a
-/// backslash, a double quote or a space literally. Tabs and everything else are ordinary bytes.
+/// The board's rules (`esp_console_split_argv` of ESP-IDF): spaces separate; double quotes keep spaces; a backslash makes a backslash, a
+/// double quote or a space literal. Tabs and all other characters are ordinary bytes.
 struct ConsoleWord: Sendable, Equatable {
-    /// As it is typed.
+    /// The encoded argument.
     let typed: [UInt8]
 
-    /// Nil for what no line can carry: the bytes that end a line (CR, and LF on newer firmware), edit it (backspace), or end
-    /// the board's strings (NUL).
+    /// Nil for bytes that no line can contain: those that end a line (CR, and LF on newer firmware), edit it (backspace), or end the
+    /// board's strings (NUL).
     init?(_ bytes: [UInt8]) {
         guard !bytes.contains(where: { $0 == 0x00 || $0 == 0x08 || $0 == 0x0A || $0 == 0x0D }) else { return nil }
         let quote = UInt8(ascii: "\"")
@@ -547,13 +548,13 @@ struct ConsoleWord: Sendable, Equatable {
     init?(_ text: String) { self.init(Array(text.utf8)) }
 }
 
-/// A whole line for the console.
+/// A complete line for the console.
 enum ConsoleLine {
-    /// The board's buffer holds 256 bytes with the terminating zero; older firmware counts the CR among the other 255
-    /// (`scli_task` in `rmaker_console.c`).
+    /// The board's buffer has 256 bytes including the terminating zero; older firmware counts the CR among the other 255 (`scli_task` in
+    /// `rmaker_console.c`).
     static let maximumLength = 254
 
-    /// The words with spaces between them; nil if the board would cut the line.
+    /// Joins the words with spaces; returns nil if the board would truncate the line.
     static func make(_ words: [ConsoleWord]) -> [UInt8]? {
         let line = Array(words.map(\.typed).joined(separator: [UInt8(ascii: " ")]))
         return line.count <= maximumLength ? line : nil
@@ -561,7 +562,7 @@ enum ConsoleLine {
 }
 
 extension ProvisioningError {
-    /// What a fault of the port means for the board behind it.
+    /// Converts an error of the serial port for the board at it.
     init(_ error: SerialPortError, hasAnswered: Bool) {
         let code: Code =
             switch error.code {

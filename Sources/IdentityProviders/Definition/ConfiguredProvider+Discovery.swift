@@ -5,13 +5,13 @@ import RainHTTP
 import RainJSON
 import Synchronization
 
-/// What a server said about itself, once it was asked. Shared by all copies of a provider.
+/// A server's metadata, after it was requested. All copies of a provider share it.
 final class DiscoveredMetadata: Sendable {
     private let value = Mutex<ServerMetadata?>(nil)
     var known: ServerMetadata? { value.withLock { $0 } }
     func set(_ metadata: ServerMetadata) { value.withLock { $0 = metadata } }
 
-    /// Forgets it if what it says is not so any more: the server has nothing at one of the endpoints that it named.
+    /// Forgets the metadata if it is outdated: the server has nothing at one of the endpoints that it named.
     func learn(status: Int, from url: String) {
         guard status == 404 || status == 410 else { return }
         value.withLock { value in
@@ -32,9 +32,9 @@ extension ServerMetadata {
 }
 
 extension ConfiguredProvider {
-    /// What the server says about itself (RFC 8414): asked for once, and again after an endpoint turned out to be gone (404, 410).
+    /// Returns the server's description of itself (RFC 8414). It is requested once, and again after an endpoint has disappeared (404, 410).
     ///
-    /// - Throws: `untrustedAnswer` if it is another issuer's (section 3.3), `malformedAnswer` if it is none.
+    /// - Throws: `untrustedAnswer` if it names another issuer (section 3.3), `malformedAnswer` if it is not a description.
     public func serverMetadata() async throws(AccountError) -> ServerMetadata {
         if let known = metadata.known { return known }
         guard let template = definition.discovery else {
@@ -43,7 +43,7 @@ extension ConfiguredProvider {
         }
         guard let url = filled(template, values, isURL: true) else {
             throw AccountError(
-                .missingParameter, message: "\(title) cannot be found without its settings: \(template)",
+                .missingParameter, message: "the address of \(title) needs settings that are missing: \(template)",
                 remedies: [.baseURL])
         }
         let request = HTTPRequest(
@@ -71,23 +71,31 @@ extension ConfiguredProvider {
         return found
     }
 
-    /// A server without a description is no provider, whatever page it shows. Other errors stay as they are.
+    /// Returns the error for a server without a description. It is not a provider, whatever page it shows. Other errors do not change.
     private func nothingPublished(_ error: AccountError, at url: String) -> AccountError {
-        guard let status = error.status, [404, 405, 501].contains(status) else { return error }
+        let isPage = error.code == .malformedAnswer && 200..<300 ~= error.status ?? 0
+        guard let status = error.status, isPage || [404, 405, 501].contains(status) else { return error }
         let isIssuer = definition.issuer == "{issuer}"
         let place = isIssuer ? definition.issuer.flatMap(text) ?? url : url
         var error = error
+        error.remedies = isIssuer ? [.parameter(name: "issuer")] : [.baseURL]
+        guard !isPage else {
+            error.message =
+                "\(presentable(place)) answered with no description of a \(title) provider (HTTP \(status), and no readable JSON). Another web "
+                + "site is there, or this network's sign-in page answers instead: check the "
+                + (isIssuer ? "issuer" : "base URL")
+            return error
+        }
         error.code = .invalidConfiguration
         error.message =
-            "no \(title) provider is at \(presentable(place)) (HTTP \(status) for its description); check the "
+            "there is no \(title) provider at \(presentable(place)) (HTTP \(status) for its description); check the "
             + (isIssuer ? "issuer" : "base URL")
-        error.remedies = isIssuer ? [.parameter(name: "issuer")] : [.baseURL]
         return error
     }
 
     private func otherIssuer(_ found: String, than given: String, at url: String) -> AccountError {
         let names =
-            "\(presentable(url)) names the issuer \(presentable(found)), and \(presentable(given)) is configured"
+            "\(presentable(url)) names the issuer \(presentable(found)), but \(presentable(given)) is configured"
         guard ServerMetadata.differOnlyInSlash(found, given) else {
             return AccountError(.untrustedAnswer, message: "\(names): this is another provider's description")
         }
@@ -99,15 +107,15 @@ extension ConfiguredProvider {
 }
 
 extension ConfiguredProvider {
-    /// The URL for a use, such as `token`.
-    /// - Throws: `unsupported` if the provider has none, `missingParameter` if a setting in it is not given, `insecureURL`, and what
-    ///   discovery throws.
+    /// Returns the URL for a use, such as `token`.
+    /// - Throws: `unsupported` if the provider has none, `missingParameter` if a setting in it is missing, `insecureURL`, and the errors of
+    ///   discovery.
     public func endpoint(_ use: String) async throws(AccountError) -> String {
         if let endpoint = try await findEndpoint(use) { return endpoint }
         throw AccountError(.unsupported, message: "\(title) has no endpoint for \(use)")
     }
 
-    /// nil where the provider has none for that use.
+    /// Returns the URL for a use; nil if the provider has none.
     public func findEndpoint(_ use: String, _ more: [String: String] = [:]) async throws(AccountError) -> String? {
         if let template = definition.endpoints?[use] {
             let values = values.merging(more) { $1 }
@@ -135,14 +143,14 @@ extension ConfiguredProvider {
         return try found.map { text throws(AccountError) in try secureURL(text) }
     }
 
-    /// What the server calls itself, where that is known.
+    /// Returns the server's name for itself, if known.
     public func issuer() async throws(AccountError) -> String? {
         if definition.discovery != nil { return try await serverMetadata().issuer }
         return definition.issuer.flatMap(text)
     }
 }
 
-/// https, or plain http to this machine only, as for ``ServiceURL``; with a query it may come.
+/// Checks that the URL is https, or plain http to this machine, as for ``ServiceURL``. It may have a query.
 func secureURL(_ text: String) throws(AccountError) -> String {
     let end = text.firstIndex(of: "?") ?? text.endIndex
     _ = try ServiceURL(String(text[..<end]))
@@ -155,12 +163,13 @@ func secureURL(_ text: String) throws(AccountError) -> String {
 }
 
 extension AccountError {
-    /// A refusal of a sign-in's call, by a server that has nothing at its address: the base URL is wrong. Other errors stay as they are.
+    /// Returns the error for a sign-in call that was refused by a server with nothing at its address: the base URL is wrong. Other errors
+    /// do not change.
     func nothingThere(of title: String, at host: String) -> AccountError {
         guard code == .rejected, let status, [404, 405, 410, 501].contains(status) else { return self }
         var error = self
         error.code = .invalidConfiguration
-        error.message = "nothing of \(title) is at this base URL (\(host), HTTP \(status))"
+        error.message = "there is no \(title) service at this base URL (\(host), HTTP \(status))"
         error.remedies = [.baseURL]
         return error
     }

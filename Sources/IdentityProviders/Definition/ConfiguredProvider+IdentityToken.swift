@@ -7,25 +7,25 @@ import RainJSON
 import Synchronization
 
 extension ConfiguredProvider {
-    /// An id token, and all that it is checked against.
+    /// An ID token, and the values that it is checked against.
     struct IdentityTokenReceipt {
         var token: Secret
-        /// The access token that came with it.
+        /// The access token that arrived with it.
         var access: Secret
-        /// What the authorization request sent.
+        /// The nonce of the authorization request.
         var nonce: String?
-        /// The id token of the sign-in, for one that a renewal brought.
+        /// The ID token of the sign-in, if a renewal returned this one.
         var renewing: Secret?
-        /// Whether the client is known that the token must be for; false for calls of an extension's own that name none.
+        /// Whether the client that the token must be for is known. False for calls of an extension that name no client.
         var namesClient = true
-        /// Whether it came from the provider over TLS, not through the browser.
+        /// Whether it came from the provider over TLS, and not through the browser.
         var isDirect = true
-        /// By the server's clock, where it told.
+        /// The time by the server's clock, if known.
         var serverTime: UnixTime?
     }
 
-    /// Checks an id token as OpenID Connect Core 1.0 wants it (sections 3.1.3.7 and 3.2.2.11; 12.2 for a renewal's).
-    /// - Throws: `untrustedAnswer`, saying what is wrong; what fetching the provider's keys throws.
+    /// Checks an ID token as OpenID Connect Core 1.0 requires (sections 3.1.3.7 and 3.2.2.11; 12.2 for a renewal).
+    /// - Throws: `untrustedAnswer` with the cause; the errors of fetching the provider's keys.
     func check(_ receipt: IdentityTokenReceipt) async throws(AccountError) {
         let client = receipt.namesClient ? try clientID() : nil
         let claims = try IdentityTokenCheck(
@@ -40,14 +40,14 @@ extension ConfiguredProvider {
         try checkAccessToken(receipt, claims)
     }
 
-    /// `at_hash`: the access token is the one that the id token came with (section 3.1.3.6). Tokens from the browser must have it
-    /// (3.2.2.10).
+    /// Checks `at_hash`: the access token must be the one that the ID token was issued with (section 3.1.3.6). Tokens from the browser must
+    /// have it (3.2.2.10).
     private func checkAccessToken(_ receipt: IdentityTokenReceipt, _ claims: JSONValue) throws(AccountError) {
         guard let hash = claims["at_hash"]?.unlessNull else {
-            guard receipt.isDirect else { throw .untrusted("does not say which access token belongs to it (at_hash)") }
+            guard receipt.isDirect else { throw .untrusted("does not name its access token (at_hash)") }
             return
         }
-        // By the hash of the token's own algorithm; all that are known here have SHA-256.
+        // The hash is that of the token's own algorithm. All supported ones use SHA-256.
         guard JSONWebToken.algorithm(of: receipt.token)?.hasSuffix("256") == true else { return }
         let half = Array(tools.hashes.sha256(receipt.access.revealBytes()).prefix(16))
         guard hash == .string(String(decoding: Base64.urlEncoded(half), as: UTF8.self)) else {
@@ -57,13 +57,13 @@ extension ConfiguredProvider {
 }
 
 extension ConfiguredProvider {
-    /// Checks who signed an id token (OpenID Connect Core 1.0, section 3.1.3.7, rules 6 to 8).
-    /// - Throws: `untrustedAnswer`, saying what is wrong; what fetching the provider's keys throws.
+    /// Checks the signer of an ID token (OpenID Connect Core 1.0, section 3.1.3.7, rules 6 to 8).
+    /// - Throws: `untrustedAnswer` with the cause; the errors of fetching the provider's keys.
     func checkSignature(_ receipt: IdentityTokenReceipt) async throws(AccountError) {
         let registered = definition.client?.identityTokenAlgorithm.flatMap(text)
         let keysURL = try await findEndpoint("keys")
         guard keysURL != nil || registered != nil || !receipt.isDirect else {
-            // Where the provider publishes no keys, TLS stands in for the signature (rule 6).
+            // If the provider publishes no keys, TLS replaces the signature (rule 6).
             return
         }
         let signature: JSONWebSignature
@@ -74,7 +74,7 @@ extension ConfiguredProvider {
         }
         if let registered, signature.algorithm != registered {
             throw .untrusted(
-                "is signed with \(presentable(signature.algorithm)), and \(registered) is registered (alg)")
+                "is signed with \(presentable(signature.algorithm)), but \(registered) is registered (alg)")
         }
         if signature.algorithm == Self.sharedSecret, registered != nil || receipt.isDirect,
             registered != nil || settings.clientSecret != nil
@@ -85,33 +85,33 @@ extension ConfiguredProvider {
             var isExpected = registered != nil
             if !isExpected { isExpected = try await lists(signature.algorithm) }
             guard receipt.isDirect, isExpected else { throw unknown(signature.algorithm) }
-            // Good tokens, of a kind that is not calculated here: again TLS stands in.
+            // The token is valid, but its algorithm is not supported here. TLS replaces the signature again.
             return
         }
         guard let keysURL else {
             guard receipt.isDirect else {
-                throw .untrusted("came through the browser, and \(title) publishes no keys to check its signature by")
+                throw .untrusted("came through the browser, but \(title) publishes no keys to check its signature")
             }
             return
         }
         try await check(signature, scheme, by: keysURL, isRenewal: receipt.renewing != nil)
     }
 
-    /// HMAC with the client's secret as key (OpenID Connect Core 1.0, section 10.1): never with a published key's bytes, which anybody
-    /// could sign with. Clients without a secret get no such tokens.
+    /// The algorithm of HMAC with the client's secret as key (OpenID Connect Core 1.0, section 10.1). It never uses the bytes of a
+    /// published key, with which anybody could sign. Clients without a secret get no such tokens.
     private static let sharedSecret = "HS256"
 
     private func checkSharedSecret(_ signature: JSONWebSignature) throws(AccountError) {
         guard let secret = settings.clientSecret else {
             throw AccountError(
-                .missingParameter, message: "\(title) signs id tokens with the client's secret, which was not given",
+                .missingParameter, message: "\(title) signs ID tokens with the client's secret, which is missing",
                 remedies: [.clientSecret])
         }
         let own = KeyedHash(key: secret, hashes: tools.hashes)(signature.message)
         guard equalInConstantTime(own, signature.signature) else { throw Self.wrongSignature }
     }
 
-    /// Whether the provider says that it signs so (`id_token_signing_alg_values_supported`), by a key of its own.
+    /// Returns whether the provider lists this algorithm (`id_token_signing_alg_values_supported`), with a key of its own.
     private func lists(_ algorithm: String) async throws(AccountError) -> Bool {
         guard definition.discovery != nil, !algorithm.hasPrefix("HS"), algorithm.lowercased() != "none" else {
             return false
@@ -127,8 +127,8 @@ extension ConfiguredProvider {
         do throws(AccountError) {
             keys = try await fetchedKeys(url, within: isRenewal ? .seconds(3) : .seconds(10))
         } catch {
-            // The refresh token is spent by now: the tokens that came for it over TLS are not thrown away for want of another document,
-            // and whoever ends this process waits for a few seconds only.
+            // The refresh token has been used. The new tokens arrived over TLS, and are not discarded because another document is missing.
+            // A process that ends waits only a few seconds for this.
             guard isRenewal else { throw error }
             return
         }
@@ -149,12 +149,12 @@ extension ConfiguredProvider {
     private func unknown(_ algorithm: String) -> AccountError {
         let known = SignatureScheme.allCases.map(\.name).joined(separator: ", ")
         return .untrusted(
-            "is signed with \(presentable(algorithm)), which is not checked here (alg)",
-            "have the client registered for one of \(known) (id_token_signed_response_alg)")
+            "is signed with \(presentable(algorithm)), which is not supported (alg)",
+            "register the client for one of \(known) (id_token_signed_response_alg)")
     }
 }
 
-/// The keys that a server publishes, once they were asked for. Shared by all copies of a provider.
+/// The keys that a server publishes, after they were requested. All copies of a provider share them.
 final class KnownIdentityKeys: Sendable {
     private let value = Mutex<JSONWebKeySet?>(nil)
     var known: JSONWebKeySet? { value.withLock { $0 } }
@@ -162,8 +162,8 @@ final class KnownIdentityKeys: Sendable {
 }
 
 extension ConfiguredProvider {
-    /// The provider's keys as it publishes them now: they change (OpenID Connect Core 1.0, section 10.1.1).
-    /// - Throws: what may pass, where they cannot be had. Nothing is said about the token by that.
+    /// Returns the keys that the provider publishes now. They change (OpenID Connect Core 1.0, section 10.1.1).
+    /// - Throws: a temporary error if the keys are not available. It says nothing about the token.
     func fetchedKeys(_ url: String, within deadline: Duration) async throws(AccountError) -> JSONWebKeySet {
         let request = HTTPRequest(
             method: .get, url: url, headers: HTTPRequest.usualHeaders, deadline: deadline,
@@ -188,7 +188,7 @@ extension ConfiguredProvider {
     private func noKeys(at url: String, _ why: String, status: Int? = nil) -> AccountError {
         AccountError(
             .malformedAnswer,
-            message: "there are no keys to check \(title)'s id tokens by at \(presentable(url)): \(why); "
+            message: "there are no keys to check \(title)'s ID tokens at \(presentable(url)): \(why); "
                 + "try again later",
             status: status)
     }

@@ -13,9 +13,9 @@ extension ConfiguredProvider {
             guard let refresh = tokens.refresh else {
                 throw AccountError(.expired, message: "the session has ended; sign in again", status: 400)
             }
-            // Also beyond the refresh token's own end: that is by the clock here, and the word that ends a session is the server's.
+            // The request is sent even after the refresh token's expiry by the local clock, because only the server can end a session.
             try demand(.refreshToken)
-            // What the new id token is checked against is asked for before the refresh token is spent.
+            // The values for checking the new ID token are fetched before the refresh token is used.
             if tokens.identity != nil { _ = try await issuer() }
             return try await redeem(.refreshToken(refresh), for: .refreshToken, renewing: tokens)
         } catch {
@@ -28,7 +28,8 @@ extension ConfiguredProvider {
         return definition.grants?[GrantName.refreshToken.rawValue] != nil && !lacksSecret(for: .refreshToken)
     }
 
-    /// Only the provider's word on the refresh token itself ends a session: `invalid_grant` and its like, not a 401 on the way.
+    /// Returns whether the error ends a session. Only the provider's answer about the refresh token counts: `invalid_grant` and similar
+    /// codes, not a 401 on the way.
     public static func endsSession(_ error: AccountError) -> Bool {
         guard let status = error.status, 400..<500 ~= status else { return false }
         if error.code == .expired { return status == 400 }
@@ -48,7 +49,7 @@ extension ConfiguredProvider {
             if let user = self.user(claimedBy: tokens) { return user }
             throw AccountError(
                 .unsupported,
-                message: "\(title) does not say who is signed in: it has no user endpoint and no id token"
+                message: "\(title) does not name the signed-in user: it has no user endpoint and issues no ID token"
             )
         }
         let reply = try await send(HTTPRequest(method: .get, url: url, headers: HTTPRequest.usualHeaders), with: tokens)
@@ -60,12 +61,13 @@ extension ConfiguredProvider {
         found.attributes += keptAttributes(of: tokens).filter { kept in
             kept.name != definition.user?.idFromTokens && !found.attributes.contains { $0.name == kept.name }
         }
-        // OpenID Connect Core 1.0, section 5.3.2: another subject's answer must not be used.
+        // Another subject's answer must not be used (OpenID Connect Core 1.0, section 5.3.2).
         if let subject = tokens.identity.flatMap(JSONWebToken.claims)?["sub"]?.string,
             let own = reply.json["sub"]?.unlessNull, own.plainText != subject
         {
             throw AccountError(
-                .untrustedAnswer, message: "\(title) told about another user than the one who signed in; sign in again")
+                .untrustedAnswer,
+                message: "\(title) answered with another user than the one who signed in; sign in again")
         }
         return found
     }
@@ -80,7 +82,7 @@ extension ConfiguredProvider {
         return user(in: claims, id: ["sub"])
     }
 
-    /// What the token response said about the user, such as SPiD's `is_admin`. Tokens keep everything as text.
+    /// Returns the token response's data about the user, such as SPiD's `is_admin`. Tokens store all values as text.
     private func keptAttributes(of tokens: Tokens) -> [JSONValue.Member] {
         (definition.keep ?? []).compactMap { name in
             tokens[name].map { text in
@@ -89,14 +91,14 @@ extension ConfiguredProvider {
         }
     }
 
-    /// The user in an answer, by the definition's names; nil without an id.
+    /// Reads the user from an answer, by the definition's names. Returns nil without an id.
     public func user(in json: JSONValue, id names: [String]? = nil) -> UserInfo? {
         let rules = definition.user
         let json = rules?.at.flatMap { json[$0] } ?? json
         let text = { (names: [String]?, usual: [String]) in
             (names ?? usual).lazy.compactMap { json.text(at: $0) }.first { !$0.isEmpty }
         }
-        // An id of another type does not count as absent: the next member may be of somebody else.
+        // An id of another type does not count as missing, because the next member may belong to another user.
         let ids = (names ?? rules?.id ?? ["sub", "user_id", "id"]).compactMap { json.value(at: $0)?.unlessNull }
         guard let first = ids.first(where: { $0 != "" }), first.bool == nil, let id = first.plainText else {
             return nil
@@ -135,8 +137,8 @@ extension ConfiguredProvider {
 }
 
 extension ConfiguredProvider {
-    /// Makes the refresh token and the access token worthless where the server can (RFC 7009). Where it cannot, and has a page to sign
-    /// out, the session is ended there (RP-Initiated Logout 1.0), which may or may not end the tokens.
+    /// Revokes the refresh token and the access token, if the server can (RFC 7009). Otherwise the session is ended at the provider's
+    /// sign-out page, if it has one (RP-Initiated Logout 1.0). That may or may not end the tokens.
     @discardableResult
     public func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError) -> SignOutReport {
         if let report = try await hooks.signOut(tokens, everywhere: everywhere, self) { return report }
@@ -151,7 +153,8 @@ extension ConfiguredProvider {
         do throws(AccountError) {
             try await revoke(tokens.access, .accessToken, at: url, as: client)
         } catch {
-            // RFC 7009, section 2: servers must be able to revoke refresh tokens, and access tokens only should be. What is left ends soon.
+            // Servers must be able to revoke refresh tokens, but for access tokens it is only recommended (RFC 7009, section 2). The access
+            // token ends soon.
             guard error.serverCause == OAuthError.Code.unsupportedTokenType.rawValue else { throw error }
         }
         return .complete
@@ -166,7 +169,8 @@ extension ConfiguredProvider {
 
     // MARK: Without revocation
 
-    /// The id token says whose session it is (`id_token_hint`); it goes in a form's body, and into no address.
+    /// Ends the session at the sign-out page. The ID token names the session (`id_token_hint`). It is sent in a form's body, and never in
+    /// an address.
     private func endSession(_ tokens: Tokens) async throws(AccountError) -> SignOutReport {
         var report = SignOutReport(leaving: tokens)
         guard let url = try await findEndpoint("endSession") else { return report }
@@ -184,7 +188,7 @@ extension ConfiguredProvider {
         } catch {
             throw AccountError(error)
         }
-        // A page or a redirect is the answer for a browser. Only introspection tells what became of the tokens.
+        // The answer is a page or a redirect for a browser. Only introspection shows whether the tokens ended.
         guard 200..<400 ~= response.status else { return report }
         var left: [SignOutReport.Token] = []
         for token in report.stillValid {
@@ -198,13 +202,13 @@ extension ConfiguredProvider {
         return report
     }
 
-    /// nil where the server does not say.
+    /// Returns whether the token is active; nil if the server does not say.
     private func isActive(_ token: Secret, _ hint: FormRequest.TokenHint) async -> Bool? {
         guard let url = try? await findEndpoint("introspect") else { return nil }
         return try? await introspect(token, hint, at: url).isActive
     }
 
-    /// What the server says about the access token (RFC 7662).
+    /// Returns the server's information about the access token (RFC 7662).
     public func introspect(_ tokens: Tokens) async throws(AccountError) -> Introspection {
         try await introspect(tokens.access, .accessToken, at: try await endpoint("introspect"))
     }
@@ -218,7 +222,8 @@ extension ConfiguredProvider {
         do throws(OAuth2FormatError) {
             return try Introspection(reply.json)
         } catch {
-            throw AccountError(.malformedAnswer, message: "\(title) did not answer as it should: \(error.message)")
+            throw AccountError(
+                .malformedAnswer, message: "\(title) did not give a valid introspection response: \(error.message)")
         }
     }
 }

@@ -16,7 +16,7 @@ extension ConfiguredProvider {
         }
     }
 
-    /// The error with the address of the provider's page at which the user can do what it says.
+    /// Adds the address of the provider's page where the user can fix the problem.
     private func withPage(_ error: AccountError) -> AccountError {
         let page: String? =
             switch error.code {
@@ -30,7 +30,7 @@ extension ConfiguredProvider {
         return error
     }
 
-    /// The error with what may be wrong with the client's secret, where the provider refuses the client.
+    /// Adds what may be wrong with the client's secret, if the provider refuses the client.
     private func withRemark(_ error: AccountError) -> AccountError {
         guard error.code == .clientRefused, !error.isFromGateway else { return error }
         var error = error
@@ -74,7 +74,7 @@ extension ConfiguredProvider {
             if grant == .password, error.serverCause == OAuthError.Code.unsupportedGrantType.rawValue {
                 throw withoutPasswords(error)
             }
-            // The redirect URI of the code's request must be repeated (RFC 6749, section 4.1.3); which one that is was not said.
+            // The token request must repeat the redirect URI of the code's request (RFC 6749, section 4.1.3), but the caller gave none.
             guard lacksRedirect, !error.isTransient, error.code != .cancelled else { throw error }
             var error = error
             error.message += ". No redirect URI was given for the code"
@@ -83,7 +83,7 @@ extension ConfiguredProvider {
         }
     }
 
-    /// Throws `unsupported`, with the definition's words for why, unless the provider has the grant.
+    /// Throws `unsupported`, with the definition's reason, unless the provider has the grant.
     public func demand(_ grant: GrantName) throws(AccountError) {
         if definition.grants?[grant.rawValue] != nil { return }
         throw AccountError(
@@ -92,7 +92,7 @@ extension ConfiguredProvider {
                 ?? "\(title) has no sign-in of this kind (\(grant.rawValue))")
     }
 
-    /// The error of a server that does not take passwords, with the ways that the provider's definition has beside them.
+    /// Returns the error of a server that does not accept passwords, with the provider's other sign-in modes.
     private func withoutPasswords(_ error: AccountError) -> AccountError {
         let ways: [(grant: GrantName, words: String)] = [
             (.authorizationCode, "in the browser"), (.deviceCode, "by a device code"),
@@ -105,18 +105,21 @@ extension ConfiguredProvider {
         return error
     }
 
-    /// Refuses what cannot be a JSON Web Token before it is sent: the server would only say that its signature is wrong.
+    /// Refuses text that cannot be a JSON Web Token before it is sent. The server would only report a wrong signature.
     func check(assertion: Secret) throws(AccountError) {
+        guard !assertion.isEmpty else {
+            throw AccountError(.invalidInput, message: "the assertion for \(title) is empty; nothing was sent")
+        }
         guard !JSONWebToken.hasForm(assertion) else { return }
         throw AccountError(
             .invalidInput,
             message:
-                "\(title) takes an assertion that is a JSON Web Token (RFC 7519), and this one is not; nothing was sent"
+                "\(title) accepts only assertions that are JSON Web Tokens (RFC 7519), but this one is not; nothing was sent"
         )
     }
 
-    /// Trades a grant for tokens.
-    /// - Parameter old: the tokens that are renewed, whose user the new ones must be of.
+    /// Exchanges a grant for tokens.
+    /// - Parameter old: the tokens that are renewed. The new ones must belong to the same user.
     public func redeem(
         _ request: TokenRequest, for grant: GrantName, nonce: String? = nil, renewing old: Tokens? = nil
     ) async throws(AccountError) -> Tokens {
@@ -127,7 +130,7 @@ extension ConfiguredProvider {
             try response(reply), reply.json, for: grant, nonce: nonce, renewing: old, at: reply.response)
     }
 
-    /// The request's form with what the definition adds.
+    /// Returns the request's form with the definition's additions.
     func form(_ request: TokenRequest, for grant: GrantName) -> FormRequest {
         var request = request
         let rules = definition.grants?[grant.rawValue]
@@ -142,7 +145,7 @@ extension ConfiguredProvider {
         return form
     }
 
-    /// The token response in a reply, by the definition's names for its members.
+    /// Reads the token response in a reply, by the definition's names for its members.
     public func response(_ reply: Reply) throws(AccountError) -> TokenResponse {
         var members = reply.json.members ?? []
         for (name, aliases) in definition.fields ?? [:] where reply.json[name] == nil {
@@ -152,18 +155,18 @@ extension ConfiguredProvider {
             return try TokenResponse(.object(members))
         } catch {
             throw AccountError(
-                .malformedAnswer, message: "\(title) did not answer as a token endpoint does: \(error.message)",
+                .malformedAnswer, message: "\(title) did not give a valid token response: \(error.message)",
                 status: reply.response.status)
         }
     }
 
-    /// What is kept of a token response.
+    /// Returns the tokens to keep from a token response.
     /// - Parameters:
-    ///   - json: the same as it came.
-    ///   - old: the tokens that are renewed, whose user the new ones must be of.
-    ///   - namesClient: whether the request named the client, so that an id token must be for it.
-    ///   - answer: the answer that brought them, for the server's time.
-    /// - Throws: `untrustedAnswer` for an id token that is not for this sign-in.
+    ///   - json: the unchanged answer.
+    ///   - old: the tokens that are renewed. The new ones must belong to the same user.
+    ///   - namesClient: whether the request named the client, so that an ID token must be for it.
+    ///   - answer: the HTTP response, for the server's time.
+    /// - Throws: `untrustedAnswer` for an ID token that is not for this sign-in.
     public func tokens(
         _ response: TokenResponse, _ json: JSONValue, for grant: GrantName, nonce: String? = nil,
         renewing old: Tokens? = nil, namesClient: Bool = true, at answer: HTTPResponse? = nil
@@ -206,7 +209,7 @@ extension ConfiguredProvider {
         return tokens
     }
 
-    /// What time the server has, by its own word.
+    /// Returns the server's time from its answer.
     private func statedTime(_ json: JSONValue) -> UnixTime? {
         guard let field = definition.fields?["server_time"]?.first, let text = json.text(at: field),
             let seconds = Double(text), seconds > 0, seconds < 1e12
@@ -215,14 +218,15 @@ extension ConfiguredProvider {
     }
 }
 
-/// Finds out when a token ends, by this machine's clock.
+/// Computes when a token expires, by this machine's clock.
 private struct ExpiryReading {
     var json: JSONValue
     var response: TokenResponse
     var now: UnixTime
     var serverNow: UnixTime?
 
-    /// - Throws: `malformedAnswer` for a member of another type: a token whose end cannot be read must not count as one that never ends.
+    /// - Throws: `malformedAnswer` for a member of another type. A token with an unreadable expiry must not count as one that never
+    ///   expires.
     func end(_ sources: [ProviderDefinition.ExpirySource]) throws(AccountError) -> UnixTime? {
         for source in sources {
             if source.format != "jwt", let value = json.value(at: source.field)?.unlessNull,
@@ -244,7 +248,7 @@ private struct ExpiryReading {
             }
         case "date":
             return json.text(at: source.field).flatMap { text in
-                // A date that a client has kept as it stood in an address is still escaped.
+                // A client may have stored a date from an address, where it is escaped.
                 CivilTime(text.utf8.contains(UInt8(ascii: "%")) ? FormEncoding.decoded(text.utf8) ?? text : text)?.time
             }.map(here)
         case "epoch": return number(source.field).map { here(UnixTime(seconds: $0)) }
@@ -256,7 +260,7 @@ private struct ExpiryReading {
         json.text(at: field).flatMap(Double.init).flatMap { (0..<1e12).contains($0) ? $0 : nil }
     }
 
-    /// A moment by the server's clock, by the clock here.
+    /// Converts a time of the server's clock to the local clock.
     private func here(_ moment: UnixTime) -> UnixTime {
         guard let serverNow else { return moment }
         return now + (moment.seconds - serverNow.seconds)
@@ -271,17 +275,17 @@ extension AccountError {
 }
 
 extension ConfiguredProvider {
-    /// The page at which a browser signs in, for a code or, with the implicit grant, for tokens at once.
-    /// - Parameter more: parameters of this one sign-in, such as `prompt`.
-    /// - Throws: `unsupported`, with the definition's words for why, for a grant that the provider does not have; `missingParameter`
-    ///   where the code could not be redeemed for want of the client's secret.
+    /// Returns the page at which a browser signs in, for a code or, with the implicit grant, for tokens at once.
+    /// - Parameter more: parameters of this sign-in, such as `prompt`.
+    /// - Throws: `unsupported`, with the definition's reason, for a grant that the provider does not have. `missingParameter` if the code
+    ///   could not be redeemed because the client's secret is missing.
     public func signInPage(
         _ grant: GrantName = .authorizationCode, _ more: [(name: String, value: String)] = []
     ) async throws(AccountError) -> AuthorizationServer {
         try demand(grant)
         try hooks.check(self)
         let isImplicit = grant == .implicit
-        // Nobody signs in at a page for a code that is worth nothing here.
+        // Nobody should sign in at a page for a code that cannot be redeemed here.
         if !isImplicit { _ = try await client(for: grant) }
         let rules = definition.grants?[grant.rawValue]
         var server = AuthorizationServer(
@@ -299,7 +303,7 @@ extension ConfiguredProvider {
         return server
     }
 
-    /// Takes the person to the sign-in page and comes back with what it answered.
+    /// Shows the user the sign-in page, and returns its answer.
     public func signInThroughBrowser(
         _ grant: GrantName = .authorizationCode, by agent: any AuthorizationUserAgent
     ) async throws(AccountError) -> SignInCredentials {
@@ -317,7 +321,7 @@ extension AuthorizationServer {
 }
 
 extension ConfiguredProvider {
-    /// Asks for the codes of a sign-in on another device (RFC 8628): the person opens the page there and enters the user code.
+    /// Requests the codes for a sign-in on another device (RFC 8628). The user opens the page there and enters the user code.
     public func beginDeviceSignIn() async throws(AccountError) -> DeviceAuthorization {
         try demand(.deviceCode)
         let url = try await endpoint("device")
@@ -326,14 +330,14 @@ extension ConfiguredProvider {
         do throws(OAuth2FormatError) {
             return try DeviceAuthorization(reply.json)
         } catch {
-            throw AccountError(.malformedAnswer, message: "\(title) gave no codes for a device: \(error.message)")
+            throw AccountError(.malformedAnswer, message: "\(title) issued no codes for a device: \(error.message)")
         }
     }
 
-    /// Asks, at the server's pace, until the person has answered.
+    /// Asks at the server's pace until the user has answered.
     ///
-    /// - Throws: `accessDenied` if the person said no, `codeExpired` when the time is over, `cancelled` at once. What passes (no network,
-    ///   a fault of the server's) only makes the questions rarer.
+    /// - Throws: `accessDenied` if the user refused, `codeExpired` after the time limit, `cancelled` at once. Temporary errors (no network,
+    ///   a fault of the server) only make the questions less frequent.
     public func awaitDeviceSignIn(
         _ authorization: DeviceAuthorization, by clock: some Clock<Duration> = ContinuousClock()
     ) async throws(AccountError) -> SignInCredentials {
@@ -358,7 +362,7 @@ extension ConfiguredProvider {
         throw AccountError(.codeExpired, message: "nobody entered the code in time; begin again")
     }
 
-    /// What an answer without tokens means for the next question; throws what ends the wait.
+    /// Maps an answer without tokens to the next question. Throws the error that ends the wait.
     private func outcome(of error: AccountError) throws(AccountError) -> DevicePolling.Outcome {
         switch error.serverCause {
         case OAuthError.Code.authorizationPending.rawValue: return .pending

@@ -4,18 +4,18 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// An identity provider made of a definition, a person's settings and, where data is not enough, an extension.
+/// An identity provider made from a definition, the user's settings and, if data is not enough, an extension.
 ///
 /// ```swift
 /// let provider = try ProviderRegistry.builtIn.provider("oidc", settings: settings, tools: tools)
 /// let session = AccountSession(provider: provider, http: client, store: store, key: key)
 /// ```
 public struct ConfiguredProvider: IdentityProvider {
-    /// The definition that it was made of, as it was read: texts with braces are not filled in.
+    /// The definition as it was read: the braces in its texts are not replaced.
     public let definition: ProviderDefinition
-    /// What the person gave. Values with the definition's defaults are read by ``subscript(_:)``.
+    /// The user's settings. ``subscript(_:)`` returns values that include the definition's defaults.
     public let settings: ProviderSettings
-    /// The HTTP client, clock, hashes and randomness for every call, for extensions too.
+    /// The HTTP client, clock, hashes and randomness for every call, also of extensions.
     public let tools: ProviderTools
     let hooks: any ProviderExtension
     /// `base`, `clientID` and the parameters, by name.
@@ -28,8 +28,8 @@ public struct ConfiguredProvider: IdentityProvider {
     public var name: String { definition.id }
     public var title: String { definition.displayName }
 
-    /// - Throws: `missingParameter` for what the definition requires and nobody gave; `invalidConfiguration` and `insecureURL` for a base
-    ///   that is none.
+    /// - Throws: `missingParameter` for a required setting that is missing; `invalidConfiguration` and `insecureURL` for an invalid base
+    ///   URL.
     public init(
         definition: ProviderDefinition, settings: ProviderSettings = ProviderSettings(), tools: ProviderTools,
         extension hooks: any ProviderExtension = NoExtension()
@@ -52,16 +52,16 @@ public struct ConfiguredProvider: IdentityProvider {
                 remedies: [.knownProvider])
         }
         if let mode = settings.mode, definition.modes?.contains(mode) != true {
-            let modes = definition.modes.map { "but " + $0.joined(separator: ", ") } ?? "nor any other"
+            let modes = definition.modes.map { "it has " + $0.joined(separator: ", ") } ?? "it has no modes"
             throw AccountError(
                 .invalidConfiguration,
-                message: "\(definition.displayName) has no mode \"\(presentable(mode))\", \(modes)")
+                message: "\(definition.displayName) has no mode \"\(presentable(mode))\"; \(modes)")
         }
         for name in settings.secrets.keys.sorted()
         where definition.secrets?.contains(where: { $0.name == name }) != true {
             throw AccountError(
                 .invalidConfiguration,
-                message: "\(definition.displayName) has no use for a secret called \"\(presentable(name))\"")
+                message: "\(definition.displayName) uses no secret named \"\(presentable(name))\"")
         }
         values["clientID"] = settings.clientID ?? definition.client?.id
         let base = try Self.base(definition, settings)
@@ -86,7 +86,7 @@ public struct ConfiguredProvider: IdentityProvider {
             let names = environments.keys.sorted().joined(separator: ", ")
             throw AccountError(
                 .invalidConfiguration,
-                message: "\(definition.displayName) has no environment \"\(presentable(name))\", but \(names)")
+                message: "\(definition.displayName) has no environment \"\(presentable(name))\"; it has \(names)")
         }
         return try ServiceURL(base)
     }
@@ -107,18 +107,18 @@ public struct ConfiguredProvider: IdentityProvider {
     public var context: [String: String] {
         var context: [String: String] = [:]
         for name in definition.context ?? ["base"] { context[name] = values[name] }
-        // A definition that was changed leads elsewhere too.
+        // A changed definition may lead to other addresses.
         context["addresses"] = definition.origins(filledWith: values).joined(separator: " ")
         return context.merging(hooks.context(of: self)) { $1 }
     }
 
-    /// A setting: `base`, `clientID` or one of the definition's parameters.
+    /// Returns a setting: `base`, `clientID` or one of the definition's parameters.
     public subscript(name: String) -> String? { values[name] }
 
-    /// The text with every `{name}` filled in; nil if one of them is not set.
+    /// Replaces every `{name}` in the text. Returns nil if a setting is missing.
     public func text(_ template: String) -> String? { filled(template, values) }
 
-    /// The same for a URL, whose parts in brackets are left out where a setting is not given.
+    /// Replaces every `{name}` in a URL. Parts in brackets are omitted if a setting is missing.
     public func url(_ template: String) -> String? {
         filled(withoutMissingParts(template, values), values, isURL: true)
     }
@@ -130,12 +130,13 @@ extension ConfiguredProvider {
         guard let id = values["clientID"], !id.isEmpty else {
             throw AccountError(
                 .missingParameter,
-                message: "\(title) cannot be used without a client id, which its operator gives", remedies: [.clientID])
+                message: "\(title) cannot be used without a client id, which its operator assigns",
+                remedies: [.clientID])
         }
         return id
     }
 
-    /// How the client proves who it is with this grant.
+    /// Returns how the client authenticates with this grant.
     public func client(for grant: GrantName) async throws(AccountError) -> ClientAuthentication {
         let id = try clientID()
         let rules = definition.grants?[grant.rawValue]
@@ -143,7 +144,7 @@ extension ConfiguredProvider {
             if lacksSecret(for: grant) {
                 throw AccountError(
                     grant == .refreshToken ? .notRenewable : .missingParameter,
-                    message: rules?.publicClientRemark ?? "\(title) wants the client's secret for this",
+                    message: rules?.publicClientRemark ?? "\(title) requires the client's secret for this",
                     remedies: [.clientSecret])
             }
             return .none(clientID: id)
@@ -163,7 +164,7 @@ extension ConfiguredProvider {
         }
     }
 
-    /// Whether the provider wants the client's secret with this grant, as far as its definition says, and nobody gave one.
+    /// Whether the provider requires the client's secret with this grant, by its definition, and it is missing.
     func lacksSecret(for grant: GrantName) -> Bool {
         guard settings.clientSecret == nil else { return false }
         let rules = definition.grants?[grant.rawValue]
@@ -171,7 +172,7 @@ extension ConfiguredProvider {
         return rules?.publicClient == false || wanted != nil && wanted != "none"
     }
 
-    /// What to ask for.
+    /// The scope to request.
     public var scope: [String] {
         let asked = settings.scope ?? (definition.scope?.usual ?? []).compactMap { text($0) }
         return asked + (definition.scope?.always ?? []).compactMap { text($0) }.filter { !asked.contains($0) }
@@ -179,20 +180,20 @@ extension ConfiguredProvider {
 }
 
 extension ConfiguredProvider {
-    /// What came back from a call that succeeded.
+    /// The answer of a call that succeeded.
     public struct Reply: Sendable {
-        /// The content, taken out of its envelope if the provider has one; `null` if no JSON was wanted and none came.
+        /// The content, without the provider's envelope; `null` if no JSON was needed and none arrived.
         public var json: JSONValue
-        /// The HTTP response that the content came in, for its headers and its status.
+        /// The HTTP response with the content, for its headers and its status.
         public var response: HTTPResponse
     }
 
-    /// Sends a request as it is and reads the answer.
-    /// - Throws: what the extension or the definition makes of a failure; `network` and its neighbours.
+    /// Sends a request unchanged and reads the answer.
+    /// - Throws: the meaning of a failure by the extension or the definition; `network` and similar codes.
     public func exchange(
         _ request: HTTPRequest, for grant: GrantName? = nil, wantsJSON: Bool = true
     ) async throws(AccountError) -> Reply {
-        // Challenges are judged by what the request has without the pass.
+        // Challenges are judged by the request without the header for a server in front.
         let own = request
         let host = hostName(of: own.url)
         var request = own
@@ -231,7 +232,7 @@ extension ConfiguredProvider {
         case challenge(AuthenticationChallenge)
     }
 
-    /// Nil for what the provider itself says. Its refusals are JSON.
+    /// Returns nil for an answer of the provider itself. Its refusals are JSON.
     private func challenge(
         in response: HTTPResponse, to request: HTTPRequest, _ failures: Int
     ) -> AuthenticationChallenge? {
@@ -244,7 +245,7 @@ extension ConfiguredProvider {
         return challenge
     }
 
-    /// Sends a form to one of the provider's endpoints, with the client's own proof.
+    /// Sends a form to one of the provider's endpoints, with the client's proof.
     public func post(
         _ form: FormRequest, to url: String, as client: ClientAuthentication, for grant: GrantName,
         wantsJSON: Bool = true
@@ -255,7 +256,7 @@ extension ConfiguredProvider {
         return try await exchange(request, for: grant, wantsJSON: wantsJSON)
     }
 
-    /// Sends a request in the user's name, once: renewing is the session's.
+    /// Sends a request as the user, once. Renewing is the session's task.
     public func send(
         _ request: HTTPRequest, with tokens: Tokens, wantsJSON: Bool = true
     ) async throws(AccountError) -> Reply {
@@ -264,7 +265,7 @@ extension ConfiguredProvider {
         return try await exchange(request, wantsJSON: wantsJSON)
     }
 
-    /// Reads an answer that came by another way, a session's above all. What it throws may quote the request.
+    /// Reads an answer that arrived through other code, usually a session. Its errors may quote the request.
     public func read(_ response: HTTPResponse, of url: String) throws(AccountError) -> Reply {
         try read(response, from: hostName(of: url), for: nil, wantsJSON: true)
     }
@@ -274,7 +275,7 @@ extension ConfiguredProvider {
     ) throws(AccountError) -> Reply {
         if let error = AccountError(interference: response, from: host) { throw error }
         let json = try? JSONValue(parsing: response.body, limits: TokenResponse.limits)
-        // A session's calls go to any address, and its renewal succeeded before.
+        // A session's calls can go to any address, and its renewal has succeeded before.
         let isSignIn = grant != nil && grant != .refreshToken
         if let failure = hooks.failure(of: response, json, self) {
             throw isSignIn ? failure.nothingThere(of: title, at: host) : failure

@@ -3,88 +3,88 @@ import RainAccount
 import RainCore
 import RainJSON
 
-/// What there is to know about an identity provider, as data: where its endpoints are, which grants it has and in which words, where
-/// tokens go, what its errors mean. What data cannot say is in its ``ProviderExtension``.
+/// A description of an identity provider as data: its endpoints, its grants and their parameters, the place for tokens, the meaning of its
+/// errors. Everything else is in its ``ProviderExtension``.
 ///
-/// Definitions are JSON, each member in camel case as here; `docs/adding-an-identity-provider.md` explains them one by one. Texts may hold
+/// Definitions are JSON, with members in camel case as here. `docs/adding-an-identity-provider.md` explains each one. Texts may contain
 /// `{base}`, `{clientID}` and the name of any parameter in braces.
 public struct ProviderDefinition: Sendable, Equatable, Codable {
-    /// The one version that is read.
+    /// The only version that this program reads.
     public static let currentVersion = 1
 
-    /// The version of the format that the definition is written in; any but ``currentVersion`` is `unreadableDefinition`.
+    /// The version of the definition's format. Any but ``currentVersion`` is `unreadableDefinition`.
     public var schemaVersion: Int
-    /// What commands and stored sessions call it: lower-case letters, digits and `-`.
+    /// The name in commands and stored sessions: lower-case letters, digits and `-`.
     public var id: String
-    /// What people call it.
+    /// The name for people.
     public var title: String?
-    /// Base URLs by environment, such as `production`. Each is `{base}` when it is chosen.
+    /// Base URLs by environment, such as `production`. The chosen one becomes `{base}`.
     public var environments: [String: String]?
-    /// The environment for a person who names none and gives no base URL; a key of ``environments``.
+    /// The environment for users who name none and give no base URL; a key of ``environments``.
     public var defaultEnvironment: String?
-    /// What the server calls itself (`iss`).
+    /// The server's name for itself (`iss`).
     public var issuer: String?
-    /// Where the server tells its endpoints (RFC 8414); those that are written here count first.
+    /// The address of the server's description of its endpoints (RFC 8414). Endpoints in the definition have priority.
     public var discovery: String?
-    /// Where tokens may be sent; `{base}` if nothing is said.
+    /// The addresses to which tokens may be sent; `{base}` by default.
     public var resources: [String]?
-    /// The client that the definition brings along; a person's own client id and secret come before it.
+    /// The definition's own client. A user's client id and secret replace it.
     public var client: Client?
-    /// The settings that a person can make; texts name them in braces. Settings that are not listed here are refused.
+    /// The settings that a user can make. Texts name them in braces. Settings that are not listed here are refused.
     public var parameters: [Parameter]?
-    /// Secrets beside the client's, which an extension asks for by name. They are settings only: no secret stands in a definition.
+    /// Secrets beside the client's, which an extension requests by name. They are settings only: a definition contains no secret.
     public var secrets: [Parameter]?
-    /// The ways that ``ProviderSettings/mode`` chooses between, the usual one first.
+    /// The modes that ``ProviderSettings/mode`` chooses from, the default first.
     public var modes: [String]?
-    /// URLs by use: `authorize`, `token`, `revoke`, `introspect`, `user`, `device`, `endSession`, `keys`, and what an extension needs.
+    /// URLs by use: `authorize`, `token`, `revoke`, `introspect`, `user`, `device`, `endSession`, `keys`, and those of an extension.
     public var endpoints: [String: String]?
-    /// The ways in and on, by their short names: see ``GrantName``.
+    /// The grants by their short names: see ``GrantName``.
     public var grants: [String: Grant]?
-    /// The grant of each of the ``modes``, which says what a person is asked for; the one of the same name if nothing is said.
+    /// The grant of each of the ``modes``, which decides what the user is asked for. By default it is the grant of the same name.
     public var modeGrants: [String: String]?
-    /// For grants that the provider does not have: why not, in words for a person.
+    /// The reasons, for people, why the provider does not have certain grants.
     public var unsupported: [String: String]?
-    /// The scope of the requests; none is sent if nothing is said and the person asks for none.
+    /// The scope of the requests. By default none is sent, unless the user requests one.
     public var scope: ScopeRules?
-    /// How browsers come back, the usual way first.
+    /// How browsers come back, the default first.
     public var redirects: [Redirect]?
-    /// Where a browser goes after the provider has signed it out, as it is registered for the client (`post_logout_redirect_uri`).
+    /// The address to which the provider sends a browser after sign-out, as registered for the client (`post_logout_redirect_uri`).
     public var postLogoutRedirect: String?
-    /// What the server calls the members of a token response, by their names in RFC 6749: the first that is there counts.
+    /// The server's names for the members of a token response, by their names in RFC 6749. The first that exists counts.
     public var fields: [String: [String]]?
-    /// Where the access token's end is told, the first that is there counting; `expires_in` and the token itself if nothing is said.
+    /// The members with the access token's expiry; the first that exists counts. By default `expires_in` and the token itself.
     public var expiry: [ExpirySource]?
-    /// Where the refresh token's end is told.
+    /// The members with the refresh token's expiry.
     public var refreshExpiry: [ExpirySource]?
-    /// When tokens are renewed; if nothing is said, a minute before the access token's end, or a tenth of its lifetime if that is less.
+    /// When tokens are renewed. The default is a minute before the access token expires, or a tenth of its lifetime if that is less.
     public var refresh: RefreshRules?
-    /// How a request carries the access token; as `Authorization: Bearer` if nothing is said (RFC 6750, section 2.1).
+    /// How a request carries the access token. The default is `Authorization: Bearer` (RFC 6750, section 2.1).
     public var placement: Placement?
-    /// How to read the user's data; by the claims of OpenID Connect Core 1.0, section 5.1, if nothing is said.
+    /// How to read the user's data. The default is the claims of OpenID Connect Core 1.0, section 5.1.
     public var user: UserRules?
-    /// Members of a token response that are kept with the tokens by name, such as `principalID`.
+    /// Members of a token response that are stored with the tokens by name, such as `principalID`.
     public var keep: [String]?
-    /// Settings to which a stored session is bound: parameters' names, or `base`.
+    /// The settings that a stored session is bound to: parameters' names, or `base`.
     public var context: [String]?
-    /// What the server's refusals mean; the first that fits counts.
+    /// The meanings of the server's refusals. The first rule that fits counts.
     public var errors: [ErrorRule]?
     /// Pages for people: `terms`, `privacy`, `register`, `forgot`, `help`.
     public var links: [String: String]?
 
-    /// What messages call it: its ``title``, or its ``id``.
+    /// The name in messages: its ``title``, or its ``id``.
     public var displayName: String { title.map(presentable) ?? id }
 
     /// The client that its operator registered with the provider (RFC 6749, section 2).
     public struct Client: Sendable, Equatable, Codable {
         public var id: String?
-        /// How the client proves who it is: `none`, `basic`, `post` or `signed`; found out if nothing is said.
+        /// How the client authenticates: `none`, `basic`, `post` or `signed`. By default it is detected.
         public var authentication: String?
-        /// Where the secret comes from; the secret itself never stands in a definition.
+        /// The file with the secret. The secret itself is never in a definition.
         public var secretFile: String?
-        /// The environment variable that holds the secret; ``secretFile`` comes first.
+        /// The environment variable with the secret. ``secretFile`` has priority.
         public var secretEnvironment: String?
-        /// The algorithm of the id tokens that the client is registered for (`id_token_signed_response_alg`): `RS256`, `ES256`, `PS256`
-        /// or, with the client's secret as key, `HS256`. Any of the first three if nothing is said.
+        /// The algorithm of the ID tokens that the client is registered for (`id_token_signed_response_alg`): `RS256`, `ES256`, `PS256` or,
+        /// with the client's secret as key, `HS256`. By default any of the first three.
         public var identityTokenAlgorithm: String?
     }
 
@@ -92,47 +92,47 @@ public struct ProviderDefinition: Sendable, Equatable, Codable {
     public struct Parameter: Sendable, Equatable, Codable {
         /// The name in braces and in ``ProviderSettings/parameters``; for a secret, in ``ProviderSettings/secrets``.
         public var name: String
-        /// What the setting is, for the error that says it is missing.
+        /// The meaning of the setting, for the error if it is missing.
         public var description: String?
-        /// Whether nothing works without it.
+        /// Whether the provider cannot work without it.
         public var required: Bool?
-        /// The default, where a person gives none.
+        /// The default, if the user gives no value.
         public var value: String?
     }
 
-    /// How one grant is asked for, where the provider differs from the RFC.
+    /// How one grant is requested, if the provider differs from the RFC.
     public struct Grant: Sendable, Equatable, Codable {
-        /// `grant_type`, where it is not the usual one.
+        /// `grant_type`, if it is not the usual one.
         public var grantType: String?
-        /// In the place of the client's usual ``Client/authentication``.
+        /// The authentication, instead of the client's ``Client/authentication``.
         public var clientAuthentication: String?
-        /// `S256`, which is usual, or `none` for servers that refuse a challenge.
+        /// `S256` (the default), or `none` for servers that refuse a challenge.
         public var pkce: String?
-        /// Whether an id token repeats a nonce; no, if nothing is said.
+        /// Whether an ID token repeats a nonce (default: no).
         public var nonce: Bool?
-        /// Whether the page sends a person who gives up back with nothing but the state; no, if nothing is said.
+        /// Whether the page sends back a user who gives up with only the state (default: no).
         public var answersWithoutParameters: Bool?
-        /// More parameters of the authorization request. One whose text names a parameter that is not set is left out.
+        /// Additional parameters of the authorization request. A parameter whose text names a missing setting is omitted.
         public var authorizeParameters: [String: String]?
-        /// More parameters of the token request.
+        /// Additional parameters of the token request.
         public var parameters: [String: String]?
-        /// Where the token request's parameters go: `body`, which is usual, or `query`.
+        /// The place of the token request's parameters: `body` (the default) or `query`.
         public var placement: String?
-        /// What the token request calls the user name.
+        /// The token request's name for the user name.
         public var userField: String?
-        /// Whether a client without a secret may use it; yes, if nothing is said.
+        /// Whether a client without a secret may use it (default: yes).
         public var publicClient: Bool?
-        /// Why not, in words for a person.
+        /// The reason why not, for people.
         public var publicClientRemark: String?
     }
 
-    /// Which scopes a sign-in asks for (RFC 6749, section 3.3).
+    /// The scopes that a sign-in requests (RFC 6749, section 3.3).
     public struct ScopeRules: Sendable, Equatable, Codable {
-        /// What is asked for if nobody says otherwise. A scope whose text names a parameter that is not set is left out.
+        /// The default scopes. A scope whose text names a missing setting is omitted.
         public var usual: [String]?
-        /// What is asked for besides, whatever anybody says.
+        /// The scopes that are always requested in addition.
         public var always: [String]?
-        /// The scope without which there is no refresh token.
+        /// The scope that is required for a refresh token.
         public var refresh: String?
     }
 
@@ -140,74 +140,74 @@ public struct ProviderDefinition: Sendable, Equatable, Codable {
     public struct Redirect: Sendable, Equatable, Codable {
         /// `loopback`, `scheme` or `relay`.
         public var way: String
-        /// For `loopback`.
+        /// The path, for `loopback`.
         public var path: String?
-        /// For `loopback`: whether the port is compared, too, so that it has to be one that is registered. No, if nothing is said: RFC 8252,
-        /// section 7.3, lets a program choose any.
+        /// For `loopback`: whether the provider compares the port, so that it must be a registered one (default: no). RFC 8252, section
+        /// 7.3, lets a program choose any port.
         public var exactPort: Bool?
-        /// For the others.
+        /// The address, for the other ways.
         public var uri: String?
     }
 
-    /// A member of the token response that says when a token ends.
+    /// A member of the token response with the expiry of a token.
     public struct ExpirySource: Sendable, Equatable, Codable {
-        /// The member's name; with `jwt`, that of the token itself, such as `access_token`.
+        /// The member's name; for `jwt`, the member with the token itself, such as `access_token`.
         public var field: String
-        /// `seconds` from now, `date`, `epoch`, or `jwt`: what the token in that field says about itself.
+        /// `seconds` from now, `date`, `epoch`, or `jwt`: the claims of the token in that field.
         public var format: String
     }
 
     /// When tokens are renewed.
     public struct RefreshRules: Sendable, Equatable, Codable {
-        /// How many seconds before the end tokens are renewed.
+        /// How many seconds before the expiry tokens are renewed.
         public var margin: Double?
     }
 
-    /// Where a request carries the access token.
+    /// The place of the access token in a request.
     public struct Placement: Sendable, Equatable, Codable {
-        /// `bearer`, `raw` (the bare token as Authorization header), `query`, or `none` where an extension does it.
+        /// `bearer`, `raw` (the bare token as Authorization header), `query`, or `none` if an extension adds it.
         public var kind: String
         /// The query parameter's name.
         public var name: String?
     }
 
-    /// What the user endpoint's answer calls what.
+    /// The names of the members in the user endpoint's answer.
     public struct UserRules: Sendable, Equatable, Codable {
-        /// The member that holds the user, where it is not the whole answer.
+        /// The member that contains the user, if it is not the whole answer.
         public var at: String?
-        /// Members with the user's id, as paths with dots. Of these, and of the lists below, the first member with a text counts.
+        /// Members with the user's id, as paths with dots. In this list and those below, the first member with a text counts.
         public var id: [String]?
-        /// Members with what the user signs in with; `preferred_username` and its like, if nothing is said, and the id at last.
+        /// Members with the name for sign-in. The default is `preferred_username` and similar ones, and at last the id.
         public var userName: [String]?
-        /// Members with the name for people; `name` if nothing is said.
+        /// Members with the name for people (default: `name`).
         public var name: [String]?
-        /// Members with the e-mail address; `email` if nothing is said.
+        /// Members with the e-mail address (default: `email`).
         public var email: [String]?
-        /// Members with the telephone number; `phone_number` if nothing is said.
+        /// Members with the telephone number (default: `phone_number`).
         public var phoneNumber: [String]?
-        /// Members with the language, such as `en-US`; `locale` if nothing is said.
+        /// Members with the language, such as `en-US` (default: `locale`).
         public var locale: [String]?
-        /// What is kept with the tokens and names the user, where there is no user endpoint.
+        /// The stored value that identifies the user, if there is no user endpoint.
         public var idFromTokens: String?
     }
 
-    /// A refusal's meaning. Everything that is said must fit.
+    /// The meaning of a refusal. All given conditions must fit.
     public struct ErrorRule: Sendable, Equatable, Codable {
-        /// The cause as the server names it: OAuth's `error`, or the member at ``at``.
+        /// The server's name for the cause: OAuth's `error`, or the member at ``at``.
         public var error: String?
-        /// Where the cause is, as a path with dots; `error` if nothing is said.
+        /// The member with the cause, as a path with dots (default: `error`).
         public var at: String?
         /// The HTTP status of the refusal.
         public var status: Int?
-        /// Whether the answer has no body at all, as some servers refuse.
+        /// Whether the answer has no body, because some servers refuse without one.
         public var empty: Bool?
         /// The grant that was refused, by its short name.
         public var grant: String?
-        /// What the description must contain.
+        /// A text that the description must contain.
         public var says: String?
-        /// The reason, as JSON errors carry it: see ``AccountError/Code-swift.struct``.
+        /// The reason, as in JSON errors: see ``AccountError/Code-swift.struct``.
         public var reason: String
-        /// A sentence for the person.
+        /// A sentence for the user.
         public var message: String?
     }
 }
@@ -219,8 +219,8 @@ public struct GrantName: RawRepresentable, Sendable, Hashable {
 
     /// A code from the sign-in page, which is redeemed for tokens (RFC 6749, section 4.1).
     public static let authorizationCode = GrantName(rawValue: "authorizationCode")
-    /// Tokens from the sign-in page at once, for servers that give no codes (RFC 6749, section 4.2).
-    /// RFC 9700, section 2.1.2, advises against it.
+    /// Tokens from the sign-in page at once, for servers that issue no codes (RFC 6749, section 4.2). RFC 9700, section 2.1.2, advises
+    /// against it.
     public static let implicit = GrantName(rawValue: "implicit")
     /// User name and password, given to the client (RFC 6749, section 4.3; RFC 9700, section 2.4, forbids it).
     public static let password = GrantName(rawValue: "password")
@@ -228,19 +228,19 @@ public struct GrantName: RawRepresentable, Sendable, Hashable {
     public static let clientCredentials = GrantName(rawValue: "clientCredentials")
     /// New tokens for the refresh token of an earlier sign-in (RFC 6749, section 6).
     public static let refreshToken = GrantName(rawValue: "refreshToken")
-    /// A short code that the person enters on another device (RFC 8628).
+    /// A short code that the user enters on another device (RFC 8628).
     public static let deviceCode = GrantName(rawValue: "deviceCode")
-    /// What another party signed about the user (RFC 7523, section 2.1).
+    /// An assertion about the user that another party signed (RFC 7523, section 2.1).
     public static let assertion = GrantName(rawValue: "assertion")
     /// User name and password with each request.
     public static let basic = GrantName(rawValue: "basic")
     /// A web session's cookies.
     public static let cookie = GrantName(rawValue: "cookie")
 
-    /// Whether the person signs in at the provider's page.
+    /// Whether the user signs in at the provider's page.
     public var isInBrowser: Bool { self == .authorizationCode || self == .implicit }
 
-    /// All, in the order in which they are listed.
+    /// All grants, in the order of lists.
     public static let all: [GrantName] = [
         .authorizationCode, .implicit, .deviceCode, .password, .clientCredentials, .assertion, .basic, .cookie,
         .refreshToken,
@@ -248,12 +248,12 @@ public struct GrantName: RawRepresentable, Sendable, Hashable {
 }
 
 extension ProviderDefinition {
-    /// Definitions are a few kilobytes.
+    /// Limits for a definition. Real ones have a few kilobytes.
     public static let limits = JSONLimits(maximumBytes: 64 << 10, maximumDepth: 8, maximumValues: 2000)
 
     /// Reads a definition.
-    /// - Parameter origin: what to call it in errors: a path, or the provider's name.
-    /// - Throws: `unreadableDefinition`, naming the member that is wrong.
+    /// - Parameter origin: the name of the definition in errors: a path, or the provider's name.
+    /// - Throws: `unreadableDefinition`, naming the wrong member.
     public init(parsing text: [UInt8], origin: String) throws(AccountError) {
         let json: JSONValue
         do {
@@ -266,7 +266,7 @@ extension ProviderDefinition {
         try self.init(json, origin: origin)
     }
 
-    /// Reads a definition that was parsed before.
+    /// Reads a definition that was already parsed.
     public init(_ json: JSONValue, origin: String) throws(AccountError) {
         let version: Int?
         do throws(JSONError) {
@@ -275,11 +275,11 @@ extension ProviderDefinition {
             throw Self.unreadable(origin, error.message)
         }
         guard let version else {
-            throw Self.unreadable(origin, "it has no schemaVersion; the one that is read is \(Self.currentVersion)")
+            throw Self.unreadable(origin, "it has no schemaVersion; this program reads version \(Self.currentVersion)")
         }
         guard version == Self.currentVersion else {
             throw Self.unreadable(
-                origin, "its schemaVersion is \(version) and this program reads \(Self.currentVersion)")
+                origin, "its schemaVersion is \(version), but this program reads \(Self.currentVersion)")
         }
         do throws(JSONError) {
             self = try JSONCoder.decode(ProviderDefinition.self, from: json)
@@ -287,7 +287,7 @@ extension ProviderDefinition {
             throw Self.unreadable(origin, "\(error)")
         }
         if let problem { throw Self.unreadable(origin, problem) }
-        // An unknown member is a misspelt one, and would make a sign-in fail later.
+        // An unknown member is probably misspelt, and would make a sign-in fail later.
         if let known = try? JSONCoder.value(of: self),
             let stray = json.firstMember(unknownTo: known) ?? json.without("extends").firstNull(unknownTo: Self.self)
         {
@@ -295,7 +295,7 @@ extension ProviderDefinition {
         }
     }
 
-    /// The first name that is not a grant's, whatever its value, where a definition has the names of grants.
+    /// Returns the first name that is not a grant, in the members that have the names of grants, whatever its value.
     static func unknownGrant(in json: JSONValue) -> String? {
         let names = ["grants", "unsupported"].flatMap { json[$0]?.members ?? [] }.map(\.name)
         return names.first { !GrantName.all.contains(GrantName(rawValue: $0)) }
@@ -307,7 +307,7 @@ extension ProviderDefinition {
             message: "the provider's definition \(presentable(origin)) cannot be used: \(presentable(what))")
     }
 
-    /// The first thing about it that cannot be.
+    /// The first contradiction or invalid value.
     private var problem: String? {
         guard Self.isID(id) else { return "id is not lower-case letters, digits and - (at most 32)" }
         if let name = defaultEnvironment, environments?[name] == nil {
@@ -326,25 +326,27 @@ extension ProviderDefinition {
         let ways =
             [client?.authentication].compactMap { $0 } + (grants ?? [:]).values.compactMap(\.clientAuthentication)
         for way in ways where !["none", "basic", "post", "signed"].contains(way) {
-            return "clientAuthentication \(way) is none of none, basic, post, signed"
+            return "clientAuthentication \(way) is not none, basic, post or signed"
         }
         for source in (expiry ?? []) + (refreshExpiry ?? [])
         where !["seconds", "date", "epoch", "jwt"].contains(source.format) {
-            return "the expiry format \(source.format) is none of seconds, date, epoch, jwt"
+            return "the expiry format \(source.format) is not seconds, date, epoch or jwt"
         }
         for redirect in redirects ?? [] {
             switch redirect.way {
             case "loopback": if redirect.path?.hasPrefix("/") == false { return "a loopback path begins with /" }
-            case "scheme", "relay": if redirect.uri == nil { return "a \(redirect.way) redirect has a uri" }
-            default: return "the redirect way \(redirect.way) is none of loopback, scheme, relay"
+            case "scheme", "relay": if redirect.uri == nil { return "a \(redirect.way) redirect needs a uri" }
+            default: return "the redirect way \(redirect.way) is not loopback, scheme or relay"
             }
         }
         if let kind = placement?.kind, !["bearer", "raw", "query", "none"].contains(kind) {
-            return "the placement \(kind) is none of bearer, raw, query, none"
+            return "the placement \(kind) is not bearer, raw, query or none"
         }
         for grant in (grants ?? [:]).values {
-            if let pkce = grant.pkce, !["S256", "none"].contains(pkce) { return "pkce is S256 or none" }
-            if let place = grant.placement, !["body", "query"].contains(place) { return "placement is body or query" }
+            if let pkce = grant.pkce, !["S256", "none"].contains(pkce) { return "pkce must be S256 or none" }
+            if let place = grant.placement, !["body", "query"].contains(place) {
+                return "placement must be body or query"
+            }
         }
         return nil
     }
@@ -355,19 +357,19 @@ extension ProviderDefinition {
     }
 }
 
-/// One way in, or on, and whether a provider has it.
+/// One grant, and whether a provider has it.
 public struct ProviderCapability: Sendable, Equatable {
-    /// The way in; ``GrantName/refreshToken`` is the way on.
+    /// The grant. ``GrantName/refreshToken`` stands for renewals.
     public var grant: GrantName
-    /// Why not; nil if the provider has it.
+    /// The reason why the provider does not have it; nil if it does.
     public var whyNot: String?
 
-    /// Whether the definition has the grant. Some need a client secret besides.
+    /// Whether the definition has the grant. Some grants also need a client secret.
     public var isAvailable: Bool { whyNot == nil }
 }
 
 extension ProviderDefinition {
-    /// What the provider can do, and why it cannot do the rest.
+    /// The grants that the provider has, and the reasons why it does not have the others.
     public var capabilities: [ProviderCapability] {
         GrantName.all.map { grant in
             if grants?[grant.rawValue] != nil { return ProviderCapability(grant: grant) }
@@ -378,14 +380,14 @@ extension ProviderDefinition {
 }
 
 extension ProviderDefinition {
-    /// The grant that a mode stands for; nil if there is no such mode.
+    /// Returns the grant of a mode; nil if there is no such mode.
     public func grant(ofMode mode: String) -> GrantName? {
         guard modes?.contains(mode) == true else { return nil }
         return GrantName(rawValue: modeGrants?[mode] ?? mode)
     }
 
-    /// How people usually sign in at the provider's page: as the first of the modes that leads there, else by a code, else by tokens at
-    /// once where there are no codes.
+    /// The usual grant for signing in at the provider's page. It is that of the first mode that uses the page, otherwise a code. If there
+    /// are no codes, it is the implicit grant.
     public var usualBrowserGrant: GrantName {
         if let grant = (modes ?? []).lazy.compactMap({ grant(ofMode: $0) }).first(where: \.isInBrowser) { return grant }
         let has = { (grant: GrantName) in grants?[grant.rawValue] != nil }
@@ -394,14 +396,14 @@ extension ProviderDefinition {
 }
 
 extension ProviderDefinition {
-    /// The origins (scheme, host and port: RFC 6454, section 4) that a client with these settings sends tokens and secrets to, each once
-    /// and in order. One that a setting names which is not given is left out.
+    /// Returns the origins (scheme, host and port: RFC 6454, section 4) to which a client with these settings sends tokens and secrets,
+    /// each once and in order. An origin that needs a missing setting is omitted.
     ///
-    /// What the server tells about itself (``discovery``) may name others; it is only asked where this says.
+    /// The server's description of itself (``discovery``) may name others, but it is requested only from these origins.
     public func origins(with settings: ProviderSettings) -> [String] { origins(filledWith: values(with: settings)) }
 
-    /// The addresses of the pages for people (``links``), for a client with these settings. A page whose address needs a setting that is not
-    /// given is left out.
+    /// Returns the addresses of the pages for people (``links``), for a client with these settings. An address that needs a missing setting
+    /// is omitted.
     public func links(with settings: ProviderSettings) -> [String: String] {
         let values = values(with: settings)
         return (links ?? [:]).compactMapValues { filled(withoutMissingParts($0, values), values, isURL: true) }
@@ -423,7 +425,7 @@ extension ProviderDefinition {
     }
 }
 
-/// The origin of a URL template, of whose path nothing need be known.
+/// Returns the origin of a URL template. The settings in its path may be missing.
 private func origin(_ template: String, _ values: [String: String]) -> String? {
     filled(String(untilPath(withoutMissingParts(template, values))), values).map { untilPath($0).lowercased() }
 }
@@ -434,7 +436,7 @@ private func untilPath(_ url: String) -> Substring {
 }
 
 extension ProviderDefinition {
-    /// What the first of the definition's own rules that fits makes of a refusal; nil where none does.
+    /// Returns the meaning of a refusal by the first rule of the definition that fits; nil if none does.
     func error(for refusal: EndpointRefusal, _ grant: GrantName?) -> AccountError? {
         for rule in errors ?? [] where rule.fits(refusal, grant) {
             guard let code = AccountError.Code(reason: rule.reason) else { continue }
@@ -446,7 +448,7 @@ extension ProviderDefinition {
 
 extension ProviderDefinition.ErrorRule {
     fileprivate func fits(_ refusal: EndpointRefusal, _ grant: GrantName?) -> Bool {
-        // A rule for answers without a body is for nothing else, and an unreadable one fits none.
+        // A rule for answers without a body fits nothing else. An unreadable body fits no rule.
         guard empty == true ? refusal.isEmpty : refusal.json != nil else { return false }
         if let wanted = self.grant, wanted != grant?.rawValue { return false }
         if let status, status != refusal.status { return false }

@@ -4,54 +4,54 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// What a provider does that its definition cannot say. Each step has the engine's own behaviour as its default: an extension writes
-/// only what is different, and keeps nothing.
+/// The behavior of a provider that its definition cannot express. Each step has a default, so an extension implements only the differences.
+/// It stores nothing.
 public protocol ProviderExtension: Sendable {
-    /// Signs in in a way of its own; nil leaves it to the engine.
+    /// Signs in in the provider's own way. Nil means: use the default.
     func signIn(
         _ credentials: SignInCredentials, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens?
 
-    /// Looks at a request to the token endpoint, or one with the client's credentials, before it is sent: may sign it.
+    /// Called before a request to the token endpoint, or with the client's credentials, is sent. It may sign the request.
     func prepare(
         _ request: inout HTTPRequest, for grant: GrantName, _ provider: ConfiguredProvider
     ) throws(AccountError)
 
-    /// Looks at what came of a token response, and takes what else is in it.
+    /// Called with the tokens of a token response. It may add values from the response.
     func complete(
         _ tokens: inout Tokens, from reply: JSONValue, for grant: GrantName, _ provider: ConfiguredProvider
     ) throws(AccountError)
 
-    /// What an answer that is no success means; nil leaves it to the definition's rules. Called for every answer, whatever its status:
-    /// some services refuse with 200.
+    /// Returns the meaning of a failure. Nil means: use the definition's rules. It is called for every answer with any status, because some
+    /// services refuse with 200.
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError?
 
-    /// Takes the content out of an envelope, once it is no failure.
+    /// Returns the content of an envelope, after `failure` found no failure.
     func content(
         of json: JSONValue, in response: HTTPResponse, _ provider: ConfiguredProvider
     ) throws(AccountError) -> JSONValue
 
-    /// Renews in a way of its own; nil leaves it to the engine.
+    /// Renews in the provider's own way. Nil means: use the default.
     func renew(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(RenewalError) -> Tokens?
 
-    /// Fetches the user in a way of its own; nil leaves it to the engine.
+    /// Fetches the user in the provider's own way. Nil means: use the default.
     func user(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(AccountError) -> UserInfo?
 
-    /// Ends the session in a way of its own, and says what it could not end; nil leaves it to the engine.
+    /// Ends the session in the provider's own way, and returns the tokens that are still valid. Nil means: use the default.
     func signOut(
         _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> SignOutReport?
 
-    /// Puts the proof on a request in a way of its own; false leaves it to the definition's placement.
+    /// Adds the proof to a request in the provider's own way. False means: use the definition's placement.
     func authorize(_ request: inout HTTPRequest, with tokens: Tokens, _ provider: ConfiguredProvider) -> Bool
 
-    /// What sessions are bound to beside the definition's own ``ProviderDefinition/context``.
+    /// Returns settings that sessions are bound to, in addition to ``ProviderDefinition/context``.
     func context(of provider: ConfiguredProvider) -> [String: String]
 
-    /// Makes sure that the settings can be used, before a person is taken to the sign-in page. Nothing is sent.
+    /// Checks that the settings can be used, before the user sees the sign-in page. Sends nothing.
     func check(_ provider: ConfiguredProvider) throws(AccountError)
 
-    /// The realm in the provider's own challenges (RFC 9110, section 11.5). Nil where it has none. Another realm is that of a server in front.
+    /// The realm in the provider's own challenges (RFC 9110, section 11.5); nil if it has none. Another realm belongs to a server in front.
     var realm: String? { get }
 }
 
@@ -96,7 +96,7 @@ extension ProviderExtension {
     public var realm: String? { nil }
 }
 
-/// For providers whose definition says all.
+/// The extension of providers whose definition is complete.
 public struct NoExtension: ProviderExtension {
     public init() {}
 }

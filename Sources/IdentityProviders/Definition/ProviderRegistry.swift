@@ -3,7 +3,7 @@ import RainAccount
 import RainCore
 import RainJSON
 
-/// The identity providers that there are: those built in, and the definitions that a user added.
+/// The available identity providers: the built-in ones, and the definitions that a user added.
 ///
 /// ```swift
 /// var registry = ProviderRegistry.builtIn
@@ -11,22 +11,22 @@ import RainJSON
 /// let provider = try registry.provider("company", settings: settings, tools: tools)
 /// ```
 public struct ProviderRegistry: Sendable {
-    /// One provider, before a person's settings make a ``ConfiguredProvider`` of it.
+    /// One provider, before a user's settings turn it into a ``ConfiguredProvider``.
     public struct Entry: Sendable {
-        /// The provider as data. One that extends another has the other's members too.
+        /// The provider as data. A definition that extends another includes the other's members.
         public var definition: ProviderDefinition
-        /// What the provider does beside its definition; ``NoExtension`` for most.
+        /// The extension of the definition; ``NoExtension`` for most.
         public var hooks: any ProviderExtension
-        /// The definition's JSON, for one that extends it.
+        /// The definition's JSON, for definitions that extend it.
         var json: JSONValue
-        /// Whether the program brings it along; false for a definition that was added.
+        /// Whether the program includes it; false for an added definition.
         public var isBuiltIn: Bool
     }
 
-    /// In the order in which they are listed.
+    /// The providers, in the order of lists.
     public private(set) var entries: [Entry] = []
 
-    /// Those that need no file.
+    /// The providers that need no file.
     public static let builtIn = ProviderRegistry([
         (SPiDDefinition.text, SPiDExtension()),
         (LiferayDefinition.text, LiferayExtension()),
@@ -46,16 +46,18 @@ public struct ProviderRegistry: Sendable {
         }
     }
 
-    /// - Throws: `unknownProvider`, naming those that there are.
+    /// Returns the provider with that id.
+    /// - Throws: `unknownProvider`, naming the existing ones.
     public func entry(_ id: String) throws(AccountError) -> Entry {
         if let entry = entries.first(where: { $0.definition.id == id }) { return entry }
         let names = entries.map(\.definition.id).joined(separator: ", ")
         throw AccountError(
-            .unknownProvider, message: "there is no identity provider \"\(presentable(id))\"; there are \(names)")
+            .unknownProvider,
+            message: "there is no identity provider \"\(presentable(id))\"; the providers are \(names)")
     }
 
-    /// Makes the provider of that id with a person's settings. Nothing is sent.
-    /// - Throws: `unknownProvider`; `missingParameter`, `invalidConfiguration` and `insecureURL` for settings that it cannot work with.
+    /// Creates the provider with that id, with a user's settings. Sends nothing.
+    /// - Throws: `unknownProvider`; `missingParameter`, `invalidConfiguration` and `insecureURL` for settings that cannot work.
     public func provider(
         _ id: String, settings: ProviderSettings = ProviderSettings(), tools: ProviderTools
     ) throws(AccountError) -> ConfiguredProvider {
@@ -64,9 +66,9 @@ public struct ProviderRegistry: Sendable {
             definition: entry.definition, settings: settings, tools: tools, extension: entry.hooks)
     }
 
-    /// Adds a user's own definition. With `extends` it has everything of that provider, its extension too, but for what it says
-    /// otherwise.
-    /// - Throws: `unreadableDefinition`, also for a name that is taken.
+    /// Adds a user's own definition. With `extends` it inherits everything from that provider, also the extension, except for members that
+    /// it replaces.
+    /// - Throws: `unreadableDefinition`, also for an id that exists already.
     public mutating func add(parsing text: [UInt8], origin: String) throws(AccountError) {
         try add(parsing: text, origin: origin, hooks: nil)
     }
@@ -91,14 +93,15 @@ public struct ProviderRegistry: Sendable {
                     origin, JSONError("\"extends\"", is: extended, not: "a text").message)
             }
             guard let entry = entries.first(where: { $0.definition.id == id }) else {
-                throw ProviderDefinition.unreadable(origin, "extends names no provider that there is")
+                throw ProviderDefinition.unreadable(
+                    origin, "extends names \"\(presentable(id))\", and there is no such provider")
             }
             inherited = entry.hooks
             parent = entry.json
             json = given.laid(over: entry.json)
         }
         let definition = try ProviderDefinition(json, origin: origin)
-        // A null under a misspelt name would take nothing away, and what was to go would stay.
+        // A null under a misspelt name would remove nothing, and the inherited member would remain.
         if let name = ProviderDefinition.unknownGrant(in: given) {
             throw ProviderDefinition.unreadable(origin, "there is no grant \(name)")
         }
@@ -119,7 +122,7 @@ extension JSONValue {
         return .object(members.filter { $0.name != name })
     }
 
-    /// This object's members in the place of another's, and so on inside of them; a `null` takes a member away.
+    /// Returns this object's members over those of another object, also inside of them. A `null` removes a member.
     func laid(over other: JSONValue) -> JSONValue {
         guard let members, let under = other.members else { return self }
         var result: [Member] = []

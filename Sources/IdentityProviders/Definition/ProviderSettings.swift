@@ -4,19 +4,19 @@ import RainCore
 import RainCrypto
 import RainHTTP
 
-/// What a person, or a configuration file, says about a provider beside its definition.
+/// The settings of a provider beside its definition, by a user or a configuration file.
 public struct ProviderSettings: Sendable {
-    /// Which of the definition's environments; its default if nil.
+    /// The name of one of the definition's environments; nil for its default.
     public var environment: String?
-    /// The base URL, in the place of an environment's.
+    /// The base URL, instead of an environment's.
     public var base: String?
-    /// The person's own client id, in the place of the definition's; a sign-in without either throws `missingParameter`.
+    /// The user's own client id, instead of the definition's. A sign-in without either throws `missingParameter`.
     public var clientID: String?
-    /// The secret that belongs to the client id; nil for a public client (RFC 6749, section 2.1).
+    /// The secret of the client id; nil for a public client (RFC 6749, section 2.1).
     public var clientSecret: Secret?
-    /// What to ask for, in the place of the definition's usual scope.
+    /// The scope to request, instead of the definition's default.
     public var scope: [String]?
-    /// Which of several ways of the same kind an extension is to take, such as Liferay's `cookie`.
+    /// The mode, if an extension has several of the same kind, such as Liferay's `cookie`.
     public var mode: String?
     /// The definition's parameters by name.
     public var parameters: [String: String]
@@ -39,19 +39,19 @@ public struct ProviderSettings: Sendable {
     }
 }
 
-/// What a provider works with and does not make itself.
+/// The services that a provider depends on.
 public struct ProviderTools: Sendable {
     /// Sends every request of the provider.
     public var http: any HTTPClient
-    /// Says when tokens came, from which their end is reckoned.
+    /// Gives the time at which tokens arrive, from which their expiry is computed.
     public var clock: any WallClock
-    /// SHA-256 for code challenges (RFC 7636, section 4.2), and what extensions sign with.
+    /// SHA-256 for code challenges (RFC 7636, section 4.2), and for the signatures of extensions.
     public var hashes: any Hashes.Type
-    /// Checks id tokens by the keys that their provider publishes.
+    /// Checks ID tokens with the keys that their provider publishes.
     public var signatures: any PublicKeySignatures.Type
-    /// Unpredictable bytes.
+    /// Returns unpredictable bytes.
     public var random: @Sendable (_ count: Int) -> [UInt8]
-    /// Answers proxies and gateways that ask for a name and password; nobody does if nil.
+    /// Answers proxies and gateways that ask for a name and password. With nil, nobody does.
     public var challenges: (any ChallengeResolver)?
 
     public init(
@@ -67,7 +67,7 @@ public struct ProviderTools: Sendable {
         self.random = random
     }
 
-    /// The same source as one that can be drawn from.
+    /// Adapts the source to `RandomSource`.
     public struct Random: RandomSource {
         let draw: @Sendable (Int) -> [UInt8]
 
@@ -80,11 +80,11 @@ public struct ProviderTools: Sendable {
     public var randomSource: Random { Random(draw: random) }
 }
 
-/// HMAC-SHA-256 under one key, with the hash function handed in: how SPiD and OCLC sign.
+/// HMAC-SHA-256 under one key, with a given hash function. SPiD and OCLC sign with it.
 struct KeyedHash: Sendable {
     let key: Secret
     let hashes: any Hashes.Type
 
-    /// 32 bytes.
+    /// Returns the HMAC of the message, 32 bytes.
     func callAsFunction(_ message: [UInt8]) -> [UInt8] { hashes.hmacSHA256(message, key: key.revealBytes()) }
 }

@@ -2,10 +2,10 @@
 import RainAccount
 import RainJSON
 
-/// Fills in the braces of a template. Returns nil if a value is missing.
+/// Replaces the names in braces in a template. Returns nil if a value is missing.
 ///
-/// In a URL, a value at the beginning is an address and stays as it is; all others are percent-encoded. Slashes at the end of a value are
-/// left out where the template continues with a slash, as OpenID Connect Discovery 1.0, section 4.1, asks for issuers.
+/// In a URL, a value at the beginning is an address and does not change. All others are percent-encoded. Slashes at the end of a value are
+/// omitted if the template continues with a slash, as OpenID Connect Discovery 1.0, section 4.1, requires for issuers.
 func filled(_ template: String, _ values: [String: String], isURL: Bool = false) -> String? {
     var result = ""
     var rest = Substring(template)
@@ -29,9 +29,9 @@ func withoutFinalSlashes(_ text: String) -> String {
     return String(rest)
 }
 
-/// A template without those of its optional parts that name a setting which is not there: `{base}/auth[/{institution}]`.
+/// Returns a template without the optional parts that name a missing setting: `{base}/auth[/{institution}]`.
 ///
-/// Brackets that name nothing are an address's own (`http://[::1]`).
+/// Brackets that name nothing belong to the address (`http://[::1]`).
 func withoutMissingParts(_ template: String, _ values: [String: String]) -> String {
     var result = ""
     var rest = Substring(template)
@@ -49,10 +49,10 @@ func withoutMissingParts(_ template: String, _ values: [String: String]) -> Stri
 }
 
 extension JSONValue {
-    /// What stands at a path such as `code.value`, as text; numbers and truth values too.
+    /// Returns the value at a path such as `code.value` as text, also for numbers and truth values.
     package func text(at path: String) -> String? { value(at: path)?.plainText }
 
-    /// The value at a path such as `code.value`.
+    /// Returns the value at a path such as `code.value`.
     package func value(at path: String) -> JSONValue? {
         var value = self
         for name in path.split(separator: ".") {

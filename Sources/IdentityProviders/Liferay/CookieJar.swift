@@ -2,9 +2,10 @@
 import RainHTTP
 import RainCore
 
-/// The cookies of one host (RFC 6265), their values being as good as passwords.
+/// The cookies of one host (RFC 6265). Their values are as powerful as passwords.
 ///
-/// What another host sets, or sets for another, is not taken; paths are not told apart, as a portal's session holds for all of it.
+/// Cookies of another host, or for another host, are ignored. Paths are ignored too, because a portal's session is valid for the whole
+/// host.
 struct CookieJar: Sendable, Equatable {
     struct Cookie: Sendable, Equatable {
         var name: String
@@ -13,9 +14,9 @@ struct CookieJar: Sendable, Equatable {
 
     private(set) var cookies: [Cookie] = []
 
-    /// Browsers keep 180 of a host; a portal sets some ten.
+    /// The maximum number of cookies. Browsers keep 180 of a host; a portal sets about ten.
     static let maximumCount = 50
-    /// RFC 6265, section 6.1.
+    /// The maximum size of a cookie (RFC 6265, section 6.1).
     static let maximumBytes = 4096
 
     init(_ cookies: [Cookie] = []) { self.cookies = cookies }
@@ -32,7 +33,7 @@ struct CookieJar: Sendable, Equatable {
 
     mutating func remove(_ name: String) { cookies.removeAll { $0.name == name } }
 
-    /// Takes what a response of `host` sets, and drops what it ends.
+    /// Stores the cookies that a response of `host` sets, and removes those that it ends.
     mutating func take(from response: HTTPResponse, host: String) {
         for header in response.headers where header.name.lowercased() == "set-cookie" {
             take(header.value, host: host)
@@ -59,7 +60,7 @@ struct CookieJar: Sendable, Equatable {
                 let domain = setting.lowercased().drop { $0 == "." }
                 guard domain == Self.withoutPort(host) else { return }
             case "max-age": ends = Int64(setting).map { $0 <= 0 } ?? ends
-            // An end in the past is how servers delete; which past does not matter, and they write 1970 or 1994.
+            // Servers delete a cookie by an expiry in the past. They write 1970 or 1994.
             case "expires": if setting.contains("1970") || setting.contains("1994") { ends = true }
             default: break
             }

@@ -4,7 +4,7 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// Liferay Portal from 6.1 on: passwords with each request, a browser's session, or OAuth 2.0 (from 7.1 on).
+/// Liferay Portal from version 6.1: passwords with each request, a browser's session, or OAuth 2.0 (from version 7.1).
 enum LiferayDefinition {
     static let text = """
         {
@@ -14,13 +14,13 @@ enum LiferayDefinition {
           "modes": ["basic", "cookie", "oauth2Redirect", "oauth2UsernameAndPassword"],
           "modeGrants": { "oauth2Redirect": "authorizationCode", "oauth2UsernameAndPassword": "password" },
           "parameters": [
-            { "name": "companyId", "value": "0", "description": "the portal instance; 0 is the server context's" },
+            { "name": "companyId", "value": "0", "description": "the portal instance; 0 means that of the server context" },
             { "name": "contextCompanyId",
-              "description": "the server context's portal instance; that of the user's first site if unset" },
+              "description": "the server context's portal instance (default: that of the user's first site)" },
             { "name": "groupId", "value": "10184", "description": "the site within the portal" },
             { "name": "loginBy",
-              "description": "email, screenName or userId, as the portal is set up; by the name's form if unset" },
-            { "name": "serverVersion", "description": "61, 62, 70, 71, 72, 73 or 74; found out if unset, from 62 on" },
+              "description": "email, screenName or userId, as configured in the portal (default: by the form of the name)" },
+            { "name": "serverVersion", "description": "61, 62, 70, 71, 72, 73 or 74 (default: detected, from 62)" },
             { "name": "shouldHandleCookieExpiration", "value": "true",
               "description": "whether cookies are renewed by signing in again" },
             { "name": "cookieExpirationTime", "value": "900", "description": "how long cookies last, in seconds" }
@@ -35,7 +35,7 @@ enum LiferayDefinition {
             "authorizationCode": {},
             "password": {
               "publicClient": false,
-              "publicClientRemark": "Liferay's oauth2UsernameAndPassword wants the client's secret"
+              "publicClientRemark": "Liferay's oauth2UsernameAndPassword requires the client's secret"
             },
             "clientCredentials": { "publicClient": false },
             "basic": {},
@@ -45,7 +45,7 @@ enum LiferayDefinition {
           "unsupported": {
             "implicit": "Liferay's OAuth 2.0 has no implicit flow: use oauth2Redirect",
             "deviceCode": "Liferay has no grant for devices without a browser: paste the address instead",
-            "assertion": "Liferay takes nobody else's word for a user"
+            "assertion": "Liferay accepts no assertions about a user"
           },
           "client": {},
           "redirects": [{ "way": "loopback", "path": "/callback", "exactPort": true }],
@@ -56,24 +56,25 @@ enum LiferayDefinition {
         """
 }
 
-/// What Liferay does that its definition cannot say: passwords with each request, sessions out of its sign-in form, its JSON web services.
+/// Liferay's behavior that its definition cannot express: passwords with each request, sessions through its sign-in form, its JSON web
+/// services.
 struct LiferayExtension: ProviderExtension {
-    /// Names under which tokens keep what goes with them.
+    /// The names of values that are stored with the tokens.
     enum Extra {
         static let user = "user"
         static let loginBy = "loginBy"
-        /// The company's id that the portal itself told.
+        /// The company's id from the portal itself.
         static let company = "companyId"
         static let csrfToken = "csrf"
-        /// The portal's version, where it was found out and is older than 7.0.
+        /// The portal's version, if it was detected and is older than 7.0.
         static let version = "serverVersion"
-        /// What a server before the portal wants, and in which header.
+        /// The proof for a server in front of the portal, and its header.
         static let preAuthorization = "preAuthorization"
         static let preAuthorizationHeader = "preAuthorizationHeader"
     }
 
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
-        // Token endpoints refuse in OAuth's words, which the engine knows.
+        // Token endpoints refuse in OAuth's format, which the default handles.
         if let json, json["error"]?.string != nil, json["exception"] == nil { return nil }
         let host = provider.resources.first?.authority ?? provider.title
         if let json {
@@ -102,7 +103,7 @@ struct LiferayExtension: ProviderExtension {
             } catch {
                 throw AccountError(error)
             }
-            // It sends a browser on to its front page; where that is does not matter.
+            // The portal redirects browsers to its front page, wherever that is.
             if let refusal = LiferayReply.refusal(response, from: settings.server.authority),
                 !(300..<400 ~= response.status)
             {
@@ -159,7 +160,7 @@ extension LiferayExtension {
                     .password(user: user, password: password, scope: provider.scope), for: .password)
             } catch {
                 guard error.code == .invalidGrant else { throw error }
-                // With a password, RFC 6749's word for a bad grant means that it is wrong (section 5.2).
+                // For a password, RFC 6749's error for an invalid grant means that it is wrong (section 5.2).
                 var error = error
                 let isUnverified = error.serverMessage?.lowercased().contains("verified") == true
                 error.code = isUnverified ? .unverifiedUser : .invalidCredentials
@@ -169,7 +170,7 @@ extension LiferayExtension {
         case .oauth2Redirect:
             throw AccountError(
                 .unsupported,
-                message: "liferay's mode oauth2Redirect signs in with a browser; for a password use another mode")
+                message: "liferay's mode oauth2Redirect signs in with a browser; use another mode for a password")
         }
     }
 
@@ -190,7 +191,7 @@ extension LiferayExtension {
             if settings.companyID == nil, login.kind != .userId {
                 tokens[Extra.company] = "\(try await companyID(&tokens, settings, provider))"
             }
-            // There is nothing to sign in to: the first call shows whether the portal takes the password.
+            // There is no sign-in. The first call shows whether the portal accepts the password.
             try await check(&tokens, provider)
             return tokens
         } catch {
@@ -198,7 +199,7 @@ extension LiferayExtension {
             guard error.code == .invalidCredentials, error.remedies.isEmpty else { throw error }
             var error = error
             let why =
-                settings.loginBy == nil ? "; set loginBy to what they sign in by" : ", which loginBy is set to"
+                settings.loginBy == nil ? "; set loginBy to their kind of name" : ", to which loginBy is set"
             error.message =
                 "wrong user name or password, or the portal's users do not sign in by \(login.kind.rawValue)\(why)"
             error.remedies = [.parameter(name: "loginBy")]
@@ -214,7 +215,7 @@ extension LiferayExtension {
         let signIn = LiferayCookieSignIn(
             server: settings.server, user: user, password: password, preAuthorization: gate)
         let cookies = try await LiferayCookieRun(tools: provider.tools).run(signIn)
-        // The portal's clock runs from its answer; ours from before the question, so that we are never late.
+        // The portal's lifetime starts with its answer. Ours starts before the question, so that we never renew too late.
         var tokens = Tokens(kind: .cookie, access: cookies.jar.header ?? Secret(""), received: began)
         tokens.extras[Extra.csrfToken] = cookies.token
         tokens.extras[Extra.preAuthorization] = cookies.preAuthorization?.value
@@ -225,7 +226,7 @@ extension LiferayExtension {
             tokens.expires = began + settings.cookieLifetime
             tokens.renewalMargin = 0
         }
-        // A portal shows its page to strangers, too: the first call shows whether this is somebody.
+        // A portal shows its page to anonymous visitors too. The first call shows whether a user is signed in.
         try await check(&tokens, provider)
         guard cookies.token != nil else {
             throw AccountError(
@@ -235,7 +236,7 @@ extension LiferayExtension {
         return tokens
     }
 
-    /// Makes sure that the portal knows who is asking. One that asks for somebody means that the password was wrong.
+    /// Checks that the portal knows the user. If it asks for a sign-in, the password was wrong.
     private func check(_ tokens: inout Tokens, _ provider: ConfiguredProvider) async throws(AccountError) {
         do throws(AccountError) {
             _ = try await liferayUser(&tokens, provider)
@@ -244,7 +245,7 @@ extension LiferayExtension {
         }
     }
 
-    /// What a refusal means where a password was just given.
+    /// Returns the meaning of a refusal right after a password was sent.
     static func wrongPassword(_ error: AccountError) -> AccountError {
         guard [.expired, .invalidCredentials].contains(error.code) else { return error }
         var error = error
@@ -259,12 +260,12 @@ extension LiferayExtension {
         switch tokens.kind {
         case .basic:
             throw .refused(
-                AccountError(.expired, message: "the portal does not take the password any more; sign in again"))
+                AccountError(.expired, message: "the portal no longer accepts the password; sign in again"))
         case .cookie:
             guard let password = tokens.refresh, let user = tokens[Extra.user] else {
                 throw .refused(
                     AccountError(
-                        .expired, message: "the web session has ended, and is not to be renewed; sign in again"))
+                        .expired, message: "the web session has ended and is not renewed; sign in again"))
             }
             do throws(AccountError) {
                 let settings = try LiferaySettings(provider)
@@ -276,9 +277,9 @@ extension LiferayExtension {
             } catch {
                 if Self.endsSession(error) { throw .refused(error) }
                 var error = error
-                // A 401 of something before the portal, which is passing.
+                // This is a 401 of a server in front of the portal, which is temporary.
                 if error.code == .invalidCredentials { error.code = .expired }
-                // An answer without a user, and without an exception.
+                // This answer has neither a user nor an exception.
                 if error.code == .unknownUser { error.code = .malformedAnswer }
                 throw .unavailable(error)
             }
@@ -286,8 +287,8 @@ extension LiferayExtension {
         }
     }
 
-    /// Only the portal's own word ends a session, which comes as an exception of its services, or as the way to its page for those who
-    /// have not confirmed their address. A status does not: something before the portal may have given it.
+    /// Returns whether the error ends a session. Only the portal itself can end one: by an exception of its services, or by a redirect to
+    /// its page for unconfirmed addresses. A status alone does not count, because a server in front of the portal may have sent it.
     static func endsSession(_ error: AccountError) -> Bool {
         guard [.invalidCredentials, .unknownUser, .unverifiedUser].contains(error.code) else { return false }
         return error.code == .unverifiedUser || error.serverCause.map(LiferayException.names.contains) ?? false
@@ -305,7 +306,7 @@ extension LiferayExtension {
         return try await liferayUser(&tokens, provider)
     }
 
-    /// - Parameter tokens: get the portal's version, where it is found out.
+    /// - Parameter tokens: receive the portal's version if it is detected.
     func liferayUser(_ tokens: inout Tokens, _ provider: ConfiguredProvider) async throws(AccountError) -> LiferayUser {
         let settings = try LiferaySettings(provider)
         let companyID = settings.companyID ?? tokens[Extra.company].flatMap { Int64($0) }
@@ -319,11 +320,11 @@ extension LiferayExtension {
                 }
             } catch {
                 guard error.code == .unknownUser else { throw error }
-                // The portal took the password, so there is such a user: elsewhere.
+                // The portal accepted the password, so the user exists in another company.
                 var error = error
                 error.code = .wrongContext
                 error.message =
-                    "the portal takes the password and knows no such user in its company \(companyID ?? 0) "
+                    "the portal accepts the password, but has no such user in its company \(companyID ?? 0) "
                     + "(\(settings.companySetting)); set \(settings.companySetting)"
                 error.remedies = [.parameter(name: settings.companySetting)]
                 throw error
@@ -341,15 +342,15 @@ extension LiferayExtension {
             throw AccountError(
                 .wrongContext,
                 message:
-                    "the user belongs to the portal's company \(company), and \(companyID) is configured "
+                    "the user belongs to the portal's company \(company), but \(companyID) is configured "
                     + "(\(settings.companySetting)); set \(settings.companySetting)",
                 remedies: [.parameter(name: settings.companySetting)])
         }
         return user
     }
 
-    /// Calls a service whose name depends on the portal's version. Where nobody has said the version, a portal that does not know the
-    /// service of 7.0 is asked for that of 6.2.
+    /// Calls a service whose name depends on the portal's version. If the version is not set, a portal that does not know the service of
+    /// 7.0 is asked for that of 6.2.
     private func reply(
         _ tokens: inout Tokens, _ settings: LiferaySettings, _ provider: ConfiguredProvider,
         _ command: (LiferayVersion) -> LiferayCommand
@@ -378,7 +379,7 @@ extension LiferayExtension {
         throw error
     }
 
-    /// The id of the company that the user's first site belongs to. Every user of a portal is a member of one at least.
+    /// Returns the id of the company of the user's first site. Every user of a portal is a member of at least one site.
     func companyID(
         _ tokens: inout Tokens, _ settings: LiferaySettings, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Int64 {
@@ -393,29 +394,29 @@ extension LiferayExtension {
         else {
             throw AccountError(
                 .missingParameter,
-                message: "\(provider.title) does not say which of its companies the user belongs to; set companyId",
+                message: "\(provider.title) does not name the user's company; set companyId",
                 remedies: [.parameter(name: "companyId")])
         }
         return id
     }
 }
 
-/// A user as the portal's `User` entity has one, under the portal's own names.
+/// A user in the form of the portal's `User` entity, under the portal's own names.
 struct LiferayUser: Sendable, Equatable {
-    /// Numbers are numbers, also those that came as text: `userId`, `companyId`, `portraitId`, `contactId`…
+    /// The attributes. Numbers are numbers, even if the portal sent text: `userId`, `companyId`, `portraitId`, `contactId`…
     var attributes: [JSONValue.Member]
 
     private static let numeric: Set<String> = [
         "userId", "companyId", "portraitId", "contactId", "facebookId", "createDate", "modifiedDate", "lastLoginDate",
         "loginDate", "status", "failedLoginAttempts", "graceLoginCount", "ldapServerId",
     ]
-    /// What a portal tells about passwords and their reminders stays out of what is kept.
+    /// The portal's data about passwords and password reminders, which is not stored.
     private static let omitted: Set<String> = [
         "password", "passwordEncrypted", "digest", "reminderQueryAnswer", "reminderQueryQuestion", "passwordReset",
         "passwordModifiedDate",
     ]
 
-    /// nil for an answer without a user's id, which portals send where there is no such user.
+    /// Returns nil for an answer without a user's id. Portals send such an answer if the user does not exist.
     init?(_ json: JSONValue) {
         guard let members = json.members else { return nil }
         attributes = members.filter { !Self.omitted.contains($0.name) }.map { member in

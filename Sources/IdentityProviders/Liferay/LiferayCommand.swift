@@ -3,10 +3,10 @@ import RainAccount
 import RainHTTP
 import RainJSON
 
-/// One call of Liferay's JSON web services. They are called in arrays, one object with one key a call, and answered in arrays of the
-/// same length.
+/// One call of Liferay's JSON web services. Calls are sent in an array, as one object with one key for each call. The answer is an array of
+/// the same length.
 struct LiferayCommand: Sendable, Equatable {
-    /// `/user/get-current-user`.
+    /// The service's name, such as `/user/get-current-user`.
     var name: String
     var parameters: [JSONValue.Member]
 
@@ -15,7 +15,7 @@ struct LiferayCommand: Sendable, Equatable {
         self.parameters = parameters
     }
 
-    /// The body of `POST …/invoke`.
+    /// Returns the body of `POST …/invoke`.
     static func body(_ commands: [LiferayCommand]) -> [UInt8] {
         JSONValue.array(commands.map { .object([.init($0.name, .object($0.parameters))]) }).serialized()
     }
@@ -30,17 +30,17 @@ struct LiferayCommand: Sendable, Equatable {
             body: body(commands), maximumResponseBytes: LiferayReply.limits.maximumBytes)
     }
 
-    /// The user who is signed in. Before version 7 only Liferay's own plug-in for apps offered that.
+    /// Calls for the signed-in user. Before version 7 only Liferay's own plug-in for apps had this service.
     static func currentUser(version: LiferayVersion) -> LiferayCommand {
         LiferayCommand(version < .v70 ? "/screens-web.screensuser/get-current-user" : "/user/get-current-user")
     }
 
-    /// The sites that the user is a member of, the first of which tells the company's id, as Liferay's mobile SDK finds it.
+    /// Calls for the user's sites. The first one names the company's id; Liferay's mobile SDK finds it in the same way.
     static func sites(version: LiferayVersion) -> LiferayCommand {
         LiferayCommand(version < .v70 ? "/group/get-user-sites" : "/group/get-user-sites-groups")
     }
 
-    /// The user of that name, which is how a sign-in with Basic authentication is tried.
+    /// Calls for the user of that name. A sign-in with Basic authentication is checked with this call.
     static func user(_ login: LiferayLogin, companyID: Int64) -> LiferayCommand {
         let company = JSONValue.Member("companyId", .integer(companyID))
         switch login.kind {
@@ -58,15 +58,15 @@ struct LiferayCommand: Sendable, Equatable {
     }
 }
 
-/// A portal's version, as Liferay's own SDK numbers them: 61, 62, 70, 71…
+/// A portal's version, with the numbers of Liferay's own SDK: 61, 62, 70, 71…
 public struct LiferayVersion: RawRepresentable, Sendable, Hashable, Comparable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// The versions that are spoken here. Liferay's releases by year and quarter speak as 7.4 does.
+    /// The supported versions. Liferay's releases by year and quarter behave like 7.4.
     static let known = [61, 62, 70, 71, 72, 73, 74].map(LiferayVersion.init(rawValue:))
 
-    /// Reads `62`, and `6.2`. Nil for a version that is not spoken here.
+    /// Reads `62` and `6.2`. Returns nil for an unsupported version.
     init?(_ text: String) {
         guard let found = Self.known.first(where: { "\($0.rawValue)" == text || $0.dotted == text }) else { return nil }
         self = found
@@ -74,25 +74,25 @@ public struct LiferayVersion: RawRepresentable, Sendable, Hashable, Comparable {
 
     private var dotted: String { "\(rawValue / 10).\(rawValue % 10)" }
 
-    /// Liferay 6.1, whose JSON web services are below `/api/secure/jsonws`.
+    /// Liferay 6.1. Its JSON web services are below `/api/secure/jsonws`.
     public static let v61 = LiferayVersion(rawValue: 61)
-    /// Liferay 6.2, the first with its JSON web services below `/api/jsonws`.
+    /// Liferay 6.2, the first with JSON web services below `/api/jsonws`.
     public static let v62 = LiferayVersion(rawValue: 62)
-    /// Liferay 7.0, the first that tells the signed-in user without Liferay Screens.
+    /// Liferay 7.0, the first that names the signed-in user without Liferay Screens.
     public static let v70 = LiferayVersion(rawValue: 70)
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// Where the JSON web services are, below the portal's own address.
+    /// The path of the JSON web services, below the portal's address.
     var servicesPath: String { self < .v62 ? "/api/secure/jsonws" : "/api/jsonws" }
 }
 
-/// A portal's JSON web services in a user's name.
+/// Calls a portal's JSON web services as the signed-in user.
 public struct LiferayAccount: Sendable {
     private let session: AccountSession
     private let provider: ConfiguredProvider
 
-    /// - Throws: `unsupported` for a provider that is no Liferay portal.
+    /// - Throws: `unsupported` for a provider that is not a Liferay portal.
     public init(_ session: AccountSession, _ provider: ConfiguredProvider) throws(AccountError) {
         guard provider.hooks is LiferayExtension else {
             throw AccountError(.unsupported, message: "\(provider.title) is not a Liferay portal")
@@ -103,7 +103,7 @@ public struct LiferayAccount: Sendable {
 
     /// Calls a service, such as `/user/get-current-user`.
     ///
-    /// A portal answers strangers with status 200 and an exception. Then the session is renewed and the call made once more.
+    /// A portal answers unknown users with status 200 and an exception. Then the session is renewed, and the call is made once more.
     /// - Throws: ``AccountError`` with the exception's class in ``AccountError/serverCause``.
     public func invoke(_ service: String, _ parameters: [JSONValue.Member] = []) async throws(AccountError) -> JSONValue
     {
@@ -115,15 +115,14 @@ public struct LiferayAccount: Sendable {
     }
 }
 
-/// Reads what a portal answers to a call of its JSON web services.
+/// Reads a portal's answer to a call of its JSON web services.
 ///
-/// An exception comes with status 200 as a rule, in one of three shapes: `{exception:"Class: words"}` of version 6.1,
-/// `{exception:"Class",message}` of 6.2, `{exception,throwable,error:{type,message}}` of 7. It stands in the place of the array or of
-/// one of its elements.
+/// An exception usually comes with status 200, in one of three forms: `{exception:"Class: words"}` of version 6.1,
+/// `{exception:"Class",message}` of 6.2, `{exception,throwable,error:{type,message}}` of 7. It replaces the array or one of its elements.
 enum LiferayReply {
     static let limits = JSONLimits(maximumBytes: 4 << 20)
 
-    /// The answers to `count` commands, in their order.
+    /// Returns the answers to `count` commands, in their order.
     static func values(_ response: HTTPResponse, count: Int, from host: String) throws(AccountError) -> [JSONValue] {
         if [301, 302, 303, 307, 308, 401, 451, 511].contains(response.status),
             let refusal = refusal(response, from: host)
@@ -154,7 +153,7 @@ enum LiferayReply {
         return values
     }
 
-    /// What a status alone says; nil for one of success.
+    /// Returns the meaning of a status alone; nil for a success.
     static func refusal(_ response: HTTPResponse, from host: String) -> AccountError? {
         guard !(200..<300 ~= response.status) else { return nil }
         if let error = AccountError(interference: response, from: host) { return error }
@@ -162,15 +161,19 @@ enum LiferayReply {
             switch response.status {
             case 302, 303, 307:
                 (.malformedAnswer, AccountError.Code.redirectSentence(host: host, status: response.status))
-            // What was asked with a password or a token is not asked again somewhere else.
+            // A request with a password or a token is not sent to another address.
             case 300..<400:
-                (.moved, "the portal's address has moved (HTTP \(response.status)); configure \(host)'s new one")
+                (
+                    .moved,
+                    "the portal's address has moved\(response.newAddress.map { " to \($0)" } ?? "") (HTTP \(response.status)); configure "
+                        + "\(host)'s new one"
+                )
             case 401:
-                (.invalidCredentials, "\(host) does not accept this session any more (HTTP 401); sign in again")
+                (.invalidCredentials, "\(host) no longer accepts this session (HTTP 401); sign in again")
             case 403: (.forbidden, "the signed-in user may not do this")
             case 404: (.unsupported, "\(host) has no such service; check the portal's version and address")
             case 429: (.rateLimited, "\(host) asks to slow down; try again in some minutes")
-            case 500...: (.serverFault, "\(host) has a fault of its own (HTTP \(response.status)); try again later")
+            case 500...: (.serverFault, "\(host) has an internal fault (HTTP \(response.status)); try again later")
             default: (.rejected, "\(host) refused the request (HTTP \(response.status))")
             }
         var error = AccountError(code, message: sentence, status: response.status)
@@ -179,19 +182,19 @@ enum LiferayReply {
     }
 }
 
-/// A Java exception that a portal answered with, in any of its three shapes.
+/// A Java exception in a portal's answer, in any of its three forms.
 struct LiferayException: Equatable {
-    /// Which generation of the portal writes it so.
+    /// The generation of the portal that uses this form.
     enum Shape: String, Sendable { case v61, v62, v7 }
 
-    /// Without its package: `NoSuchUserException`.
+    /// The class without its package: `NoSuchUserException`.
     var name: String
     var words: String?
     var shape: Shape
-    /// The member `exception`, as it came.
+    /// The member `exception`, unchanged.
     private var text: String
 
-    /// nil for a value that is no exception.
+    /// Returns nil for a value that is not an exception.
     init?(_ json: JSONValue) {
         guard let text = json["exception"]?.string else { return nil }
         self.text = text
@@ -216,7 +219,7 @@ struct LiferayException: Equatable {
         name = Self.simpleName(Self.parts(type).type)
     }
 
-    /// `com.example.SomeException: what went wrong`, either half of which may be missing.
+    /// Splits `com.example.SomeException: what went wrong`. Either half may be missing.
     private static func parts(_ text: String) -> (type: Substring, words: String?) {
         guard let colon = text.firstIndex(of: ":") else { return (Substring(text), nil) }
         let words = text[text.index(after: colon)...].drop { $0 == " " }
@@ -228,8 +231,7 @@ struct LiferayException: Equatable {
         return presentable(String(last.prefix(120)))
     }
 
-    /// Those that say something about the user or the sign-in. A gateway's answer may have a cause as well (`invalid_token`), and is none
-    /// of the portal's.
+    /// The exceptions about the user or the sign-in. A gateway's answer may have a cause too (`invalid_token`), but not one of these.
     static let names: Set<String> = [
         "NoSuchUserException", "UserIdException", "UserPasswordException", "AuthException", "LoginException",
         "SecurityException", "PrincipalException", "MustBeAuthenticated", "UserEmailAddressVerificationException",
@@ -248,12 +250,12 @@ struct LiferayException: Equatable {
         case "NoSuchUserException", "UserIdException":
             (.unknownUser, "there is no such user in this company of the portal; check the name and the company's id")
         case "UserEmailAddressException", "UserScreenNameException":
-            (.invalidUserName, "the portal does not take this as a user's name (\(name))")
+            (.invalidUserName, "the portal does not accept this user name (\(name))")
         case "UserPasswordException", "AuthException", "LoginException":
             (.invalidCredentials, "wrong user name or password")
         case "SecurityException" where wantsSignIn, "PrincipalException" where wantsSignIn,
             "PrincipalException$MustBeAuthenticated", "MustBeAuthenticated":
-            (.expired, "the portal does not know who is asking: the session has ended; sign in again")
+            (.expired, "the portal does not know the user: the session has ended; sign in again")
         case "PrincipalException", "SecurityException", "MustHavePermission", "MustBeCompanyAdmin":
             (.forbidden, "the signed-in user may not do this (\(name))")
         case "UserLockoutException", "UserActiveException", "PasswordExpiredLockout", "LDAPLockout":
@@ -261,7 +263,7 @@ struct LiferayException: Equatable {
         case "UserEmailAddressVerificationException", "MustVerifyEmailAddress":
             (.unverifiedUser, "the account's e-mail address is not confirmed yet; follow the link that was sent to it")
         case "PasswordExpiredException", "UserPasswordResetException":
-            (.passwordResetRequired, "the portal wants a new password first; set it there")
+            (.passwordResetRequired, "the portal requires a new password first; set it there")
         case "NoSuchCompanyException", "CompanyMaxUsersException":
             (.invalidConfiguration, "the portal has no such company; check the company's id")
         case "NoSuchMethodException", "NoSuchJSONWebServiceException", "NoSuchActionException",
@@ -272,11 +274,11 @@ struct LiferayException: Equatable {
         }
     }
 
-    /// `No JSON web service action associated with path …`, which portals before 7.0 answer without the name of an exception.
+    /// Whether the text is `No JSON web service action associated with path …`. Portals before 7.0 send it without an exception's name.
     private var namesNoService: Bool {
         [text, words ?? ""].contains { $0.lowercased().contains("no json web service action") }
     }
 
-    /// `Authenticated access required`, as every generation says to somebody whom it does not know.
+    /// Whether the text is `Authenticated access required`, which every generation sends to unknown users.
     private var wantsSignIn: Bool { words?.lowercased().contains("authenticated access required") ?? false }
 }

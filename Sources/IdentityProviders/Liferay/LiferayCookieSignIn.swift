@@ -3,24 +3,24 @@ import RainAccount
 import RainCore
 import RainHTTP
 
-/// A sign-in at a portal's own form, step by step: each answer leads to the next request, until there is a page.
+/// A sign-in at a portal's own form, step by step. Each answer leads to the next request, until a page arrives.
 ///
-/// The form's own page comes first: newer portals take a form only with the token that stands in it (`p_auth`, bound to the session that
-/// the page begins). A portal that shows no such page, or none with a token, is sent the form without.
+/// The form's own page is requested first. Newer portals accept a form only with the token in this page (`p_auth`), which is bound to the
+/// session that the page begins. If a portal shows no such page, or no token in it, the form is sent without a token.
 ///
-/// Whether that is a signed-in user's is not for the page to say: a network's own sign-in page has status 200, too.
+/// The page does not show whether a user is signed in, because a network's own sign-in page has status 200 too.
 ///
-/// It reads and writes nothing itself. Redirects are followed on the portal's own address only, as GET, so that the password is sent
-/// once and to nobody else.
+/// This type does no I/O. Redirects are followed only on the portal's own address, as GET, so that the password is sent once and to nobody
+/// else.
 struct LiferayCookieSignIn: Sendable {
     enum Step: Sendable {
         case send(HTTPRequest)
-        /// The server wants to know who is there before the form's answer counts.
+        /// The server asks for authentication before the form's answer counts.
         case challenge(AuthenticationChallenge)
         case done(LiferayCookies)
     }
 
-    /// A portal redirects two or three times; browsers give up after twenty.
+    /// The maximum number of redirects. A portal needs two or three; browsers give up after twenty.
     static let maximumRedirects = 10
 
     static let unverified =
@@ -30,14 +30,14 @@ struct LiferayCookieSignIn: Sendable {
     private let form: Secret
     private var isAtForm = true
     private var jar = CookieJar()
-    /// Whether any answer has set cookies, as a portal's own do.
+    /// Whether any answer has set cookies, as a portal's answers do.
     private var setsCookies = false
     private var redirects = 0
     private var failures = 0
     private var asked: HTTPRequest
     private var preAuthorization: HTTPHeader?
 
-    /// - Parameter preAuthorization: what let an earlier sign-in pass the server before the portal.
+    /// - Parameter preAuthorization: the header that a server in front of the portal accepted in an earlier sign-in.
     init(
         server: ServiceURL, user: String, password: Secret, preAuthorization: LiferayCookies.PreAuthorization? = nil
     ) {
@@ -55,7 +55,7 @@ struct LiferayCookieSignIn: Sendable {
         }
         form = Secret(fields)
         asked = HTTPRequest(method: .post, url: server.text)
-        // Portals refuse a form from a browser that has not shown that it takes cookies.
+        // Portals refuse a form from a browser that has not shown that it accepts cookies.
         jar.set("COOKIE_SUPPORT", Secret("true"))
     }
 
@@ -72,7 +72,7 @@ struct LiferayCookieSignIn: Sendable {
         return .send(send(.post, page, [HTTPHeader("Content-Type", TokenRequest.contentType)], body))
     }
 
-    /// What comes after the answer to the last request.
+    /// Returns the next step after the answer to the last request.
     mutating func next(_ response: HTTPResponse) throws(AccountError) -> Step {
         jar.take(from: response, host: server.authority)
         setsCookies = setsCookies || response.header("Set-Cookie") != nil
@@ -87,24 +87,27 @@ struct LiferayCookieSignIn: Sendable {
         case 300..<400:
             throw AccountError(
                 .moved,
-                message: "the portal's address has moved (HTTP \(response.status)); configure the new one",
+                message:
+                    "the portal's address has moved\(response.newAddress.map { " to \($0)" } ?? "") (HTTP \(response.status)); configure the "
+                    + "new one",
                 status: response.status)
-        // Whatever the form's page is: what the portal says to the form itself counts.
+        // The form's page does not matter. Only the portal's answer to the form counts.
         case _ where isAtForm: return submit(token: LiferayAuthToken.find(in: response.body))
-        // Portals answer a form that they cannot make sense of with a fault of their own.
+        // Portals answer a form that they cannot read with a fault.
         case 500:
             throw AccountError(
                 .forbidden, message: "\(server.authority) did not let the user in (HTTP 500)", status: 500)
         case 501...:
             throw AccountError(
                 .serverFault,
-                message: "\(server.authority) has a fault of its own (HTTP \(response.status)); try again later",
+                message: "\(server.authority) has an internal fault (HTTP \(response.status)); try again later",
                 status: response.status)
         case 403:
             throw AccountError(
                 .forbidden,
                 message:
-                    "\(server.authority) did not take the sign-in form (HTTP 403): its page has another token, or none is let in this way",
+                    "\(server.authority) did not accept the sign-in form (HTTP 403): its page has another token, or it does not "
+                    + "allow this kind of sign-in",
                 status: 403)
         case 200..<300: return .done(try session(in: response))
         default:
@@ -115,7 +118,7 @@ struct LiferayCookieSignIn: Sendable {
         }
     }
 
-    /// Sends the last request once more, with the answer to a challenge.
+    /// Returns the last request with the answer to a challenge.
     mutating func answer(with header: HTTPHeader) -> HTTPRequest {
         failures += 1
         preAuthorization = header
@@ -142,13 +145,15 @@ struct LiferayCookieSignIn: Sendable {
     private mutating func follow(_ response: HTTPResponse) throws(AccountError) -> Step {
         guard redirects < Self.maximumRedirects else {
             throw AccountError(
-                .malformedAnswer, message: "\(server.authority) sends sign-ins round in a circle",
+                .malformedAnswer, message: "\(server.authority) redirects sign-ins in a circle",
                 status: response.status)
         }
         guard let location = response.header("Location"), let url = target(of: location) else {
             throw AccountError(
                 .moved,
-                message: "the portal sends sign-ins to another address, which was not followed; configure that one",
+                message:
+                    "the portal sends sign-ins to another address\(response.newAddress.map { " (\($0))" } ?? ""), which was not followed; "
+                    + "configure that one",
                 status: response.status)
         }
         if url.contains("verify_email_address") {
@@ -158,7 +163,7 @@ struct LiferayCookieSignIn: Sendable {
         return .send(send(.get, url))
     }
 
-    /// Where on this portal a redirect leads; nil for anywhere else.
+    /// Returns the address on this portal to which a redirect leads; nil for any other address.
     private func target(of location: String) -> String? {
         guard location.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x5C }), location.utf8.count <= 4096 else {
             return nil
@@ -178,7 +183,8 @@ struct LiferayCookieSignIn: Sendable {
             throw AccountError(
                 .malformedAnswer,
                 message:
-                    "\(server.authority) showed a web page that is not the portal's, as sign-in portals and closed servers do; try again later",
+                    "\(server.authority) showed a web page that is not the portal's, but perhaps a sign-in portal's or a closed server's; "
+                    + "try again later",
                 status: response.status)
         }
         return LiferayCookies(
@@ -186,7 +192,7 @@ struct LiferayCookieSignIn: Sendable {
             preAuthorization: preAuthorization.map { .init(name: $0.name, value: Secret($0.value)) })
     }
 
-    /// For a refusal without a challenge: who refuses, the portal or something before it, cannot be told.
+    /// Returns the error for a refusal without a challenge. It may come from the portal or from a server in front of it.
     private func refused(_ status: Int) -> AccountError {
         AccountError(
             .invalidCredentials,
@@ -195,12 +201,12 @@ struct LiferayCookieSignIn: Sendable {
     }
 }
 
-/// A browser's session at a portal, without the browser.
+/// A browser's session at a portal, without a browser.
 struct LiferayCookies: Sendable, Equatable {
     var jar: CookieJar
-    /// What shows that a request comes from the portal's own page; nil where the page has none.
+    /// The token that marks requests of the portal's own pages; nil if the page has none.
     var token: Secret?
-    /// What a server before the portal wants with each request.
+    /// The header that a server in front of the portal needs with each request.
     var preAuthorization: PreAuthorization?
 
     struct PreAuthorization: Sendable, Equatable {
@@ -209,7 +215,7 @@ struct LiferayCookies: Sendable, Equatable {
     }
 }
 
-/// Takes a ``LiferayCookieSignIn`` from its first request to its end.
+/// Runs a ``LiferayCookieSignIn`` from its first request to its end.
 struct LiferayCookieRun: Sendable {
     let tools: ProviderTools
 
@@ -228,16 +234,16 @@ struct LiferayCookieRun: Sendable {
     }
 }
 
-/// The token by which a portal knows requests of its own pages from those that other sites make a browser send (`p_auth`): it stands in
-/// a script of every page, `Liferay.authToken = '…';`, and goes back in `X-CSRF-Token`.
+/// Finds the token with which a portal recognizes requests of its own pages, in contrast to requests that other sites cause (`p_auth`).
+/// Every page has it in a script, `Liferay.authToken = '…';`. Requests return it in `X-CSRF-Token`.
 enum LiferayAuthToken {
     static let header = "X-CSRF-Token"
-    /// What the token is called in a form.
+    /// The token's name in a form.
     static let parameter = "p_auth"
-    /// Pages of portals are some hundred kilobytes.
+    /// The maximum size of a page in bytes. Pages of portals have some hundred kilobytes.
     static let maximumPageBytes = 2 << 20
 
-    /// The token in a page; nil if it has none.
+    /// Returns the token in a page; nil if it has none.
     static func find(in page: [UInt8]) -> Secret? {
         let name = Array("Liferay.authToken".utf8)
         var rest = page.prefix(maximumPageBytes)[...]
@@ -248,7 +254,7 @@ enum LiferayAuthToken {
         return nil
     }
 
-    /// What is assigned right here, in quotation marks of either kind.
+    /// Returns the text that is assigned here, in either kind of quotation marks.
     private static func value(after rest: ArraySlice<UInt8>) -> Secret? {
         let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
         var text = rest.drop(while: isSpace)
@@ -256,7 +262,7 @@ enum LiferayAuthToken {
         text = text.drop(while: isSpace)
         guard let mark = text.popFirst(), mark == UInt8(ascii: "'") || mark == UInt8(ascii: "\"") else { return nil }
         let token = text.prefix { $0 != mark }
-        // Eight letters and digits everywhere; no more is asked of it than to fit a header.
+        // The token usually has eight letters and digits. It only has to fit into a header.
         guard (1...64).contains(token.count), text.dropFirst(token.count).first == mark,
             token.allSatisfy({ (0x21...0x7E).contains($0) })
         else { return nil }

@@ -2,21 +2,21 @@
 import RainAccount
 import RainCore
 
-/// A portal's settings, checked: what Liferay's Login Screenlet has as attributes, under the same names.
+/// The checked settings of a portal, under the names of the attributes of Liferay's Login Screenlet.
 struct LiferaySettings: Sendable {
     enum Mode: String, Sendable, CaseIterable { case basic, cookie, oauth2Redirect, oauth2UsernameAndPassword }
 
     var server: ServiceURL
     var mode: Mode
-    /// The portal instance: the one that was set, or the server context's where that is 0; nil where neither is said.
+    /// The portal instance: the configured one, or that of the server context if it is 0; nil if neither is set.
     var companyID: Int64?
-    /// The setting that ``companyID`` comes from.
+    /// The name of the setting that ``companyID`` comes from.
     var companySetting: String
     var loginBy: LiferayLogin.Kind?
-    /// nil where nobody has said it: then it is found out.
+    /// The portal's version; nil if it is not set. Then it is detected.
     var version: LiferayVersion?
     var renewsCookies: Bool
-    /// In seconds.
+    /// The lifetime of cookies in seconds.
     var cookieLifetime: Double
 
     init(_ provider: ConfiguredProvider) throws(AccountError) {
@@ -35,7 +35,7 @@ struct LiferaySettings: Sendable {
             if let version = LiferayVersion(text) { return version }
             let known = LiferayVersion.known.map { "\($0.rawValue)" }.joined(separator: ", ")
             throw Self.wrong(
-                "serverVersion", "one of \(known), not \"\(presentable(text))\"; without it, it is found out")
+                "serverVersion", "one of \(known), not \"\(presentable(text))\"; without it, the version is detected")
         }
         let renews = provider["shouldHandleCookieExpiration"] ?? "true"
         guard renews == "true" || renews == "false" else {
@@ -64,30 +64,31 @@ struct LiferaySettings: Sendable {
 
     private static func wrong(_ name: String, _ what: String) -> AccountError {
         AccountError(
-            .invalidConfiguration, message: "Liferay's setting \(name) is \(what)", remedies: [.parameter(name: name)])
+            .invalidConfiguration, message: "Liferay's setting \(name) must be \(what)",
+            remedies: [.parameter(name: name)])
     }
 }
 
-/// What a user of a portal signs in with. The portal is set up for one kind, and refuses the others.
+/// The name with which a user signs in at a portal. A portal is configured for one kind of name, and refuses the others.
 public struct LiferayLogin: Sendable, Equatable {
-    /// What the name is: an e-mail address, the screen name that the user chose, or the user's number in the portal.
+    /// The kind of the name: an e-mail address, the screen name that the user chose, or the user's number in the portal.
     public enum Kind: String, Sendable, CaseIterable { case email, screenName, userId }
 
-    /// What the name is sent as.
+    /// The kind under which the name is sent.
     public var kind: Kind
-    /// What the user entered, unchanged.
+    /// The name as the user entered it.
     public var name: String
 
-    /// - Parameter kind: nil to go by what the name looks like.
+    /// - Parameter kind: nil to decide by the form of the name.
     public init(_ name: String, kind: Kind? = nil) {
         self.kind = kind ?? Self.guess(name)
         self.name = name
     }
 
-    /// Whether the name can be one of its kind at all.
+    /// Whether the name can be one of its kind.
     var isPossible: Bool { kind != .userId || Int64(name).map { $0 > 0 } ?? false }
 
-    /// Liferay's mobile SDK guesses the same: an `@` makes an e-mail address, digits alone a user's id.
+    /// Guesses like Liferay's mobile SDK: a name with `@` is an e-mail address, a name of digits is a user's id.
     private static func guess(_ name: String) -> Kind {
         if name.utf8.contains(UInt8(ascii: "@")) { return .email }
         return !name.isEmpty && name.utf8.allSatisfy { (0x30...0x39).contains($0) } ? .userId : .screenName

@@ -4,8 +4,8 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// OCLC's sign-in for WorldCat's services: the service of document E, whose token requests are signed with a WSKey, and the one that
-/// stands in its place today.
+/// OCLC's sign-in for WorldCat's services. There are two: the service of document E, whose token requests are signed with a WSKey, and its
+/// current successor.
 enum OCLCDefinition {
     /// `authn.sd00.worldcat.org`: tokens in a redirect's fragment for apps, HMAC for servers.
     static let text = """
@@ -23,12 +23,12 @@ enum OCLCDefinition {
           ],
           "parameters": [
             { "name": "contextInstitutionId", "required": true,
-              "description": "the institution whose data is asked for" },
+              "description": "the institution whose data is requested" },
             { "name": "authenticatingInstitutionId",
               "description": "the institution that signs the user in; without it OCLC asks the user" },
-            { "name": "services", "description": "another address whose services the tokens are for" },
+            { "name": "services", "description": "another address whose services accept the tokens" },
             { "name": "sendPrincipal", "value": "false",
-              "description": "whether requests name the user in their Authorization header, as some services want" }
+              "description": "whether requests name the user in their Authorization header, which some services require" }
           ],
           "endpoints": { "authorize": "{base}/authorizeCode", "token": "{base}/accessToken" },
           "grants": {
@@ -48,7 +48,7 @@ enum OCLCDefinition {
                 "authenticatingInstitutionId": "{authenticatingInstitutionId}",
                 "contextInstitutionId": "{contextInstitutionId}"
               },
-              "publicClientRemark": "OCLC gives codes to servers only: they redeem them with the WSKey's secret. Without it use the implicit grant"
+              "publicClientRemark": "OCLC issues codes only to servers, which redeem them with the WSKey's secret. Without it use the implicit grant"
             },
             "clientCredentials": {
               "clientAuthentication": "signed", "publicClient": false, "placement": "query",
@@ -59,14 +59,14 @@ enum OCLCDefinition {
             },
             "refreshToken": {
               "clientAuthentication": "signed", "publicClient": false, "placement": "query",
-              "publicClientRemark": "OCLC renews tokens for requests that are signed with the WSKey's secret only, which belongs on a server and has no place on a device: sign in again"
+              "publicClientRemark": "OCLC renews tokens only for requests that are signed with the WSKey's secret, which belongs on a server and not on a device: sign in again"
             }
           },
           "unsupported": {
             "password": "OCLC's passwords belong to libraries: users enter them at their library's own page",
-            "assertion": "OCLC takes nobody else's word for a user",
+            "assertion": "OCLC accepts no assertions about a user",
             "deviceCode": "OCLC has no grant for devices without a browser: paste the address instead",
-            "basic": "OCLC takes no password with each request",
+            "basic": "OCLC accepts no password with each request",
             "cookie": "OCLC's web sessions are for browsers"
           },
           "scope": { "refresh": "refresh_token" },
@@ -88,7 +88,7 @@ enum OCLCDefinition {
         }
         """
 
-    /// `oauth.oclc.org`: plain OAuth 2.0 with the key and its secret as HTTP Basic, the institution in a scope.
+    /// `oauth.oclc.org`: plain OAuth 2.0 with the key and its secret as HTTP Basic, and the institution in a scope.
     static let current = """
         {
           "schemaVersion": 1,
@@ -111,17 +111,18 @@ enum OCLCDefinition {
             "clientCredentials": { "clientAuthentication": null, "placement": null, "parameters": null },
             "refreshToken": {
               "clientAuthentication": null, "placement": null,
-              "publicClientRemark": "OCLC renews tokens for clients with a secret only, and the WSKey's belongs on a server: sign in again"
+              "publicClientRemark": "OCLC renews tokens only for clients with a secret, and the WSKey's secret belongs on a server: sign in again"
             }
           },
           "unsupported": {
-            "implicit": "OCLC gives codes at oauth.oclc.org: use authorizationCode (the provider oclc has the implicit flow)"
+            "implicit": "OCLC issues codes at oauth.oclc.org: use authorizationCode (the provider oclc has the implicit flow)"
           }
         }
         """
 }
 
-/// What OCLC does that its definition cannot say: requests signed with a WSKey, users named by institutions, errors that quote secrets.
+/// OCLC's behavior that its definition cannot express: requests signed with a WSKey, users named by institutions, errors that quote
+/// secrets.
 struct OCLCExtension: ProviderExtension {
     func prepare(
         _ request: inout HTTPRequest, for grant: GrantName, _ provider: ConfiguredProvider
@@ -132,7 +133,7 @@ struct OCLCExtension: ProviderExtension {
             throw AccountError(
                 .missingParameter,
                 message:
-                    "OCLC gives tokens for signed requests only with the institution that signs users in; set authenticatingInstitutionId"
+                    "OCLC issues tokens for signed requests only with the institution that signs users in; set authenticatingInstitutionId"
             )
         }
         let signature = WSKeySignature(key: try provider.clientID(), secret: secret, hashes: provider.tools.hashes)
@@ -146,18 +147,18 @@ struct OCLCExtension: ProviderExtension {
     func complete(
         _ tokens: inout Tokens, from reply: JSONValue, for grant: GrantName, _ provider: ConfiguredProvider
     ) throws(AccountError) {
-        // Without a refresh token its end means nothing.
+        // Without a refresh token its expiry means nothing.
         if tokens.refresh == nil { tokens.refreshExpires = nil }
-        // One name or the other, as services and years vary; empty words name none.
+        // The name depends on the service and its age. An empty text does not name an institution.
         let own = ["context_institution_id", "contextInstitutionId"].lazy.compactMap { reply.text(at: $0) }.first {
             !$0.isEmpty
         }
         if let own, let wanted = provider["contextInstitutionId"], own != wanted {
             throw AccountError(
                 .wrongContext,
-                message: "OCLC gave a token for institution \(presentable(own)), and \(wanted) was asked for")
+                message: "OCLC issued a token for institution \(presentable(own)), but \(wanted) was requested")
         }
-        // A key's own tokens name nobody, in empty words. Half of a principal, or one that would break out of a header, is none.
+        // A key's own tokens have an empty principal. A half principal, or one that could break out of a header, is invalid.
         for name in ["principalID", "principalIDNS"] where tokens[name]?.isEmpty == true { tokens[name] = nil }
         let (id, namespace) = (tokens["principalID"], tokens["principalIDNS"])
         if id != nil || namespace != nil, OCLCPrincipal(id: id ?? "", namespace: namespace ?? "") == nil {
@@ -167,7 +168,7 @@ struct OCLCExtension: ProviderExtension {
         }
     }
 
-    /// OCLC's errors quote the request with its secrets. They are taken out before a refusal is shown.
+    /// OCLC's errors quote the request with its secrets. They are removed before a refusal is shown.
     func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
         let host = provider.resources.first?.authority ?? provider.title
         let clock = response.date.map { $0.seconds - provider.tools.clock.now.seconds }
@@ -178,7 +179,7 @@ struct OCLCExtension: ProviderExtension {
         guard tokens["grant"] == nil, tokens["principalID"] == nil else { return nil }
         throw AccountError(
             .malformedAnswer,
-            message: "OCLC did not say who signed in (principalID); ask it about this WSKey's services")
+            message: "OCLC did not name the signed-in user (principalID); ask OCLC about this WSKey's services")
     }
 
     func authorize(_ request: inout HTTPRequest, with tokens: Tokens, _ provider: ConfiguredProvider) -> Bool {
@@ -192,14 +193,14 @@ struct OCLCExtension: ProviderExtension {
     }
 }
 
-/// Whom OCLC knows a user to be: an id, and the namespace of the institution or service that gave it.
+/// OCLC's identity of a user: an id, and the namespace of the institution or service that assigned it.
 public struct OCLCPrincipal: Sendable, Hashable {
-    /// `principalID`.
+    /// The id (`principalID`).
     public var id: String
-    /// `principalIDNS`, such as `urn:oclc:platform:128807`.
+    /// The namespace (`principalIDNS`), such as `urn:oclc:platform:128807`.
     public var namespace: String
 
-    /// nil unless both fit between the quotation marks of a header field.
+    /// Returns nil unless both fit between the quotation marks of a header field.
     public init?(id: String, namespace: String) {
         let fits = { (text: String) in
             (1...256).contains(text.utf8.count)
@@ -210,18 +211,17 @@ public struct OCLCPrincipal: Sendable, Hashable {
         self.namespace = namespace
     }
 
-    /// As an `Authorization` header has it.
+    /// The fields of an `Authorization` header.
     var headerFields: String { "principalID=\"\(id)\", principalIDNS=\"\(namespace)\"" }
 }
 
-/// Reads what OCLC's servers refuse with: RFC 6749's JSON at the current service, `{code:{type,value},message,details}` at the one
-/// before it.
+/// Reads the refusals of OCLC's servers: RFC 6749's JSON at the current service, `{code:{type,value},message,details}` at the earlier one.
 ///
-/// `details` quotes the whole `Authorization` header of the request, signature and all. It is never kept, and neither is anything in
-/// `message` that looks like such a header.
+/// `details` quotes the whole `Authorization` header of the request with its signature. It is never kept, and neither is text in `message`
+/// that looks like such a header.
 enum OCLCReply {
-    /// What an answer refuses with; nil for one that does not.
-    /// - Parameter clock: how many seconds the server's clock is ahead of this machine's, if it said its time.
+    /// Returns the refusal in an answer; nil if there is none.
+    /// - Parameter clock: how many seconds the server's clock is ahead of this machine's, if the answer had its time.
     static func failure(
         _ json: JSONValue?, status: Int, from host: String, clock: Double? = nil
     ) -> AccountError? {
@@ -257,25 +257,29 @@ enum OCLCReply {
             case 400 where said.contains("institution") && said.contains("missing"):
                 (
                     .missingParameter,
-                    "\(host) misses an institution; set authenticatingInstitutionId and contextInstitutionId"
+                    "the request to \(host) lacks an institution; set authenticatingInstitutionId and contextInstitutionId"
                 )
             case 400 where said.contains("refresh token"), 401 where said.contains("refresh token"):
-                (.invalidGrant, "\(host) does not accept what renews the session any more; sign in again")
+                (.invalidGrant, "\(host) no longer accepts the refresh token of the session; sign in again")
             case 400 where said.contains("used before"):
                 (.usedCode, "the code has been used before; begin again")
             case 400 where said.hasPrefix("the code"):
-                (.invalidGrant, "\(host) does not accept the code: it is wrong, used up or too old; sign in again")
+                (
+                    .invalidGrant,
+                    "\(host) does not accept the code: it is wrong, was used before or is too old; sign in again"
+                )
             case 401 where said.contains("token"):
                 (.expired, "\(host) does not accept the session's token; sign in again")
             case 400...403 where said.contains("institution"):
                 (
                     .clientRefused,
-                    "\(host) does not let this WSKey ask for the data of this institution; check contextInstitutionId and authenticatingInstitutionId"
+                    "\(host) does not give this WSKey access to the data of this institution; "
+                        + "check contextInstitutionId and authenticatingInstitutionId"
                 )
             case 400...403 where said.contains("scope"):
                 (
                     .invalidConfiguration,
-                    "\(host) does not give this WSKey the scope that was asked for; check the scope, and the services of the WSKey"
+                    "\(host) does not give this WSKey the requested scope; check the scope, and the services of the WSKey"
                 )
             case 401...403 where said.contains("timestamp") || said.contains("clock"):
                 (
@@ -289,22 +293,22 @@ enum OCLCReply {
             case 401, 403:
                 (
                     .clientRefused,
-                    "\(host) does not accept this WSKey, its signature, or the services that were asked for\(quoted)"
+                    "\(host) does not accept this WSKey, its signature, or the requested services\(quoted)"
                 )
             case 429: (.rateLimited, "\(host) asks to slow down; try again in some minutes")
-            case 500...: (.serverFault, "\(host) has a fault of its own (HTTP \(status)); try again later")
+            case 500...: (.serverFault, "\(host) has an internal fault (HTTP \(status)); try again later")
             default: (.rejected, "\(host) refused the request (HTTP \(status))\(quoted)")
             }
         return AccountError(meaning, message: sentence, serverCode: code, serverMessage: words, status: status)
     }
 
-    /// The clocks' difference in words, if it is more than the way of an answer takes.
+    /// Returns the clocks' difference as text, if it is more than an answer's travel time.
     private static func difference(_ clock: Double?) -> String {
         guard let clock, abs(clock) >= 60, abs(clock) < 1e12 else { return "" }
         return ": this machine's clock is \(Int(abs(clock) / 60)) min \(clock > 0 ? "behind" : "ahead of") the server's"
     }
 
-    /// A server's words up to where they begin to quote the request.
+    /// Returns a server's text up to the point where it begins to quote the request.
     static func withoutHeaders(_ words: String) -> String {
         let lower = words.lowercased()
         let marks = ["authorization", "signature=", WSKeySignature.scheme, "bearer ", "basic ", "tk_", "rt_"]
@@ -313,6 +317,6 @@ enum OCLCReply {
         }.min()
         guard let cut else { return words }
         let kept = words.prefix(cut)
-        return kept + "(the request, left out)"
+        return kept + "(the request, omitted)"
     }
 }

@@ -5,7 +5,7 @@ import RainCrypto
 
 /// Signs requests with a WSKey, OCLC's key and secret for an application (WSKey HMAC, version 2).
 ///
-/// What is signed is not the request's own host and path: both are constants of the scheme, and so is the port
+/// The signature does not cover the request's own host and path. The scheme uses constants for both, and for the port
 /// (OCLC-Developer-Network/oclc-auth-python, `wskey.py`).
 struct WSKeySignature: Sendable {
     static let scheme = "http://www.worldcat.org/wskey/v2/hmac/v1"
@@ -19,9 +19,9 @@ struct WSKeySignature: Sendable {
         hash = KeyedHash(key: secret, hashes: hashes)
     }
 
-    /// A moment and a number used once, so that no signed request can be sent again by somebody else.
+    /// A time and a number that is used once, so that nobody else can send a signed request again.
     struct Stamp: Sendable, Equatable {
-        /// In seconds since 1970, as text.
+        /// The seconds since 1970, as text.
         var timestamp: String
         var nonce: String
 
@@ -36,7 +36,7 @@ struct WSKeySignature: Sendable {
         }
     }
 
-    /// The value of the `Authorization` header, with the user whom the request is for where there is one.
+    /// Returns the value of the `Authorization` header, with the user of the request if there is one.
     func authorization(
         method: String, query: [QueryItem], stamp: Stamp, principal: OCLCPrincipal? = nil
     ) -> Secret {
@@ -50,10 +50,10 @@ struct WSKeySignature: Sendable {
         return Secret(Self.scheme + " " + all.joined(separator: ", "))
     }
 
-    /// The text under the signature. The line for the body's hash is empty: OCLC uses none.
+    /// Returns the signed text. The line for the body's hash is empty, because OCLC uses none.
     static func signed(key: String, method: String, query: [QueryItem], stamp: Stamp) -> [UInt8] {
         var lines = [key, stamp.timestamp, stamp.nonce, "", method, "www.oclc.org", "443", "/wskey"]
-        // By name, and by value where a name is repeated, in the order of their bytes.
+        // The order is by name, and by value if a name is repeated, by their bytes.
         let sorted = query.sorted { left, right in
             left.name == right.name
                 ? left.value.utf8.lexicographicallyPrecedes(right.value.utf8)
@@ -64,7 +64,7 @@ struct WSKeySignature: Sendable {
     }
 }
 
-/// One parameter of a URL's query, neither half escaped.
+/// One parameter of a URL's query. Neither half is escaped.
 struct QueryItem: Sendable, Equatable {
     var name: String
     var value: String
@@ -74,7 +74,7 @@ struct QueryItem: Sendable, Equatable {
         self.value = value
     }
 
-    /// The query of a URL, in its order, repeated names and all. A plus sign is one: OCLC's queries are no forms.
+    /// Returns the query of a URL in its order, with repeated names. A plus sign is a plus sign, because OCLC's queries are not forms.
     static func items(of url: String) -> [QueryItem] {
         guard let mark = url.firstIndex(of: "?") else { return [] }
         let query = url[url.index(after: mark)...].prefix { $0 != "#" }

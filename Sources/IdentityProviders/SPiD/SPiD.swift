@@ -4,7 +4,7 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// Schibsted's accounts (SPiD), as of its OAuth 2.0 draft 11 and version 2 of its API.
+/// Schibsted's accounts (SPiD): OAuth 2.0 draft 11, and version 2 of its API.
 enum SPiDDefinition {
     static let text = """
         {
@@ -20,12 +20,12 @@ enum SPiDDefinition {
           "defaultEnvironment": "production",
           "client": { "authentication": "post" },
           "parameters": [
-            { "name": "redirectURI", "description": "sent with grants that need no redirect, for servers that ask for it" },
+            { "name": "redirectURI", "description": "sent with grants that need no redirect, for servers that require it" },
             { "name": "locale", "description": "the sign-in page's language, such as nb_NO" },
             { "name": "assertionForm", "value": "spid",
-              "description": "spid, or rfc7515 for servers that take standard JSON Web Tokens only" },
+              "description": "spid, or rfc7515 for servers that accept only standard JSON Web Tokens" },
             { "name": "sessionPath", "value": "/session",
-              "description": "where codes become browser sessions; /auth/session in older documents" }
+              "description": "the path that exchanges codes for browser sessions; /auth/session in older documents" }
           ],
           "secrets": [
             { "name": "signSecret", "description": "signs third-party assertions, and checks signed answers" }
@@ -52,7 +52,7 @@ enum SPiDDefinition {
           },
           "unsupported": {
             "deviceCode": "SPiD has no grant for devices without a browser: paste the address, or use the password grant",
-            "basic": "SPiD takes no password with each request: sign in for a token",
+            "basic": "SPiD accepts no password with each request: sign in for a token",
             "cookie": "SPiD's web sessions are for browsers: account web-session makes one"
           },
           "redirects": [
@@ -75,8 +75,8 @@ enum SPiDDefinition {
         """
 }
 
-/// What SPiD does that its definition cannot say: assertions for third parties, the container around its API's answers and the
-/// signature on it, a sign-out that deletes tokens.
+/// SPiD's behavior that its definition cannot express: assertions for third parties, the container of its API's answers with its signature,
+/// a sign-out that deletes tokens.
 struct SPiDExtension: ProviderExtension {
     static let signSecretName = "signSecret"
 
@@ -85,7 +85,7 @@ struct SPiDExtension: ProviderExtension {
     ) async throws(AccountError) -> Tokens? {
         switch credentials {
         case .password(let user, let password):
-            // SPiD's own apps cut spaces off, which telephones' keyboards add.
+            // SPiD's own apps remove spaces, which keyboards of telephones add.
             let name = Substring(user).trimmingSpaces
             guard name != user else { return nil }
             try provider.demand(.password)
@@ -99,7 +99,7 @@ struct SPiDExtension: ProviderExtension {
         }
     }
 
-    /// - Parameter token: what the assertion was made of; nil for an assertion that was given.
+    /// - Parameter token: the token that the assertion was made from; nil for a given assertion.
     private func redeem(
         _ assertion: Secret, of token: ThirdPartyToken?, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens {
@@ -113,8 +113,8 @@ struct SPiDExtension: ProviderExtension {
         }
     }
 
-    /// What tells SPiD that somebody is signed in at a third party.
-    /// - Parameter use: the endpoint that the assertion is meant for, which it names.
+    /// Returns an assertion that the user is signed in at a third party.
+    /// - Parameter use: the endpoint that the assertion is for, which it names.
     func assertion(
         for token: ThirdPartyToken, subject: SPiDThirdPartyToken.Subject, use: String, serverIsAhead: Double = 0,
         _ provider: ConfiguredProvider
@@ -123,22 +123,23 @@ struct SPiDExtension: ProviderExtension {
             let known = SPiDThirdPartyToken.TokenKind.allCases.map(\.rawValue).joined(separator: ", ")
             throw AccountError(
                 .unsupported,
-                message: "\(provider.title) knows no tokens of \(presentable(token.provider)), but \(known)")
+                message: "\(provider.title) accepts no tokens of \(presentable(token.provider)), only of \(known)")
         }
         guard !token.applicationID.isEmpty else {
             throw AccountError(
                 .missingParameter,
-                message: "\(provider.title) wants to know which application \(kind.rawValue) gave the token to",
+                message:
+                    "\(provider.title) requires the id of the application to which \(kind.rawValue) issued the token",
                 remedies: [.applicationID])
         }
         guard let signSecret = provider.settings.secrets[Self.signSecretName] else {
             throw AccountError(
                 .missingParameter,
                 message:
-                    "\(provider.title) takes only assertions that are signed with the client's sign secret, and none was given",
+                    "\(provider.title) accepts only assertions that are signed with the client's sign secret, which is missing",
                 remedies: [.secretParameter(name: Self.signSecretName)])
         }
-        // Google's tokens say nothing about their end; SPiD's own apps give them an hour.
+        // Google's tokens do not contain their expiry. SPiD's own apps assume an hour.
         let expires = token.expires ?? provider.tools.clock.now + 3600 + serverIsAhead
         let assertion = SPiDThirdPartyToken(
             issuer: token.applicationID, subject: subject, audience: try await provider.endpoint(use),
@@ -150,7 +151,7 @@ struct SPiDExtension: ProviderExtension {
     func complete(
         _ tokens: inout Tokens, from reply: JSONValue, for grant: GrantName, _ provider: ConfiguredProvider
     ) throws(AccountError) {
-        // A client's own tokens say `false` for the user, in any of several spellings.
+        // A client's own tokens have `false` as the user, in one of several spellings.
         tokens["user_id"] = SPiDUser.userID(reply["user_id"])?.rawValue
     }
 
@@ -176,7 +177,7 @@ struct SPiDExtension: ProviderExtension {
         return try SPiDContainer(json, from: host, signature: signature).data
     }
 
-    /// Deletes the access token and the refresh token that belongs to it, at SPiD.
+    /// Deletes the access token and its refresh token at SPiD.
     func signOut(
         _ tokens: Tokens, everywhere: Bool, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> SignOutReport? {
@@ -196,9 +197,9 @@ extension Substring {
     }
 }
 
-/// How SPiD names users.
+/// SPiD's ids of users.
 enum SPiDUser {
-    /// The user whom a token is for; nil for a token that is the client's own, where SPiD writes `false`, `0` or nothing.
+    /// Returns the user of a token; nil for a client's own token, for which SPiD writes `false`, `0` or nothing.
     static func userID(_ json: JSONValue?) -> UserID? {
         let text: String? = json?.string ?? json?.integer.map { "\($0)" }
         guard let text, !text.isEmpty, text != "0", text.utf8.count <= 64,

@@ -4,10 +4,9 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// What SPiD offers to somebody who is signed in: to be the same user at another client or in a browser, and to be known by a third
-/// party's sign-in.
+/// SPiD's services for a signed-in user: signing in at another client or in a browser, and attaching a third party's sign-in.
 ///
-/// An app never hands its tokens to its backend. It hands over a code that lives for 30 seconds, which the backend redeems itself:
+/// An app never sends its tokens to its backend. It sends a code that is valid for 30 seconds, which the backend redeems itself:
 ///
 /// ```swift
 /// let code = try await SPiDAccount(session, provider).code(for: .code(forClient: backendID))
@@ -21,31 +20,32 @@ public struct SPiDAccount: Sendable {
     public init(_ session: AccountSession, _ provider: ConfiguredProvider) throws(AccountError) {
         guard let hooks = provider.hooks as? SPiDExtension else {
             throw AccountError(
-                .unsupported, message: "\(provider.title) has no codes by which one client signs another in; SPiD has")
+                .unsupported,
+                message: "\(provider.title) has no codes with which one client signs in another; only SPiD has")
         }
         self.session = session
         self.provider = provider
         self.hooks = hooks
     }
 
-    /// A code that is good once, and for ``SPiDExchange/lifetime`` seconds.
-    /// - Throws: `clientRefused` for a client of another merchant, `missingParameter` where SPiD misses a redirect URI, and what
-    ///   ``AccountSession/send(_:)`` throws.
+    /// Returns a code that is valid once, for ``SPiDExchange/lifetime`` seconds.
+    /// - Throws: `clientRefused` for a client of another merchant, `missingParameter` if a redirect URI is missing, and the errors of
+    ///   ``AccountSession/send(_:)``.
     public func code(for exchange: SPiDExchange) async throws(AccountError) -> Secret {
-        // Without a session a client id is not what is missing.
+        // Without a session the missing session is reported, not a missing client id.
         _ = try await session.userID()
         let data = try await post("exchange", exchange.fields(ownClient: try provider.clientID()))
         guard let code = SPiDExchange.code(in: data) else {
             throw AccountError(
-                .malformedAnswer, message: "\(provider.title) answered without the code that was asked for")
+                .malformedAnswer, message: "\(provider.title) answered without the requested code")
         }
         return code
     }
 
-    /// An address that signs a browser in as this user, once, within a minute, and sends it on to `redirectURI`. It is as good as a
-    /// password: show it to nobody else.
+    /// Returns an address that signs in a browser as this user, once and within a minute, and then leads to `redirectURI`. It is as
+    /// powerful as a password: show it to nobody else.
     public func webSession(forClient client: String? = nil, redirectURI: String) async throws(AccountError) -> Secret {
-        // Without a session a client id is not what is missing.
+        // Without a session the missing session is reported, not a missing client id.
         _ = try await session.userID()
         let target: String
         if let client { target = client } else { target = try provider.clientID() }
@@ -57,10 +57,10 @@ public struct SPiDAccount: Sendable {
         return Secret(try secureURL(begin) + "/" + code.revealString())
     }
 
-    /// The page that ends a browser's own session at SPiD, which signing out here does not: the next sign-in there asks for the password
-    /// again. It sends the browser on to `redirectURI`, which must be registered, or else to SPiD's sign-in page.
+    /// Returns the page that ends a browser's own session at SPiD; signing out here does not end it. After that, the browser's next sign-in
+    /// asks for the password again. The page leads to `redirectURI`, which must be registered, or otherwise to SPiD's sign-in page.
     ///
-    /// The address holds no token: this session is ended by ``AccountSession/signOut(everywhere:)``, without one in a browser's history.
+    /// The address contains no token, so none appears in a browser's history. ``AccountSession/signOut(everywhere:)`` ends this session.
     public func logoutPage(redirectURI: String? = nil) async throws(AccountError) -> String {
         var url =
             try await provider.endpoint("logoutPage") + "?client_id="
@@ -69,8 +69,8 @@ public struct SPiDAccount: Sendable {
         return url
     }
 
-    /// Who is signed in in the web session that the tokens came from.
-    /// - Throws: `webSessionRequired` after a sign-in without a browser: then only ``AccountSession/definition()`` tells.
+    /// Returns the signed-in user of the web session that the tokens came from.
+    /// - Throws: `webSessionRequired` after a sign-in without a browser. Then only ``AccountSession/definition()`` gives the user.
     public func me() async throws(AccountError) -> UserInfo {
         let request = HTTPRequest(
             method: .get, url: try await provider.endpoint("me"), headers: HTTPRequest.usualHeaders)
@@ -81,7 +81,7 @@ public struct SPiDAccount: Sendable {
         return user
     }
 
-    /// Lets a third party's sign-in be one for this user, too.
+    /// Lets a third party's sign-in be used for this user too.
     public func attach(_ token: ThirdPartyToken) async throws(AccountError) {
         let ahead = try await session.serverIsAhead()
         let assertion = try await hooks.assertion(
@@ -89,8 +89,8 @@ public struct SPiDAccount: Sendable {
         _ = try await post("attachAssertion", [.init("jwt", assertion)])
     }
 
-    /// Makes a new account out of a third party's sign-in. The session is the client's own here (`clientCredentials`).
-    /// - Throws: `accountExists` if there is one.
+    /// Creates an account from a third party's sign-in. The session must be the client's own (`clientCredentials`).
+    /// - Throws: `accountExists` if the account exists.
     public func register(_ token: ThirdPartyToken) async throws(AccountError) -> UserID {
         let assertion = try await hooks.assertion(
             for: token, subject: .registration, use: "signUpAssertion", provider)
@@ -117,14 +117,14 @@ public struct SPiDAccount: Sendable {
     }
 }
 
-/// What a code that stands for the signed-in user is to be used for, by somebody else than us.
+/// The purpose of a code for the signed-in user that another program redeems.
 public enum SPiDExchange: Sendable, Equatable {
-    /// Another client of the same merchant, a backend as a rule, redeems it for tokens of its own within 30 seconds.
+    /// Another client of the same merchant, usually a backend, redeems it for its own tokens within 30 seconds.
     case code(forClient: String, redirectURI: String? = nil)
-    /// A browser redeems it within a minute for a session at SPiD, and is sent on to `redirectURI`, which SPiD has registered.
+    /// A browser redeems it within a minute for a session at SPiD, and is redirected to `redirectURI`, which must be registered.
     case session(forClient: String, redirectURI: String)
 
-    /// How long the code may be used (SPiD's documentation, "Login"), in seconds.
+    /// The lifetime of the code in seconds (SPiD's documentation, "Login").
     public var lifetime: Double {
         switch self {
         case .code: 30
@@ -132,7 +132,7 @@ public enum SPiDExchange: Sendable, Equatable {
         }
     }
 
-    /// The form of `POST /api/2/oauth/exchange`.
+    /// Returns the form of `POST /api/2/oauth/exchange`.
     func fields(ownClient: String) -> [TokenRequest.Field] {
         var fields = [TokenRequest.Field("client_id", ownClient)]
         switch self {
@@ -145,7 +145,7 @@ public enum SPiDExchange: Sendable, Equatable {
         return fields
     }
 
-    /// The code in the answer's data; it stands in a URL's path, so it must fit one.
+    /// Returns the code in the answer's data. It becomes part of a URL's path, so other characters are refused.
     static func code(in data: JSONValue) -> Secret? {
         guard let code = data["code"]?.string, (1...256).contains(code.utf8.count),
             code.utf8.allSatisfy({

@@ -4,15 +4,15 @@ import RainCore
 import RainCrypto
 import RainJSON
 
-/// What SPiD's API wraps every answer in ("SPP Container", version 0.2): the data, or an error.
+/// The container of every answer of SPiD's API ("SPP Container", version 0.2): the data, or an error.
 struct SPiDContainer {
     var data: JSONValue
 
     /// SPiD's own status for too many requests.
     static let enhanceYourCalm = 420
 
-    /// The container of an answer that refuses nothing.
-    /// - Parameter signature: checks answers that are signed; nil takes none that is, as nobody could say whether it was changed.
+    /// Reads the container of an answer that is not a refusal.
+    /// - Parameter signature: checks signed answers. With nil, signed answers are refused, because nobody could detect changes.
     /// - Throws: `untrustedAnswer` for a signature that is not SPiD's.
     init(_ json: JSONValue, from host: String, signature: SPiDSignature?) throws(AccountError) {
         data = try Self.data(of: json, from: host, signature: signature)
@@ -22,7 +22,7 @@ struct SPiDContainer {
         of json: JSONValue, from host: String, signature: SPiDSignature?
     ) throws(AccountError) -> JSONValue {
         guard let data = json["data"] else {
-            throw AccountError(.malformedAnswer, message: "\(host) did not answer as SPiD's API does (no data)")
+            throw AccountError(.malformedAnswer, message: "\(host) did not give a valid answer of SPiD's API (no data)")
         }
         guard json["sig"]?.unlessNull != nil || json["algorithm"]?.unlessNull != nil else {
             return normalized(data)
@@ -31,7 +31,7 @@ struct SPiDContainer {
             throw AccountError(
                 .untrustedAnswer,
                 message:
-                    "\(host) signs its answers, and they are checked with the client's sign secret, which is missing",
+                    "\(host) signs its answers, but the client's sign secret for checking them is missing",
                 remedies: [.secretParameter(name: SPiDExtension.signSecretName)])
         }
         return normalized(try signature.opened(json))
@@ -41,15 +41,15 @@ struct SPiDContainer {
     private static func normalized(_ data: JSONValue) -> JSONValue { data == .array([]) ? .object([]) : data }
 }
 
-/// Tells answers of SPiD from those that were changed in between: each client has a sign secret, and SPiD's signature under it
-/// stands beside the data (`sig`, HMAC-SHA-256 over the data as it was sent).
+/// Detects answers of SPiD that were changed on the way. Each client has a sign secret. The answer contains SPiD's signature beside the
+/// data (`sig`, HMAC-SHA-256 over the data as it was sent).
 struct SPiDSignature: Sendable {
     private let hash: KeyedHash
 
-    /// - Parameter signSecret: not the client secret: the one for signatures.
+    /// - Parameter signSecret: the secret for signatures, which is not the client secret.
     init(signSecret: Secret, hashes: any Hashes.Type) { hash = KeyedHash(key: signSecret, hashes: hashes) }
 
-    /// The data of a signed container, in the bounds of what is not signed. Nothing of it is read before its signature is found to be right.
+    /// Returns the data of a signed container, within the limits for unsigned data. The signature is checked before any of it is read.
     func opened(_ container: JSONValue) throws(AccountError) -> JSONValue {
         guard container["algorithm"]?.string?.uppercased() == "HMAC-SHA256", let data = container["data"]?.string,
             let signature = container["sig"]?.string
@@ -71,22 +71,21 @@ struct SPiDSignature: Sendable {
         message: "the answer's signature is not SPiD's, so the answer was not read; check the client's sign secret")
 }
 
-/// The assertion by which SPiD takes somebody's sign-in at Facebook or Google for one of its own
-/// (`urn:ietf:params:oauth:grant-type:jwt-bearer`).
+/// The assertion with which SPiD accepts a sign-in at Facebook or Google as one of its own (`urn:ietf:params:oauth:grant-type:jwt-bearer`).
 ///
-/// It looks like a JSON Web Token and is none: the segments are standard base64 with padding, the signature is in hexadecimal digits
-/// and under the sign secret, and `exp` is a date in words (schibsted/sdk-ios `SPiDJwt`, schibsted/sdk-android `SPiDJwt`). Servers that
-/// follow RFC 7515 and 7519 get a ``Form-swift.enum/standard`` one.
+/// It looks like a JSON Web Token, but differs (schibsted/sdk-ios `SPiDJwt`, schibsted/sdk-android `SPiDJwt`). The segments are standard
+/// base64 with padding. The signature is hexadecimal and made with the sign secret, and `exp` is a date in words. Servers that follow
+/// RFC 7515 and 7519 get a ``Form-swift.enum/standard`` one.
 struct SPiDThirdPartyToken: Sendable {
     enum Form: Sendable, Equatable { case spid, standard }
-    /// What the token is to bring about.
+    /// The purpose of the token.
     enum Subject: String, Sendable { case authorization, registration, attach }
     enum TokenKind: String, Sendable, CaseIterable { case facebook, googleplus }
 
-    /// Who we are to the third party: Facebook's application id, Android's package name.
+    /// This application's id at the third party: Facebook's application id, Android's package name.
     var issuer: String
     var subject = Subject.authorization
-    /// The address that the token is sent to, in full.
+    /// The full address that the token is sent to.
     var audience: String
     var expires: UnixTime
     var kind: TokenKind

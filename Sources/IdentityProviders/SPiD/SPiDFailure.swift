@@ -4,8 +4,8 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// What SPiD refused with. Its API nests errors (`error: {code, type, description}`), its OAuth endpoints have them flat (`error`,
-/// `error_code`, `error_description`), and a description can be an object with one sentence a field.
+/// A refusal of SPiD. Its API nests errors (`error: {code, type, description}`), its OAuth endpoints have them flat (`error`, `error_code`,
+/// `error_description`). A description can be an object with one sentence for each field.
 struct SPiDFailure {
     var name: SPiDErrorName?
     var type: String?
@@ -13,7 +13,7 @@ struct SPiDFailure {
     var words: String?
     var status: Int
 
-    /// nil for an answer that refuses nothing.
+    /// Returns nil for an answer that is not a refusal.
     init?(_ json: JSONValue, status: Int) {
         let error = json["error"]?.unlessNull
         guard error != nil || !(200..<300 ~= status) else { return nil }
@@ -32,7 +32,7 @@ struct SPiDFailure {
         }
     }
 
-    /// For an answer that says nothing but its status.
+    /// Creates the refusal for an answer with only a status.
     init(status: Int) { self.status = status }
 
     private static func number(_ json: JSONValue?) -> Int? { json.flatMap(LenientInteger.init).map { Int($0.value) } }
@@ -62,12 +62,12 @@ struct SPiDFailure {
         case 302: return (.accountExists, "there is an account under this e-mail address already; sign in")
         case 401: return (.expired, "the session has ended; sign in again")
         case 403: return (.forbidden, "the signed-in user or this client may not do this")
-        case 500...: return (.serverFault, "\(host) has a fault of its own (HTTP \(status)); try again later")
+        case 500...: return (.serverFault, "\(host) has an internal fault (HTTP \(status)); try again later")
         default: return (.rejected, "\(host) refused the request (HTTP \(status))")
         }
     }
 
-    /// What only the words tell apart: SPiD has one name for all that can be wrong with a code, and mere numbers for its API's refusals.
+    /// Returns a meaning that only the text shows. SPiD has one name for all problems with a code, and only numbers for its API's refusals.
     private func fineMeaning(host: String) -> (AccountError.Code, String)? {
         let words = (words ?? "").lowercased()
         if name?.rawValue == "invalid_grant", !words.contains("refresh") {
@@ -75,36 +75,38 @@ struct SPiDFailure {
                 return (.clientRefused, "the code was made for another client; ask for one for this client's id")
             }
             if words.contains("expired") {
-                return (.codeExpired, "the time to use the code is over (30 seconds for another client); begin again")
+                return (.codeExpired, "the code has expired (after 30 seconds for another client); begin again")
             }
             if words.contains("used") { return (.usedCode, "the code has been used before; begin again") }
         }
         switch status {
         case 400 where words.contains("redirecturi") || words.contains("redirect uri"):
-            return (.missingParameter, "\(host) misses a redirect URI, or it is not registered for the client")
+            return (
+                .missingParameter, "the request to \(host) lacks a redirect URI, or it is not registered for the client"
+            )
         case 403 where words.contains("merchant"):
             return (
                 .clientRefused,
-                "the client for which a code was asked belongs to another merchant than this client, so \(host) gives no code"
+                "the client for which a code was requested belongs to another merchant than this client, so \(host) issues no code"
             )
         case 401 where words.contains("session"):
             return (
                 .webSessionRequired,
-                "\(host) answers this only within a web session, which a sign-in without a browser does not make"
+                "\(host) answers this only within a web session, which a sign-in without a browser does not create"
             )
         default: return nil
         }
     }
 }
 
-/// What SPiD's errors mean, under the names of OAuth 2.0's drafts 10 and 11 and under today's.
+/// The meanings of SPiD's errors, under the names of OAuth 2.0's drafts 10 and 11 and the current ones.
 ///
-/// Names from SPiD's own SDKs (schibsted/sdk-ios `SPiDError`, schibsted/sdk-android `SPiDException`).
+/// The names come from SPiD's own SDKs (schibsted/sdk-ios `SPiDError`, schibsted/sdk-android `SPiDException`).
 struct SPiDErrorName: RawRepresentable, Hashable, Sendable {
     let rawValue: String
     init(rawValue: String) { self.rawValue = rawValue }
 
-    /// What it comes to for the account, and a sentence that says so.
+    /// Returns the account's code for the error, and a message.
     func meaning(host: String) -> (code: AccountError.Code, sentence: String)? {
         switch rawValue {
         case "invalid_user_credentials":
@@ -116,7 +118,10 @@ struct SPiDErrorName: RawRepresentable, Hashable, Sendable {
         case "access_denied":
             (.accessDenied, "\(host) refused the sign-in")
         case "invalid_grant":
-            (.invalidGrant, "\(host) does not accept the grant: it is used up, too old or not ours; sign in again")
+            (
+                .invalidGrant,
+                "\(host) does not accept the grant: it was used before, is too old or belongs to another client; sign in again"
+            )
         case "expired_token", "invalid_token":
             (.expired, "the session has ended; sign in again")
         case "insufficient_scope":
@@ -135,28 +140,28 @@ struct SPiDErrorName: RawRepresentable, Hashable, Sendable {
         case "unsupported_grant_type", "unsupported_response_type":
             (.unsupported, "\(host) does not offer this way to sign in (\(rawValue))")
         case "invalid_scope":
-            (.invalidConfiguration, "\(host) does not know the scope that was asked for, or does not give it")
+            (.invalidConfiguration, "\(host) does not know the requested scope, or does not grant it")
         case "invalid_request":
             (.rejected, "\(host) refused the request as malformed (invalid_request)")
         case "server_error", "temporarily_unavailable":
-            (.serverFault, "\(host) has a fault of its own (\(rawValue)); try again later")
+            (.serverFault, "\(host) has an internal fault (\(rawValue)); try again later")
         default: nil
         }
     }
 }
 
-/// What SPiD means by a refusal of an assertion. It has the same name as the refusal of a code, `invalid_grant`; only the words differ.
+/// The meaning of a refused assertion. SPiD uses the same name as for a refused code, `invalid_grant`; only the text differs.
 struct SPiDAssertionRefusal {
-    /// What the assertion was made of; nil for an assertion that was given.
+    /// The token that the assertion was made from; nil for a given assertion.
     var token: ThirdPartyToken?
     var host: String
 
-    /// The error for the assertion. Errors that are not about it stay as they are.
+    /// Returns the error for the assertion. Other errors do not change.
     func error(_ error: AccountError) -> AccountError {
         guard [.invalidGrant, .codeExpired, .usedCode].contains(error.code) else { return error }
         let words = (error.serverMessage ?? "").lowercased()
         let subject = token.map { "the assertion made of \(presentable($0.provider))'s token" } ?? "the assertion"
-        let end = token == nil ? "" : "; get a new token, and check its end and this machine's clock"
+        let end = token == nil ? "" : "; get a new token, and check its expiry and this machine's clock"
         var error = error
         if error.code == .codeExpired || words.contains("expire") {
             error.message = "\(host) does not accept \(subject): it has expired\(end)"
@@ -175,11 +180,11 @@ struct SPiDAssertionRefusal {
                 "\(host) does not accept \(subject): it is not signed with this client's sign secret; check signSecret"
         } else if words.contains("third party") {
             error.message =
-                "\(host) does not accept \(subject): the token is not valid there any more; sign in there again"
+                "\(host) does not accept \(subject): the token is no longer valid there; sign in there again"
         } else {
             error.message = "\(host) does not accept \(subject); make a new one, and check the application's id"
         }
-        // It was no code: the name for this is the one that SPiD gave.
+        // This is not about a code, so the error keeps the meaning of SPiD's own name.
         error.code = .invalidGrant
         return error
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
-/// A date and a time of day in UTC, as providers write them in words: `2014-01-05 11:57:26Z`.
+/// A date and a time of day in UTC, as providers write them: `2014-01-05 11:57:26Z`.
 struct CivilTime: Equatable {
     var year: Int
     var month: Int
@@ -10,12 +10,12 @@ struct CivilTime: Equatable {
     var minute: Int
     var second: Int
 
-    /// The moment's date and time in UTC, its fraction of a second dropped.
+    /// Creates the date and time of a moment in UTC, without its fraction of a second.
     init(_ time: UnixTime) {
         let seconds = Int(time.seconds.rounded(.down))
         let days = Int((Double(seconds) / 86_400).rounded(.down))
         let rest = seconds - days * 86_400
-        // Years that begin in March, so that the leap day comes last; eras of 400 years, which are all alike.
+        // Years begin in March here, so that the leap day comes last. All eras of 400 years are alike.
         let shifted = days + 719_468
         let era = Int((Double(shifted) / 146_097).rounded(.down))
         let dayOfEra = shifted - era * 146_097
@@ -30,8 +30,8 @@ struct CivilTime: Equatable {
         second = rest % 60
     }
 
-    /// Reads `yyyy-MM-dd HH:mm:ssZ`, with `T` between the halves as ISO 8601 has it, with a fraction of a second, and with an offset
-    /// of nothing in any spelling: `Z`, `+0000`, `+00:00`, or none.
+    /// Reads `yyyy-MM-dd HH:mm:ssZ`, also with `T` between the halves (ISO 8601), and with a fraction of a second. The offset must be zero
+    /// in any spelling: `Z`, `+0000`, `+00:00`, or none.
     init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         guard bytes.count >= 19, bytes[10] == UInt8(ascii: " ") || bytes[10] == UInt8(ascii: "T"),
@@ -63,7 +63,7 @@ struct CivilTime: Equatable {
         return UnixTime(seconds: Double(((days * 24 + hour) * 60 + minute) * 60 + second))
     }
 
-    /// `2030-01-01 00:00:00`, to which callers add the offset in the spelling that their provider wants.
+    /// The text `2030-01-01 00:00:00`. Callers add the offset in their provider's spelling.
     var text: String {
         let parts = [month, day, hour, minute, second].map { $0 < 10 ? "0\($0)" : "\($0)" }
         return "\(year)-\(parts[0])-\(parts[1]) \(parts[2]):\(parts[3]):\(parts[4])"
@@ -71,7 +71,7 @@ struct CivilTime: Equatable {
 }
 
 extension UnixTime {
-    /// Reads a date and a time of day in UTC: `2030-01-01T12:00:00Z`, or with a space between; nil for anything else.
+    /// Reads a date and a time of day in UTC: `2030-01-01T12:00:00Z`, or with a space between them. Returns nil for anything else.
     public init?(utc text: String) {
         guard let time = CivilTime(text)?.time else { return nil }
         self = time

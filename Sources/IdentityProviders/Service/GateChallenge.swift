@@ -5,15 +5,15 @@ import RainHTTP
 import RainJSON
 import Synchronization
 
-/// A server in front of the provider that asks for a name and password of its own (HTTP 401 or 407), such as a company's reverse proxy.
+/// A challenge of a server in front of the provider for its own name and password (HTTP 401 or 407), such as a company's reverse proxy.
 extension AuthenticationChallenge {
-    /// Reads the challenge in a response. Nil for a response without one.
+    /// Reads the challenge in a response. Returns nil for a response without one.
     init?(_ response: HTTPResponse, host: String, previousFailureCount: Int = 0) {
         let isProxy = response.status == 407
         guard isProxy || response.status == 401 else { return nil }
         let name = isProxy ? "proxy-authenticate" : "www-authenticate"
         let lines = response.headers.filter { $0.name.lowercased() == name }.map(\.value)
-        // Servers offer several schemes, in a line each (RFC 9110, section 11.6.1).
+        // Servers can offer several schemes, one on each line (RFC 9110, section 11.6.1).
         guard let line = lines.first(where: { Self.scheme(in: $0) == "basic" }) ?? lines.first else { return nil }
         self.init(
             scheme: Self.scheme(in: line), realm: Self.realm(in: line), host: host, isProxy: isProxy,
@@ -28,19 +28,19 @@ extension AuthenticationChallenge {
         return presentable(String(line.dropFirst(offset).prefix { $0 != "\"" }))
     }
 
-    /// The header that answers it.
+    /// The header that answers the challenge.
     var header: String { isProxy ? "Proxy-Authorization" : "Authorization" }
 
-    /// Schemes that ask a person, or a machine on a person's behalf, for a name and password. Bearer is OAuth's own.
+    /// The schemes that ask a person, or a machine for a person, for a name and password. Bearer is OAuth's own scheme.
     private static let schemes: Set<String> = ["basic", "digest", "negotiate", "ntlm"]
 
-    /// Whether a server in front of the provider asks, and not the provider.
+    /// Returns whether a server in front of the provider asks, and not the provider.
     /// - Parameters:
-    ///   - request: what was refused.
-    ///   - realm: the provider's own, where it has one.
+    ///   - request: the refused request.
+    ///   - realm: the provider's own realm, if it has one.
     func isFromGate(_ request: HTTPRequest, realm own: String?) -> Bool {
         guard Self.schemes.contains(scheme), !isProxy else { return isProxy }
-        // A provider that knows the client's name and password by this header refuses them so, too.
+        // A provider that reads the client's name and password from this header refuses them in the same way.
         let isOurs =
             request.headers.first { $0.name.lowercased() == "authorization" }?.value.lowercased().hasPrefix("basic ")
             == true && own == nil
@@ -52,30 +52,30 @@ extension AuthenticationChallenge {
         "\(isProxy ? "a proxy" : "a server") in front of \(host)\(realm.map { " (\"\($0)\")" } ?? "")"
     }
 
-    // No error here has a status: the provider has not looked at the request, so the session is not to be renewed.
+    // No error here has a status. The provider has not read the request, so the session must not be renewed.
 
-    /// Nobody has answered, or the answer was refused.
+    /// The error if nobody answered, or the answer was refused.
     var refusal: AccountError {
         let what =
             previousFailureCount > 0
-            ? "does not accept the name and password that were given for it" : "asks for a name and password of its own"
+            ? "does not accept the given name and password for it" : "asks for its own name and password"
         return gateError(.invalidCredentials, "\(asker) \(what) (HTTP \(status))")
     }
 
-    /// The request carries something else in the header that would answer.
+    /// Returns the error for a request that already uses the header of the answer.
     /// - Parameter mode: the provider's mode that can answer, if there is one.
     func conflict(mode: String?) -> AccountError {
         let advice = mode.map { ": sign in with the mode \($0), which can answer it" } ?? ""
         return gateError(
             .unsupported,
-            "\(asker) asks for a name and password of its own (HTTP \(status)), and this mode needs the same header for the user's proof\(advice)"
+            "\(asker) asks for its own name and password (HTTP \(status)), but this mode needs the same header for the user's proof\(advice)"
         )
     }
 
     var unknownScheme: AccountError {
         gateError(
             .unsupported,
-            "\(asker) asks for a sign-in by \(presentable(scheme)) (HTTP \(status)), and this program supports only basic"
+            "\(asker) asks for a sign-in by \(presentable(scheme)) (HTTP \(status)), but this program supports only basic"
         )
     }
 
@@ -87,10 +87,10 @@ extension AuthenticationChallenge {
 }
 
 extension ProviderTools {
-    /// How often somebody may be asked for one request, so that one who never gives up does not lock the account out.
+    /// How often the resolver is asked for one request. A resolver that never gives up could otherwise lock the account.
     static let challengeLimit = 3
 
-    /// The header that answers a challenge, from the resolver of the program.
+    /// Returns the header that answers a challenge, from the program's resolver.
     func answer(_ challenge: AuthenticationChallenge) async throws(AccountError) -> HTTPHeader {
         var answer = ChallengeAnswer.performDefaultHandling
         if let challenges, challenge.previousFailureCount < Self.challengeLimit {
@@ -109,8 +109,8 @@ extension ProviderTools {
     }
 }
 
-/// What let an earlier request pass the server in front. It holds a name and a password, so it is sent to no other host. Shared by all
-/// copies of a provider, and kept with its tokens.
+/// The header that a server in front accepted in an earlier request. It contains a name and a password, so it is sent to no other host. All
+/// copies of a provider share it, and it is stored with the tokens.
 final class GatePass: Sendable {
     private static let (name, value, host) = ("preAuthorizationHeader", "preAuthorization", "preAuthorizationHost")
 
@@ -141,11 +141,11 @@ final class GatePass: Sendable {
 
     func set(_ header: HTTPHeader, for host: String) { pass.withLock { $0 = Pass(header, for: host) } }
 
-    /// For one that the server in front does not accept any more.
+    /// Forgets the header, if the server in front no longer accepts it.
     func forget(for host: String) { pass.withLock { if $0?.host == host { $0 = nil } } }
 
-    /// Takes what was kept with the tokens of an earlier sign-in.
-    /// - Parameter host: of the provider. Earlier versions kept none.
+    /// Reads the header that was stored with the tokens of an earlier sign-in.
+    /// - Parameter host: the provider's host. Earlier versions did not store it.
     func learn(from tokens: Tokens, host: String?) {
         if let found = Pass(tokens, host: host) { pass.withLock { $0 = found } }
     }
@@ -157,7 +157,7 @@ final class GatePass: Sendable {
         tokens[Self.host] = pass.host
     }
 
-    /// A request that has the header already keeps its own.
+    /// Adds the header. A request that already has this header keeps its own.
     func apply(to request: inout HTTPRequest, for host: String) {
         if let pass = pass.withLock({ $0 }) { pass.add(to: &request, for: host) }
     }
@@ -170,11 +170,12 @@ final class GatePass: Sendable {
 }
 
 extension Tokens {
-    /// Whether these are made of a password: the user's, or that of a server in front of the provider.
+    /// Whether these contain a password: the user's, or that of a server in front of the provider.
     package var holdPassword: Bool { kind != .oauth || GatePass.isKept(with: self) }
 }
 
-/// RFC 7617: a name and a password in the `Authorization` header, as they are. (OAuth 2.0 escapes both halves first; portals do not.)
+/// Builds an `Authorization` header from a name and a password, unchanged (RFC 7617). OAuth 2.0 would escape both halves first; portals do
+/// not.
 enum BasicAuthorization {
     static func value(user: String, password: Secret) -> Secret {
         var pair = Array(user.utf8)

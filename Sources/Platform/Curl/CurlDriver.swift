@@ -7,10 +7,10 @@ import Synchronization
 
 /// Runs libcurl, and takes commands from other threads through an inbox.
 ///
-/// libcurl is used by one thread at a time, the driving one. A thread that starts a transfer while none is driving drives libcurl itself
-/// for a moment (``patience``), since a server nearby answers sooner than a thread can be woken twice. Longer transfers are handed to a
-/// thread that sleeps until it is needed. While answers are known to take longer, that thread gets the transfers at once, so that the
-/// threads of the caller's tasks are not blocked for nothing.
+/// Only one thread at a time uses libcurl, the driving thread. A thread that starts a transfer while none is driving drives libcurl
+/// itself for a moment (``patience``), because a nearby server answers sooner than a thread can be woken twice. Longer transfers are passed
+/// to a thread that sleeps until it is needed. While answers are known to take longer, that thread gets the transfers at once, so that the
+/// threads of the caller's tasks are not blocked needlessly.
 final class CurlDriver: Sendable {
     private enum Command: Sendable {
         case start(PendingTransfer)
@@ -23,23 +23,23 @@ final class CurlDriver: Sendable {
     private struct Inbox {
         var commands: [Command] = []
         var turn = Turn.free
-        /// Whether the driving thread will look for commands without being woken.
+        /// Whether the driving thread will look for commands without a wake-up.
         var isAwake = false
         var threadRuns = false
         var answersAreQuick = true
         var isClosed = false
     }
 
-    /// How long a calling thread may be blocked.
+    /// The maximum time for which a calling thread is blocked.
     static let patience = Duration.milliseconds(1)
 
     private let configuration: CurlConfiguration
     private let inbox = Mutex(Inbox())
     /// Wakes the driving thread.
     private let alarm = WakeupPipe()
-    /// Wakes this object's own thread to drive from now on.
+    /// Makes this object's own thread the driving one.
     private let relay = WakeupPipe()
-    /// Touched only by the driving thread.
+    /// Used only by the driving thread.
     private nonisolated(unsafe) var table: TransferTable?
 
     init(_ configuration: CurlConfiguration) { self.configuration = configuration }
@@ -69,7 +69,7 @@ final class CurlDriver: Sendable {
     func cancel(_ ticket: TransferHandle) {
         guard ticket.cancel() else { return }
         tell { $0.commands.append(.cancel(ticket)) }
-        // The driving thread may be in a handshake that does not end. Otherwise it finds the command before the end of the connection.
+        // The driving thread may be in an endless handshake. Otherwise it finds the command before the end of the connection.
         ConnectingSockets.shared.shutDown(ticket)
     }
 
@@ -77,7 +77,7 @@ final class CurlDriver: Sendable {
 
     func close() { tell { $0.isClosed = true } }
 
-    /// Changes the inbox for the driving thread; where no thread is driving, this one drives and carries the change out at once.
+    /// Changes the inbox for the driving thread. If no thread is driving, this one drives and carries out the change at once.
     private func tell(_ change: (inout Inbox) -> Void) {
         let (isMine, mustWake) = inbox.withLock { inbox -> (Bool, Bool) in
             change(&inbox)
@@ -91,10 +91,10 @@ final class CurlDriver: Sendable {
         if isMine, !drive(within: .zero) { handOver() }
     }
 
-    // MARK: With the turn
+    // MARK: On the driving thread
 
-    /// Drives libcurl until nothing is left to do or the time is over.
-    /// - Returns: whether nothing was left, so that this thread drives no longer.
+    /// Drives libcurl until there is nothing left to do or the time is over.
+    /// - Returns: whether there was nothing left, so that this thread stops driving.
     private func drive(within limit: Duration?) -> Bool {
         let end = limit.map { ContinuousClock.now + $0 }
         while true {
@@ -108,7 +108,7 @@ final class CurlDriver: Sendable {
                 }
                 table?.closeAll()
                 table = nil
-                // The thread must learn that it is over, too.
+                // The thread must also learn that the client was closed.
                 relay.ring()
                 return true
             case .taken: break
@@ -122,8 +122,8 @@ final class CurlDriver: Sendable {
         }
     }
 
-    /// Takes the commands that have come, or stops driving if there is nothing to do. Once the client is closed the commands are still
-    /// returned, because a caller waits for each.
+    /// Takes the pending commands, or stops driving if there is nothing to do. Once the client is closed the commands are still returned,
+    /// because a caller waits for each.
     private func look() -> ([Command], Turn) {
         let isIdle = table?.isIdle ?? true
         let wasQuick = table?.lastWasQuick ?? true
@@ -162,7 +162,7 @@ final class CurlDriver: Sendable {
             if !inbox.threadRuns { inbox.threadRuns = startThread { self.run() } == 0 }
             return inbox.threadRuns
         }
-        // Without a thread the caller must wait to the end.
+        // Without a thread the caller must wait until the end.
         if threadRuns { relay.ring() } else { _ = drive(within: nil) }
     }
 
@@ -175,10 +175,10 @@ final class CurlDriver: Sendable {
     }
 }
 
-/// Wakes a thread that sleeps, in libcurl or on this alone.
+/// Wakes a thread that sleeps in libcurl, or on this pipe alone.
 ///
-/// `curl_multi_wakeup` does so too, with four system calls instead of two, and must not be called once the handle may be gone;
-/// this can be rung as long as anyone has it.
+/// `curl_multi_wakeup` does so too, with four system calls instead of two, but must not be called once the handle may be gone. This pipe
+/// works as long as it has an owner.
 final class WakeupPipe: Sendable {
     private let descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
 
@@ -191,7 +191,7 @@ final class WakeupPipe: Sendable {
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Sleeps until a transfer can go on, it is rung, or the time is over.
+    /// Sleeps until a transfer can continue, the pipe is rung, or the time is over.
     func poll(_ multi: UnsafeMutableRawPointer, milliseconds: Int32) {
         var waiting = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
         guard curl.pointee.multi_poll(multi, &waiting, 1, milliseconds, nil) == CURLM_OK, waiting.revents != 0 else {
@@ -200,7 +200,7 @@ final class WakeupPipe: Sendable {
         silence()
     }
 
-    /// Sleeps until it is rung; false if it cannot.
+    /// Sleeps until the pipe is rung. Returns false if it cannot.
     func wait() -> Bool {
         guard pollDescriptor(descriptor, for: .readable) else { return false }
         silence()
@@ -215,11 +215,12 @@ final class WakeupPipe: Sendable {
 
 /// The sockets of TLS connections that are being set up, so that another thread can end them.
 ///
-/// OpenSSL's handshake reads for as long as there is something to read. A server that sends what a client has to skip (HelloRequest: RFC 5246,
-/// section 7.4.1.1) faster than it is read keeps the driving thread in there without end, and that thread looks at neither deadlines nor
-/// cancellations meanwhile. Shutting the socket down makes the kernel refuse what still comes, and the handshake fails.
+/// OpenSSL's handshake reads as long as there are bytes to read. A server can send messages that a client has to skip (HelloRequest: RFC
+/// 5246, section 7.4.1.1) faster than they are read. Then the driving thread stays in the handshake without end, and checks neither
+/// deadlines nor cancellations. After a shutdown of the socket, the kernel refuses further bytes and the handshake fails.
 final class ConnectingSockets: Sendable {
-    /// Descriptors are the process's, and libcurl's connections live longer than the transfers and tables that began them.
+    /// Shared, because descriptors belong to the process, and libcurl's connections live longer than the transfers and tables that began
+    /// them.
     static let shared = ConnectingSockets()
 
     private struct Connecting {
@@ -228,13 +229,13 @@ final class ConnectingSockets: Sendable {
         var timer: DeadlineTimer
     }
 
-    /// As many as there are transfers that connect: few.
+    /// One for each transfer that connects: few.
     private let all = Mutex<[Connecting]>([])
 
-    /// How much later than the driving thread its deadline is enforced here, which is for a thread that cannot.
+    /// How much later than the driving thread this enforces a deadline, in case the driving thread cannot.
     private static let grace = Duration.milliseconds(100)
 
-    /// A socket that was opened for a transfer. A host may have several addresses, so that there is more than one of them.
+    /// Records a socket that was opened for a transfer. There may be several, because a host may have several addresses.
     func opened(_ descriptor: Int32, for pending: PendingTransfer) {
         let ticket = pending.ticket
         all.withLock { all in
@@ -248,7 +249,7 @@ final class ConnectingSockets: Sendable {
         }
     }
 
-    /// Closes a socket, whether it is known here or not.
+    /// Closes a socket, whether it is recorded or not.
     func close(_ descriptor: Int32) -> Int32 {
         all.withLock { all in
             for index in all.indices { all[index].descriptors.removeAll { $0 == descriptor } }
@@ -256,7 +257,7 @@ final class ConnectingSockets: Sendable {
         return Glibc.close(descriptor)
     }
 
-    /// The transfer's connection is there, or the transfer is over.
+    /// Removes the sockets of a transfer that is connected or over.
     func forget(_ ticket: TransferHandle) {
         all.withLock { all in
             guard let index = all.firstIndex(where: { $0.ticket === ticket }) else { return }
@@ -264,11 +265,44 @@ final class ConnectingSockets: Sendable {
         }
     }
 
-    /// Ends the connections that are being set up for a transfer. Those that libcurl has closed are not touched.
+    /// Returns the number of bytes that have come on the connections being set up for a transfer; nil if none was accepted yet.
+    func received(_ ticket: TransferHandle) -> Int? {
+        all.withLock { all in
+            let descriptors = all.first { $0.ticket === ticket }?.descriptors ?? []
+            let counts = descriptors.compactMap(TCPBytes.init).filter { $0.acknowledged > 0 }.map(\.received)
+            return counts.max().map { Int(clamping: $0) }
+        }
+    }
+
+    /// Ends the connections that are being set up for a transfer, except those that libcurl has closed.
     func shutDown(_ ticket: TransferHandle) {
         all.withLock { all in
             guard let index = all.firstIndex(where: { $0.ticket === ticket }) else { return }
             for descriptor in all[index].descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+}
+
+/// The bytes of a TCP connection, as the kernel counts them.
+private struct TCPBytes {
+    /// Sent bytes that the other end has acknowledged. The SYN counts as one, so this is 0 until the connection is accepted.
+    var acknowledged: UInt64
+    var received: UInt64
+
+    /// Nil if the kernel does not count them (before Linux 4.1).
+    init?(_ descriptor: Int32) {
+        // Glibc's `tcp_info` ends before these: `tcpi_bytes_acked` and `tcpi_bytes_received` of linux/tcp.h.
+        let offset = 120
+        var info = [UInt8](repeating: 0, count: 136)
+        var length = socklen_t(info.count)
+        guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0, length == info.count else {
+            return nil
+        }
+        (acknowledged, received) = info.withUnsafeBytes {
+            (
+                $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
+                $0.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self)
+            )
         }
     }
 }

@@ -4,25 +4,26 @@ import Glibc
 import RainCryptoOpenSSL
 import RainHTTP
 
-/// HTTP by libcurl. A transfer to a server nearby runs on the calling thread, which is blocked for a millisecond at most. All other
-/// transfers of one client run on one thread of its own, which starts when it is needed and ends when the client is closed or dropped.
+/// An HTTP client that uses libcurl. A transfer to a nearby server runs on the calling thread, which is blocked for a millisecond at most.
+/// All other transfers of a client run on its own thread. The thread starts when it is needed and ends when the client is closed or
+/// released.
 ///
-/// Certificates are always verified. Proxies are taken from the usual environment variables, but never for an address of this machine or of
-/// a private network, where simulators and boards are.
+/// Certificates are always verified. Proxies come from the usual environment variables, but are never used for an address of this machine
+/// or of a private network, such as those of simulators and boards.
 public final class CurlHTTPClient: HTTPClient {
     private let driver: CurlDriver
     private let targets = RecentTarget()
 
-    /// Makes a client. It neither connects nor starts a thread before it is asked for something.
+    /// Makes a client. It does not connect or start a thread before its first request.
     public init(_ configuration: CurlConfiguration = CurlConfiguration()) {
         driver = CurlDriver(configuration)
     }
 
     deinit { driver.close() }
 
-    /// Loads and starts libcurl, and with it OpenSSL, for this process, if nobody has; the first request does it otherwise. It takes some
-    /// milliseconds, on whatever thread it is called, and those who need it meanwhile wait. A process must not `exit` meanwhile: OpenSSL would
-    /// be stopped while it starts.
+    /// Loads and starts libcurl and OpenSSL for this process, unless that was done before. Otherwise the first request does it. It takes
+    /// some milliseconds on the calling thread, and other threads that need libcurl wait. A process must not call `exit` meanwhile: OpenSSL
+    /// would be stopped while it starts.
     public static func prepare() { _ = loadedCurl }
 
     public func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
@@ -41,23 +42,25 @@ public final class CurlHTTPClient: HTTPClient {
 
     public func close(kept name: String) async { driver.close(kept: name) }
 
-    /// Ends what is under way with ``HTTPError/Code-swift.struct/cancelled``, closes all connections and ends the thread.
+    /// Ends pending requests with ``HTTPError/Code-swift.struct/cancelled``, closes all connections and ends the thread.
     public func close() { driver.close() }
 }
 
-/// Which certificate authorities a client trusts.
+/// The certificate authorities that a client trusts.
 public struct CurlConfiguration: Sendable {
     /// A PEM file of certificate authorities that replaces the system's.
     public var certificateAuthorities: String?
-    /// A folder of certificate authorities, as `c_rehash` makes it.
+    /// A folder of certificate authorities in the form that `c_rehash` makes.
     public var certificateAuthorityFolder: String?
-    /// What tests put in the place of the environment.
+    /// The values that tests use instead of the environment.
     package var overrides: Overrides?
+    /// The setting that names the file, such as `SSL_CERT_FILE`, for messages.
+    package var certificateAuthoritiesOrigin: String?
 
     package struct Overrides: Sendable {
-        /// As `https_proxy` names it.
+        /// A proxy in the form of `https_proxy`.
         package var proxy: String?
-        /// As CURLOPT_RESOLVE takes them: `host:port:address`.
+        /// Entries in the form of CURLOPT_RESOLVE: `host:port:address`.
         package var addresses: [String]
 
         package init(proxy: String? = nil, addresses: [String] = []) {
@@ -67,12 +70,23 @@ public struct CurlConfiguration: Sendable {
         var proxySetting: ProxySetting? { proxy.map { ProxySetting($0, variable: "https_proxy") } }
     }
 
-    /// Without a file, what `CURL_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR` name counts; without those, the system's store.
+    /// Without a file, `CURL_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR` count; without those, the system's store.
     public init(certificateAuthorities: String? = nil) {
         self.certificateAuthorities = certificateAuthorities
         guard certificateAuthorities == nil else { return }
-        self.certificateAuthorities = environment("CURL_CA_BUNDLE") ?? environment("SSL_CERT_FILE")
+        certificateAuthoritiesOrigin = ["CURL_CA_BUNDLE", "SSL_CERT_FILE"].first { environment($0) != nil }
+        self.certificateAuthorities = certificateAuthoritiesOrigin.flatMap(environment)
         certificateAuthorityFolder = environment("SSL_CERT_DIR")
+    }
+
+    /// The certificate authorities that replace the system's, such as "the file /ca.pem, which SSL_CERT_FILE names"; nil for the system's.
+    var givenAuthorities: String? {
+        let file = certificateAuthorities.map { path in
+            "the file \(path)" + (certificateAuthoritiesOrigin.map { ", which \($0) names" } ?? "")
+        }
+        let folder = certificateAuthorityFolder.map { "the folder \($0), which SSL_CERT_DIR names" }
+        let places = [file, folder].compactMap { $0 }
+        return places.isEmpty ? nil : places.joined(separator: ", or in ")
     }
 }
 
@@ -81,10 +95,11 @@ func environment(_ name: String) -> String? {
     return String(cString: value)
 }
 
-/// The bundles of operating systems have about 250 kB.
+/// The bundles of operating systems are about 250 kB.
 private let maximumBytes = 8 << 20
 
-/// Why a PEM file of certificate authorities cannot be used, such as "holds no certificate in PEM form"; nil if OpenSSL can read it.
+/// Returns why a PEM file of certificate authorities cannot be used, such as "holds no certificate in PEM form"; nil if OpenSSL can read
+/// it.
 package func certificateFileProblem(_ path: String) -> String? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return "cannot be read: \(String(cString: strerror(errno)))" }
@@ -108,7 +123,7 @@ package func certificateFileProblem(_ path: String) -> String? {
     return count == 0 ? "holds no certificate in PEM form" : nil
 }
 
-/// libcurl, opened and initialized once, which must not happen on two threads at once; nil where it is not there.
+/// libcurl, opened and initialized once, which must not happen on two threads at once; nil if libcurl is missing.
 nonisolated(unsafe) let loadedCurl: UnsafePointer<rk_curl_library>? = {
     let functions = UnsafeMutablePointer<rk_curl_library>.allocate(capacity: 1)
     guard rk_curl_open(functions), functions.pointee.global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else {
@@ -117,7 +132,7 @@ nonisolated(unsafe) let loadedCurl: UnsafePointer<rk_curl_library>? = {
     return UnsafePointer(functions)
 }()
 
-/// The same, for what comes after a ``RequestTarget``, which there is for every request, and only where libcurl is.
+/// libcurl, for code that runs after a ``RequestTarget`` was made. Each request makes one, and it requires libcurl.
 var curl: UnsafePointer<rk_curl_library> { loadedCurl! }
 
 func checkCurl() throws(HTTPError) {

@@ -5,7 +5,7 @@ import RainHTTP
 import RainIO
 import Synchronization
 
-/// Opens connections by libcurl, with the certificates, proxies and bounds of ``CurlHTTPClient``.
+/// Opens connections with libcurl, with the certificates, proxies and limits of ``CurlHTTPClient``.
 public struct CurlStreamOpener: StreamOpener {
     private let configuration: CurlConfiguration
 
@@ -21,13 +21,14 @@ public struct CurlStreamOpener: StreamOpener {
         let host = target.host
         let waiter = Waiter<Result<CurlSocket, ByteStreamError>>()
         let deadline = ContinuousClock.now + limit
-        // libcurl cannot be interrupted while it connects: the thread is left behind when the wait is cancelled, and ends with its time.
+        // libcurl cannot be interrupted while it connects. If the wait is cancelled, the thread is left running until its time limit.
         let failure = startThread { [configuration] in
             let result = CurlSocket.connected(to: url, target, configuration, until: deadline)
             if !waiter.resume(returning: result), case .success(let socket) = result { socket.close() }
         }
         guard failure == 0 else {
-            throw ByteStreamError(.failed, peer: host, message: "The system starts no thread.", systemError: failure)
+            throw ByteStreamError(
+                .failed, peer: host, message: "The system could not start a thread.", systemError: failure)
         }
         let result = await waiter.value {
             waiter.resume(
@@ -37,9 +38,9 @@ public struct CurlStreamOpener: StreamOpener {
     }
 }
 
-/// A connection that libcurl has opened, and carries bytes over.
+/// A connection that libcurl has opened, and over which it sends and receives bytes.
 ///
-/// `@unchecked` because the handle is used by one thread after the other: the one that connects, then the stream's.
+/// `@unchecked` because only one thread at a time uses the handle: the one that connects, then the stream's.
 private final class CurlSocket: LayeredSocket, @unchecked Sendable {
     private let easy: UnsafeMutableRawPointer
     let descriptor: Int32
@@ -53,12 +54,12 @@ private final class CurlSocket: LayeredSocket, @unchecked Sendable {
         until deadline: ContinuousClock.Instant
     ) -> Result<CurlSocket, ByteStreamError> {
         guard let easy = Transfer.makeHandle(configuration) else {
-            return .failure(ByteStreamError(.failed, peer: target.host, message: "libcurl gives no handle."))
+            return .failure(ByteStreamError(.failed, peer: target.host, message: "libcurl could not create a handle."))
         }
         rk_curl_setopt_string(curl, easy, CURLOPT_URL, url)
         rk_curl_setopt_long(curl, easy, CURLOPT_CONNECT_ONLY, 1)
         rk_curl_setopt_prerequest(curl, easy, CURLOPT_PREREQFUNCTION, nil)
-        // A WebSocket is opened by HTTP/1.1 (RFC 6455, 4.1), so no other may be agreed on.
+        // A WebSocket is opened by HTTP/1.1 (RFC 6455, 4.1), so the handshake must not choose another version.
         rk_curl_setopt_long(curl, easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         rk_curl_setopt_long(curl, easy, CURLOPT_HTTPPROXYTUNNEL, 1)
         if !target.mayUseProxy { rk_curl_setopt_string(curl, easy, CURLOPT_NOPROXY, "*") }
@@ -71,12 +72,14 @@ private final class CurlSocket: LayeredSocket, @unchecked Sendable {
         defer { errorText.deallocate() }
         var descriptor: curl_socket_t = -1
         guard code == CURLE_OK, rk_curl_getinfo_socket(curl, easy, &descriptor) == CURLE_OK, descriptor >= 0 else {
-            let fault = TransferFault(code, easy, target, errorText: String(cString: errorText)).meaning
+            var fault = TransferFault(code, easy, target, errorText: String(cString: errorText))
+            fault.givenAuthorities = configuration.givenAuthorities
+            let meaning = fault.meaning
             curl.pointee.easy_cleanup(easy)
             return .failure(
                 ByteStreamError(
-                    streamCode(fault.code), peer: target.host,
-                    message: "\(target.host) cannot be reached: \(fault.message)."))
+                    streamCode(meaning.code), peer: target.host,
+                    message: "\(target.host) cannot be reached: \(meaning.message)."))
         }
         return .success(CurlSocket(easy, descriptor))
     }
@@ -95,7 +98,7 @@ private final class CurlSocket: LayeredSocket, @unchecked Sendable {
 
     func close() { curl.pointee.easy_cleanup(easy) }
 
-    /// As `recv(2)` and `send(2)` say it.
+    /// Returns the result in the form of `recv(2)` and `send(2)`.
     private static func outcome(_ code: CURLcode, _ count: Int) -> Int {
         if code == CURLE_OK { return count }
         errno = code == CURLE_AGAIN ? EAGAIN : ECONNRESET

@@ -4,13 +4,13 @@ import Glibc
 import RainHTTP
 import Synchronization
 
-/// Where a URL leads to, after everything about it that would be dangerous was refused.
+/// The target of a URL. Dangerous URLs are refused.
 struct RequestTarget: Sendable {
     /// `host` or `host:port`, for errors.
     let host: String
-    /// Whether a proxy may carry it.
+    /// Whether requests may go through a proxy.
     let mayUseProxy: Bool
-    /// Whether it is reached over TLS.
+    /// Whether the connection uses TLS.
     let isEncrypted: Bool
 
     init(_ url: String) throws(HTTPError) {
@@ -23,7 +23,7 @@ struct RequestTarget: Sendable {
         }
     }
 
-    /// Refuses what of a request's headers and limits would be dangerous or cannot be kept.
+    /// Refuses headers that would be dangerous, and limits that cannot be kept.
     func check(_ request: HTTPRequest) throws(HTTPError) {
         for header in request.headers {
             guard !header.name.isEmpty, header.name.utf8.allSatisfy(isTokenCharacter) else {
@@ -45,7 +45,7 @@ struct RequestTarget: Sendable {
     }
 }
 
-/// Keeps the target of the last URL, because a client that polls asks for the same URL again and again.
+/// Keeps the target of the last URL, because a client that polls requests the same URL again and again.
 final class RecentTarget: Sendable {
     private let last = Mutex<(url: String, target: RequestTarget)?>(nil)
 
@@ -65,7 +65,7 @@ final class RecentTarget: Sendable {
     }
 }
 
-/// The parts that matter of a URL, as libcurl's own parser reads it, so that what is checked is what is connected to.
+/// The needed parts of a URL, as libcurl's own parser reads them, so that the checked host is the one that is connected to.
 private struct URLParts {
     let host: String
     let port: String?
@@ -82,7 +82,7 @@ private struct URLParts {
             let scheme = part(CURLUPART_SCHEME, of: url), let host = part(CURLUPART_HOST, of: url), !host.isEmpty
         else { throw HTTPError(.invalidRequest, host: "", message: "this is not an absolute URL") }
         guard scheme == "http" || scheme == "https" else {
-            throw HTTPError(.invalidRequest, host: host, message: "only http and https are spoken, not \(scheme)")
+            throw HTTPError(.invalidRequest, host: host, message: "only http and https are supported, not \(scheme)")
         }
         self.host = host
         isEncrypted = scheme == "https"
@@ -108,10 +108,10 @@ private func isTokenCharacter(_ byte: UInt8) -> Bool {
     }
 }
 
-// Every request passes here, so these look at bytes and make no copies.
+// Each request passes through these functions, so they look at bytes and make no copies.
 
 extension HTTPHeader {
-    /// Whether it has that name, which is given in lower case.
+    /// Whether the header has that name, which is given in lower case.
     func isNamed(_ lowercased: String) -> Bool {
         name.utf8.count == lowercased.utf8.count
             && zip(name.utf8, lowercased.utf8).allSatisfy { $0 == $1 || $0 | 0x20 == $1 && (0x61...0x7A).contains($1) }
@@ -119,7 +119,7 @@ extension HTTPHeader {
 }
 
 extension String {
-    /// Looks at all bytes, since a good text has no match to stop at: without a way out of the loop, many bytes are compared in one step.
+    /// Looks at all bytes, since a valid text has no match to stop at. A loop without an early exit compares many bytes in one step.
     fileprivate func hasByte(where matches: (UInt8) -> Bool) -> Bool {
         var found: UInt8 = 0
         func look(_ bytes: UnsafeBufferPointer<UInt8>) { for byte in bytes { found |= matches(byte) ? 1 : 0 } }
@@ -127,7 +127,7 @@ extension String {
         return found != 0
     }
 
-    /// Whether `:///` stands in it.
+    /// Whether the text contains `:///`.
     fileprivate var hasEmptyAuthority: Bool {
         var slashes = -1
         for byte in utf8 {
@@ -144,28 +144,28 @@ extension String {
 
 /// The proxy that libcurl uses for a URL, and the environment variable that names it (libcurl's manual, CURLOPT_PROXY and CURLOPT_NOPROXY).
 package struct ProxySetting: Sendable, Equatable {
-    /// `host:port`, without a user name and a password, which nobody else is to see.
+    /// `host:port`, without the user name and password, which are secret.
     package let place: String
     package let variable: String
-    /// In lower case: `http` where the value names none, as libcurl takes it.
+    /// In lower case; `http` if the value has no scheme, as in libcurl.
     let scheme: String
-    /// The value holds a user name.
+    /// Whether the value has a user name.
     package let hasCredentials: Bool
-    /// What is wrong with the value, as the end of a sentence; nil for one that can be an address. It quotes the scheme alone, because
-    /// a value without an at sign may still have a password in it.
+    /// The problem of the value, as the end of a sentence; nil if the value can be an address. It quotes only the scheme, because even a
+    /// value without an at sign may hold a password.
     let problem: String?
-    /// The port that libcurl takes where the value has none; nil if it has one.
+    /// The port that libcurl uses if the value has none; nil if it has one.
     var assumedPort: Int? { hostName(place) == place ? (scheme == "https" ? 443 : 1080) : nil }
-    /// Whether it forwards connections without HTTP, so that it answers no CONNECT (RFC 1928).
+    /// Whether it forwards connections without HTTP, and so does not answer CONNECT (RFC 1928).
     var isSOCKS: Bool { scheme.hasPrefix("socks") }
 
-    /// Nil where the URL is reached directly.
+    /// Returns nil if the URL is reached without a proxy.
     ///
     /// - Parameter host: with its port, if it has one.
     package init?(for host: String, isEncrypted: Bool, _ environment: (String) -> String?) {
         let name = hostName(host)
         guard !isNearby(name) else { return nil }
-        // HTTP_PROXY is what a web server sets from a request's header, so libcurl does not read it.
+        // A web server sets HTTP_PROXY from a request's header, so libcurl does not read it.
         let names = (isEncrypted ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
         guard let variable = names.first(where: { environment($0)?.isEmpty == false }),
             let value = environment(variable)
@@ -188,8 +188,8 @@ package struct ProxySetting: Sendable, Equatable {
         problem = Self.problem(value, credentials) ?? Self.problem(scheme: given, at: self.place)
     }
 
-    /// Returns whether `no_proxy` names a host, as libcurl reads it: names, with all that is below them, and addresses, alone or as CIDR
-    /// blocks (since 7.86). An asterisk counts only if there is nothing else.
+    /// Returns whether `no_proxy` names a host, as libcurl reads it. It holds names, which include all names below them, and addresses or
+    /// CIDR blocks (since 7.86). An asterisk counts only if it is alone.
     private static func isException(_ name: String, in exceptions: String) -> Bool {
         if exceptions == "*" { return true }
         let parts = exceptions.split { $0 == "," || $0 == " " || $0 == "\t" }
@@ -204,12 +204,12 @@ package struct ProxySetting: Sendable, Equatable {
         }
     }
 
-    /// Returns whether a text is that address, or a block that it is in: `192.0.2.0/24`.
+    /// Returns whether a text is that address, or a block that contains it: `192.0.2.0/24`.
     private static func isBlock(_ text: Substring, around address: [UInt8]) -> Bool {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let block = addressBytes(String(parts[0])), block.count == address.count else { return false }
         let given = parts.count == 2 ? Int(parts[1]) ?? 0 : 0
-        // libcurl takes 0 as if there were no number.
+        // libcurl reads 0 as if there were no number.
         let bits = given == 0 ? 8 * address.count : given
         guard (1...8 * address.count).contains(bits) else { return false }
         return address.indices.allSatisfy { index in
@@ -218,7 +218,7 @@ package struct ProxySetting: Sendable, Equatable {
         }
     }
 
-    /// The bytes of an address; an IPv6 one may be in brackets. Nil for a name.
+    /// Returns the bytes of an address; an IPv6 address may be in brackets. Nil for a name.
     private static func addressBytes(_ text: String) -> [UInt8]? {
         var four = in_addr()
         if inet_pton(AF_INET, text, &four) == 1 { return withUnsafeBytes(of: four) { Array($0) } }
@@ -236,7 +236,7 @@ package struct ProxySetting: Sendable, Equatable {
         return scheme.allSatisfy { $0.isLetter || $0.isNumber } ? scheme.lowercased() : nil
     }
 
-    /// Of the value as a whole, and of what is before its last at sign. It quotes neither.
+    /// Returns the problem of the whole value, or of the part before its last at sign. It quotes neither.
     private static func problem(_ value: String, _ credentials: Substring) -> String? {
         if let first = value.unicodeScalars.first, ["\"", "'"].contains(first) {
             return "it is in quotation marks, which are not part of an address"
@@ -260,13 +260,13 @@ package struct ProxySetting: Sendable, Equatable {
         if parts.count > 2 { return "it has more than one colon; an IPv6 address is written in brackets" }
         if !hasBrackets, parts.first?.isEmpty ?? true { return "it has no host" }
         if parts.count == 2, UInt16(parts[1]) ?? 0 == 0 {
-            return "what follows its last colon is not a port, which is a number from 1 to 65535"
+            return "the text after its last colon is not a port, which is a number from 1 to 65535"
         }
         return nil
     }
 }
 
-/// The host of `host` or `host:port`.
+/// Returns the host of `host` or `host:port`.
 func hostName(_ authority: String) -> String {
     guard let colon = authority.lastIndex(of: ":"), authority[authority.index(after: colon)...].allSatisfy(\.isNumber),
         authority.hasPrefix("[") || authority.firstIndex(of: ":") == colon
@@ -274,8 +274,8 @@ func hostName(_ authority: String) -> String {
     return String(authority[..<colon])
 }
 
-/// Whether a host is this machine or, given as an address, in a private or link-local network (RFC 1918, 3927, 4193, 4291).
-/// A proxy cannot reach such an address.
+/// Whether a host is this machine or an address in a private or link-local network (RFC 1918, 3927, 4193, 4291). A proxy cannot reach such
+/// an address.
 package func isNearby(_ host: String) -> Bool {
     let name = host.lowercased()
     if name == "localhost" || name == "localhost." || name.hasSuffix(".localhost") || name.hasSuffix(".local") {

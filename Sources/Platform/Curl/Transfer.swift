@@ -3,7 +3,7 @@ import CRainCurl
 import Glibc
 import RainHTTP
 
-/// One easy handle with everything that must live as long as it.
+/// An easy handle of libcurl, and all objects that must live as long as the handle.
 final class Transfer {
     let easy: UnsafeMutableRawPointer
     let pending: PendingTransfer
@@ -13,24 +13,26 @@ final class Transfer {
 
     let began = ContinuousClock.now
 
-    /// How much later than the table libcurl would give a transfer up.
+    /// How much later than the table libcurl would end a transfer.
     private static let graceMilliseconds: Int64 = 1000
 
     private var received = ReceivedResponse()
     private var attempts = 0
     private var refusal: HTTPError?
-    /// How much of the body was last said to be sent.
+    /// The number of sent bytes that was last reported.
     private var told = 0
     /// The addresses to which a connection was begun.
     private var addresses: [String] = []
     private let overrides: CurlConfiguration.Overrides?
+    private let givenAuthorities: String?
     private var resolvedList: UnsafeMutablePointer<curl_slist>?
 
     init(
         _ pending: PendingTransfer, easy: UnsafeMutableRawPointer, share: UnsafeMutableRawPointer?,
-        _ overrides: CurlConfiguration.Overrides?
+        _ configuration: CurlConfiguration
     ) {
-        self.overrides = overrides
+        overrides = configuration.overrides
+        givenAuthorities = configuration.givenAuthorities
         self.easy = easy
         self.pending = pending
         body = .allocate(capacity: pending.request.body.count)
@@ -40,7 +42,7 @@ final class Transfer {
         configure(share: share)
     }
 
-    /// Removes everything that was set on the handle, so that the next transfer can use it.
+    /// Removes all settings from the handle, so that the next transfer can use it.
     func cleanUp() {
         rk_curl_setopt_pointer(curl, easy, CURLOPT_HTTPHEADER, nil)
         rk_curl_setopt_pointer(curl, easy, CURLOPT_POSTFIELDS, nil)
@@ -57,24 +59,25 @@ final class Transfer {
         errorText.deallocate()
     }
 
-    /// Whether it may share a connection with others to that host.
+    /// Whether the transfer may share a connection to that host with others.
     func isPooled(to host: String) -> Bool { pending.request.connection == .pooled && pending.target.host == host }
 
-    /// It must not use a connection that is there already.
+    /// Prevents the use of an existing connection.
     func keepApart() { long(CURLOPT_FRESH_CONNECT, 1) }
 
-    /// Its connection must not be used again. Without this libcurl keeps one of HTTP/2 for others, whatever came of this transfer.
+    /// Prevents later use of its connection. Otherwise libcurl keeps an HTTP/2 connection for other transfers, whatever the outcome of this
+    /// transfer.
     func leaveNoConnection() { long(CURLOPT_FORBID_REUSE, 1) }
 
     // MARK: Options
 
-    /// A handle with all that is the same for every request of a client.
+    /// Makes a handle with the settings that are the same for every request of a client.
     static func makeHandle(_ configuration: CurlConfiguration) -> UnsafeMutableRawPointer? {
         guard let easy = curl.pointee.easy_init() else { return nil }
         rk_curl_setopt_string(curl, easy, CURLOPT_PROTOCOLS_STR, "http,https")
         rk_curl_setopt_long(curl, easy, CURLOPT_FOLLOWLOCATION, 0)
         rk_curl_setopt_long(curl, easy, CURLOPT_NOSIGNAL, 1)
-        // Otherwise cancelling during a slow name look-up would block the thread, and with it every other transfer.
+        // Otherwise a cancellation during a slow name lookup would block the thread and all other transfers.
         rk_curl_setopt_long(curl, easy, CURLOPT_QUICK_EXIT, 1)
         rk_curl_setopt_long(curl, easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
 
@@ -97,7 +100,7 @@ final class Transfer {
     private func configure(share: UnsafeMutableRawPointer?) {
         let request = pending.request
         string(CURLOPT_URL, request.url)
-        // The table keeps the deadline; libcurl shares the time out among a host's addresses by this.
+        // The table enforces the deadline. libcurl uses this timeout to divide the time among a host's addresses.
         long(CURLOPT_TIMEOUT_MS, Int(clamping: milliseconds(until: pending.limit) + Self.graceMilliseconds))
         Self.optionalString(easy, CURLOPT_NOPROXY, pending.target.mayUseProxy ? nil : "*")
         let isFresh = request.connection == .fresh
@@ -136,7 +139,7 @@ final class Transfer {
         } else {
             long(CURLOPT_POST, 1)
             offset(CURLOPT_POSTFIELDSIZE_LARGE, body.count)
-            // An empty buffer has no address, and without one libcurl would ask for a read function.
+            // An empty buffer has no address. Without an address libcurl would ask for a read function.
             if let address = body.baseAddress, !body.isEmpty {
                 rk_curl_setopt_pointer(curl, easy, CURLOPT_POSTFIELDS, address)
             } else {
@@ -146,11 +149,11 @@ final class Transfer {
         string(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
     }
 
-    /// The headers that were given, and the removal of those that libcurl would add by itself.
+    /// Sets the given headers, and removes those that libcurl would add by itself.
     private func setHeaders() {
         let headers = pending.request.headers
         for header in headers {
-            // `Name;` is how libcurl wants a header without a value; `Name:` would remove it.
+            // In libcurl, `Name;` is a header without a value; `Name:` would remove the header.
             let isEmpty = header.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
             append(isEmpty ? header.name + ";" : header.name + ": " + header.value)
         }
@@ -232,7 +235,7 @@ final class Transfer {
     }
 
     private func httpError(_ code: CURLcode) -> HTTPError {
-        // libcurl's answers to a header line beyond 100 kB, and to a Content-Length beyond the limit.
+        // libcurl's errors for a header line beyond 100 kB, and for a Content-Length beyond the limit.
         if code == CURLE_OUT_OF_MEMORY { return pending.error(.tooLarge, Self.tooManyHeaders) }
         if code == CURLE_FILESIZE_EXCEEDED {
             return pending.error(.tooLarge, "more than \(pending.request.maximumResponseBytes) bytes")
@@ -242,37 +245,49 @@ final class Transfer {
             code, easy, pending.target, errorText: text, addresses: addresses, proxy: overrides?.proxySetting)
         fault.isNewConnection = !addresses.isEmpty
         fault.hasAnswer = received.headerBytes > 0
+        fault.givenAuthorities = givenAuthorities
+        fault.isSilent = isSilent
         let meaning = fault.meaning
         var error = pending.error(meaning.code, meaning.message)
-        // A peer that ended the connection in order is told as an empty reply.
-        error.isReset = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR
-        error.silentProxy = silentProxy
+        // If a peer ended the connection in order, libcurl reports an empty reply.
+        error.isReset = fault.code == CURLE_RECV_ERROR || fault.code == CURLE_SEND_ERROR
+        noteSilence(in: &error)
         return error
     }
 
-    /// The error of a transfer that was cancelled under way.
+    /// Returns the error of a transfer that was cancelled while it ran.
     func cancelled(_ message: String) -> HTTPError {
         var error = pending.error(.cancelled, message)
-        error.silentProxy = silentProxy
+        noteSilence(in: &error)
+        error.receivedBytes = received.headerBytes > 0
         return error
     }
 
-    /// The proxy that has opened no tunnel yet, although a connection to it was begun. Nothing is known with plain HTTP, which has no tunnel,
-    /// and with SOCKS, of which libcurl reports no status.
-    private var silentProxy: String? {
+    /// Whether a TLS connection is being set up, was accepted, and no byte has come on it.
+    private var isSilent: Bool { ConnectingSockets.shared.received(pending.ticket) == 0 }
+
+    /// Records what the transfer waited for, if that is not the server's answer: a proxy that has not opened a tunnel on its connection yet,
+    /// or the beginning of TLS. With plain HTTP, which has neither, nothing is known. libcurl reports no status
+    /// of a SOCKS proxy, so the wait for that one ends with its first byte.
+    private func noteSilence(in error: inout HTTPError) {
         let target = pending.target
         var status = 0
         rk_curl_getinfo_long(curl, easy, CURLINFO_HTTP_CONNECTCODE, &status)
-        guard target.mayUseProxy, target.isEncrypted, !addresses.isEmpty, status == 0, received.headerBytes == 0,
-            let proxy = overrides?.proxySetting
-                ?? ProxySetting(for: target.host, isEncrypted: true, environment), !proxy.isSOCKS
-        else { return nil }
-        return "the proxy \(proxy.place), which \(proxy.variable) names,"
+        guard target.isEncrypted, !addresses.isEmpty, status == 0, received.headerBytes == 0 else { return }
+        let proxy =
+            target.mayUseProxy
+            ? overrides?.proxySetting ?? ProxySetting(for: target.host, isEncrypted: true, environment) : nil
+        guard let proxy else {
+            error.lacksTLS = isSilent
+            return
+        }
+        guard !proxy.isSOCKS || isSilent else { return }
+        error.silentProxy = "the proxy \(proxy.place), which \(proxy.variable) names,"
     }
 }
 
-/// libcurl's own sockets (7.88) would be inherited by any child that the program starts meanwhile, and stay open with it: the
-/// server would not see a cancellation, and the child could read the answer.
+/// A child that the program starts meanwhile would inherit libcurl's own sockets (7.88) and keep them open. Then the server would not see a
+/// cancellation, and the child could read the answer.
 private func openPrivateSocket(
     _ context: UnsafeMutableRawPointer?, _: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
@@ -290,9 +305,9 @@ private func closeSocket(_: UnsafeMutableRawPointer?, _ descriptor: curl_socket_
     ConnectingSockets.shared.close(descriptor)
 }
 
-/// TCP keep-alive: the kernel checks the connection even while no transfer uses it. After 15 seconds of silence it sends a probe, and after
-/// 15 seconds without an answer it ends the connection, which libcurl then does not use again. By default this takes a quarter of an hour
-/// (`tcp_retries2`), or two hours where nothing is to be sent.
+/// TCP keep-alive: the kernel checks the connection even while no transfer uses it. After 15 seconds of silence it sends a probe. After 15
+/// seconds without an answer it ends the connection, and libcurl does not use it again. By default this takes a quarter of an hour
+/// (`tcp_retries2`), or two hours if there is nothing to send.
 private func setUpProbes(_ descriptor: Int32) {
     for (level, name, value) in [
         (SOL_SOCKET, SO_KEEPALIVE, 1), (Int32(IPPROTO_TCP), TCP_KEEPIDLE, 15), (Int32(IPPROTO_TCP), TCP_KEEPINTVL, 5),
@@ -331,7 +346,7 @@ private func takeBody(
     deliver(bytes, size * count, context) { $0.take(body: $1) }
 }
 
-/// Any other answer than the number of bytes makes libcurl give the transfer up.
+/// If the result is not the number of bytes, libcurl ends the transfer.
 private func deliver(
     _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
     to take: (Transfer, UnsafeBufferPointer<UInt8>) -> Bool
@@ -344,18 +359,18 @@ private func deliver(
     return accepted ? count : count == 0 ? 1 : 0
 }
 
-/// Headers and body as far as they have come.
+/// The headers and body received so far.
 struct ReceivedResponse {
-    /// All header lines of one exchange together, interim responses included. Servers commonly send less than 8 KiB.
+    /// The limit for all header lines of one exchange, including interim responses. Servers usually send less than 8 KiB.
     static let maximumHeaderBytes = 64 << 10
 
     private(set) var headers: [HTTPHeader] = []
     private(set) var headerBytes = 0
-    /// Whether the empty line that ends the headers has come: libcurl takes a connection that closes before as an empty body.
+    /// Whether the empty line that ends the headers has come. If a connection closes before that line, libcurl reports an empty body.
     private(set) var headersAreComplete = false
     var body: [UInt8] = []
 
-    /// Takes one header line as libcurl gives it, with its line end; returns false once there are too many bytes of them.
+    /// Takes one header line from libcurl, with its line end. Returns false if the header lines have too many bytes.
     mutating func add(header line: UnsafeBufferPointer<UInt8>) -> Bool {
         headerBytes += line.count
         guard headerBytes <= Self.maximumHeaderBytes else { return false }
@@ -363,7 +378,7 @@ struct ReceivedResponse {
         while let last = text.last, last == 0x0D || last == 0x0A || last == 0x20 || last == 0x09 { text.removeLast() }
         headersAreComplete = text.isEmpty || !body.isEmpty
         if text.starts(with: "HTTP/".utf8), !text.contains(UInt8(ascii: ":")) || headers.isEmpty {
-            headers = []  // a status line: what stood before belonged to an interim response
+            headers = []  // a status line: the headers so far belonged to an interim response
         } else if let colon = text.firstIndex(of: UInt8(ascii: ":")), body.isEmpty {
             let value = text[(colon + 1)...].drop { $0 == 0x20 || $0 == 0x09 }
             headers.append(

@@ -3,28 +3,28 @@ import CRainCurl
 import Glibc
 import RainHTTP
 
-/// What is known of a transfer that libcurl has given up, and what it means for a person: the place that failed (proxy, name, connection,
-/// TLS) and why, in words of ours. libcurl's and OpenSSL's own words appear only where no others are known.
+/// The facts about a transfer that libcurl has ended, and their meaning for people: the place that failed (proxy, name, connection, TLS)
+/// and the reason, in our own text. Text of libcurl and OpenSSL appears only if there is no better one.
 struct TransferFault {
     var code: CURLcode
-    /// libcurl's own text: the precise one, if there is one.
+    /// libcurl's own text: the detailed one, if there is one.
     var text: String
     /// `host` or `host:port`.
     var host: String
     var isEncrypted: Bool
-    /// The proxy that was to carry it.
+    /// The proxy for this transfer.
     var proxy: ProxySetting?
-    /// Whether this transfer opened its connection. On one that was used before, the proxy has answered already.
+    /// Whether this transfer opened its connection. If not, the proxy has already answered on it.
     var isNewConnection = true
-    /// Whether a part of the answer came.
+    /// Whether part of the answer arrived.
     var hasAnswer = false
     /// The proxy's answer to CONNECT; 0 if there was none.
     var connectStatus = 0
-    /// The ways to sign in that the proxy offers and libcurl knows: `CURLAUTH_…`; 0 if none is known.
+    /// The authentication methods that the proxy offers and libcurl knows: `CURLAUTH_…`; 0 if none is known.
     var proxyMethods = 0
-    /// What a SOCKS proxy did, where the code is `CURLE_PROXY`.
+    /// The error of a SOCKS proxy, if the code is `CURLE_PROXY`.
     var proxyError = CURLPX_OK
-    /// `X509_V_…` of OpenSSL; 0 and 1 say nothing.
+    /// `X509_V_…` of OpenSSL; 0 and 1 have no meaning here.
     var verifyResult = 0
     /// `errno` of the last connection.
     var systemError: Int32 = 0
@@ -32,10 +32,14 @@ struct TransferFault {
     var addresses: [String] = []
     /// The environment variable that names the file of certificate authorities, if one does.
     var authoritiesVariable: String?
-    /// This machine's time, by which certificates are valid or not.
+    /// The certificate authorities that replace the system's (``CurlConfiguration/givenAuthorities``).
+    var givenAuthorities: String?
+    /// Whether the connection was accepted and no byte has come on it.
+    var isSilent = false
+    /// This machine's time, against which certificates are checked.
     var now = ""
 
-    /// The kind of failure, and what `host` did or is, as the end of "HOST cannot be reached: …".
+    /// The kind of failure, and the failure of `host` as the end of "HOST cannot be reached: …".
     var meaning: (code: HTTPError.Code, message: String) {
         if let proxy, let fault = proxyFault(proxy) { return fault }
         if let fault = nameFault { return fault }
@@ -47,7 +51,7 @@ struct TransferFault {
             return (kind, "\(hostName(host)) is not an IPv4 address, which has four numbers from 0 to 255")
         case .unresolved:
             return (kind, "its name is not found: it is misspelt, or this machine has no working name service")
-        // What TLS 1.3 reports after the handshake comes with the first read.
+        // A TLS 1.3 alert after the handshake arrives with the first read.
         case .closed where lowercased.contains("alert"): return throughProxy(withOwnAddress(tlsFault))
         case .closed: return (kind, closedFault)
         case .malformed: return (kind, answerFault)
@@ -55,10 +59,10 @@ struct TransferFault {
         }
     }
 
-    /// Of an answer that is there and cannot be read.
+    /// The failure of an answer that arrived but cannot be read.
     private var answerFault: String {
         switch code {
-        // It has no status line. libcurl's own words would be about a protocol that it does not support.
+        // The answer has no status line. libcurl's own text would be about an unsupported protocol.
         case CURLE_UNSUPPORTED_PROTOCOL: "it does not speak HTTP on that port"
         case CURLE_BAD_CONTENT_ENCODING: "its answer is encoded in a way that cannot be read (\(text))"
         default: "its answer is not proper HTTP (\(text))"
@@ -66,12 +70,13 @@ struct TransferFault {
     }
 
     private var closedFault: String {
-        // A server of TLS 1.3 looks for the client's certificate after the client's handshake is over (RFC 8446, 4.4.2.4), and some say nothing.
+        // A TLS 1.3 server checks for the client's certificate after the client's handshake is over (RFC 8446, 4.4.2.4), and some servers
+        // send no alert.
         let silent =
             !isNewConnection || hasAnswer
             ? ""
             : !isEncrypted
-                ? ": that port may want https://, or belong to another protocol (check the scheme and the port of the address)"
+                ? ": that port may require https://, or belong to another protocol (check the scheme and the port of the address)"
                 : " right after the secure connection was made: it may require a client certificate, which this program does not have, or be "
                     + "overloaded"
         return switch code {
@@ -87,33 +92,34 @@ struct TransferFault {
 
     // MARK: proxies
 
-    /// Nil where the proxy has opened the way, so that the failure is beyond it.
+    /// Returns nil if the proxy has opened the tunnel, so that the failure is beyond it.
     private func proxyFault(_ proxy: ProxySetting) -> (code: HTTPError.Code, message: String)? {
         let name = "the proxy \(proxy.place), which \(proxy.variable) names,"
-        let notOne = "what answers at \(proxy.place), which \(proxy.variable) names, is not a proxy"
+        let notOne = "the server at \(proxy.place), which \(proxy.variable) names, is not a proxy"
         switch connectStatus {
         case 200..<300: return nil
-        // libcurl signs in by Basic unless told otherwise (its manual, CURLOPT_PROXYAUTH).
+        // libcurl uses only Basic by default (its manual, CURLOPT_PROXYAUTH).
         case 407 where proxyMethods != 0 && proxyMethods & 1 == 0:
             let ways = [(2, "Digest"), (4, "Negotiate"), (8, "NTLM")].filter { proxyMethods & $0.0 != 0 }.map { $0.1 }
             let offer = ways.isEmpty ? "another method" : ways.joined(separator: " or ")
             return (
-                .proxyRefused, "\(name) wants a sign-in by \(offer) (HTTP 407), and this program has only Basic"
+                .proxyRefused, "\(name) requires a sign-in by \(offer) (HTTP 407), and this program supports only Basic"
             )
         case 407 where proxy.hasCredentials:
             return (.proxyRefused, "\(name) does not accept the user name and password that are given there (HTTP 407)")
         case 407:
             return (
                 .proxyRefused,
-                "\(name) wants a user name and a password (HTTP 407), as in http://USER:PASSWORD@\(proxy.place)"
+                "\(name) requires a user name and a password (HTTP 407), as in http://USER:PASSWORD@\(proxy.place)"
             )
         case 400, 404, 405, 501: return (.proxyRefused, "\(notOne) (HTTP \(connectStatus))")
-        case 300..<400: return (.proxyRefused, "\(notOne), or wants a sign-in in the browser (HTTP \(connectStatus))")
+        case 300..<400:
+            return (.proxyRefused, "\(notOne), or requires a sign-in in the browser (HTTP \(connectStatus))")
         case 500...: return (.proxy, "\(name) cannot reach it (HTTP \(connectStatus))")
         case 1...: return (.proxyRefused, "\(name) does not let this machine reach it (HTTP \(connectStatus))")
         default: break
         }
-        // Without an error of the syntax, libcurl may have taken a part of a password for the host.
+        // Although the syntax is valid, libcurl may have taken a part of a password for the host.
         if says("unsupported proxy") || (code == CURLE_COULDNT_RESOLVE_PROXY && proxy.problem != nil) {
             let why = proxy.problem.map { ": \($0)" } ?? ""
             return (.proxyRefused, "\(proxy.variable) does not hold the address of a proxy\(why)")
@@ -131,19 +137,20 @@ struct TransferFault {
             return (.proxy, "\(name) closed the connection: it may not be a proxy")
         default: break
         }
-        // Plain HTTP has no CONNECT, so what comes later may be the server's.
+        // Plain HTTP has no CONNECT, so a later failure may be the server's.
         guard errorCode(code) == .tls, isEncrypted else { return nil }
-        return (.proxyRefused, "\(name) opens no secure connection (\(tlsFault.message))")
+        return (.proxyRefused, "\(name) does not open a secure connection (\(tlsFault.message))")
     }
 
-    /// Nil where the SOCKS proxy has done its part, as far as libcurl tells: it reports no status of the tunnel, so silence and a closed
-    /// connection count as the server's.
+    /// Returns nil if the SOCKS proxy has done its part, as far as libcurl reports. libcurl reports no status of the tunnel, so a closed
+    /// connection, and silence after the proxy's first byte, count as the server's.
     private func socksFault(
         _ proxy: ProxySetting, _ name: String, _ notOne: String
     ) -> (code: HTTPError.Code, message: String)? {
         switch code {
         case CURLE_COULDNT_RESOLVE_PROXY: return (.proxy, "the name of \(name) is not found")
         case CURLE_COULDNT_CONNECT: return (.proxy, "\(name) cannot be reached: \(connectionFault)")
+        case CURLE_OPERATION_TIMEDOUT where isSilent: return (.timeout, "\(name) did not answer in time")
         case CURLE_PROXY: break
         default: return nil
         }
@@ -155,7 +162,7 @@ struct TransferFault {
                 .proxyRefused,
                 proxy.hasCredentials
                     ? "\(name) does not accept the user name and password that are given there"
-                    : "\(name) wants a user name and a password, as in \(proxy.scheme)://USER:PASSWORD@\(proxy.place)"
+                    : "\(name) requires a user name and a password, as in \(proxy.scheme)://USER:PASSWORD@\(proxy.place)"
             )
         case CURLPX_LONG_USER, CURLPX_LONG_PASSWD:
             return (.proxyRefused, "\(proxy.variable) has a user name or a password of more than 255 bytes")
@@ -172,7 +179,7 @@ struct TransferFault {
         }
     }
 
-    /// Why a SOCKS proxy did not connect to the host (RFC 1928, section 6); nil where it gave no such answer.
+    /// The SOCKS proxy's reason for not connecting to the host (RFC 1928, section 6); nil if it gave none.
     private var socksReply: String? {
         switch proxyError {
         case CURLPX_REPLY_CONNECTION_REFUSED: "connection refused"
@@ -190,22 +197,22 @@ struct TransferFault {
         }
     }
 
-    /// Adds the proxy to a fault of TLS in a tunnel: whatever answered CONNECT may also have answered in the server's place.
+    /// Adds the proxy to a TLS failure in a tunnel, because the proxy may also have answered in the server's place.
     private func throughProxy(
         _ fault: (code: HTTPError.Code, message: String)
     ) -> (code: HTTPError.Code, message: String) {
         guard let proxy, 200..<300 ~= connectStatus else { return fault }
         let name = "\(proxy.place), which \(proxy.variable) names,"
         if speaksNoTLS {
-            // Port 443 is HTTPS's; on another one the server may speak another protocol.
+            // Port 443 is for HTTPS; on another port the server may speak another protocol.
             let isUsualPort = hostName(host) == host || host.hasSuffix(":443")
             return isUsualPort
                 ? (
                     .proxyRefused,
-                    "what answers at \(name) is not a proxy, or answers in the server's place: it accepted CONNECT (HTTP \(connectStatus)), "
+                    "the server at \(name) is not a proxy, or answers in the target's place: it accepted CONNECT (HTTP \(connectStatus)), "
                         + "but the data after that is not TLS"
                 )
-                : (.tls, "\(fault.message); or what answers at \(name) is not a proxy")
+                : (.tls, "\(fault.message); or the server at \(name) is not a proxy")
         }
         guard isUntrusted || namesAnother else { return fault }
         return (fault.code, "\(fault.message), and the proxy \(name) may have put it in the server's place")
@@ -213,18 +220,18 @@ struct TransferFault {
 
     // MARK: names and connections
 
-    /// Whether the host is given by a name that belongs to another machine.
+    /// Whether the host is a name of another machine.
     private var isForeignName: Bool {
         let name = hostName(host)
         return !isNearby(name) && !name.hasPrefix("[") && !name.allSatisfy { $0.isNumber || $0 == "." }
     }
 
-    /// Whether the host consists of numbers and dots, as no name does: no top-level domain is a number.
+    /// Whether the host consists of numbers and dots. No name does, because no top-level domain is a number.
     private var looksLikeAddress: Bool {
         hostName(host).utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
     }
 
-    /// Whether the name of another machine leads to this one. Linux connects 0.0.0.0 and :: to it, too.
+    /// Whether the name of another machine resolves to this one. Linux connects 0.0.0.0 and :: to this machine, too.
     private var leadsHere: Bool {
         isForeignName && proxy == nil && !addresses.isEmpty
             && addresses.allSatisfy {
@@ -232,7 +239,7 @@ struct TransferFault {
             }
     }
 
-    /// Adds that the name leads to this machine: the service may run here, or /etc/hosts or a DNS blocker is the cause.
+    /// Adds that the name resolves to this machine: the service may run here, or /etc/hosts or a DNS blocker is the cause.
     private func withOwnAddress(
         _ fault: (code: HTTPError.Code, message: String)
     ) -> (code: HTTPError.Code, message: String) {
@@ -241,19 +248,19 @@ struct TransferFault {
         return (fault.code, "\(fault.message), and its name leads to this machine (\(addresses[0]))")
     }
 
-    /// An address that the name must not have, where no connection was made.
+    /// The failure of a name that has a wrong address, if no connection was made.
     private var nameFault: (code: HTTPError.Code, message: String)? {
         guard isForeignName, proxy == nil, !addresses.isEmpty, errorCode(code) == .unreachable else { return nil }
         if let nowhere = addresses.first(where: { ["0.0.0.0", "::"].contains($0) }) {
             return (
                 .unreachable,
-                "its name leads to \(nowhere), which is nobody's address: a DNS blocker, a filter of this network or /etc/hosts blocks it"
+                "its name leads to \(nowhere), which is not the address of any machine: a DNS blocker, a filter of this network or /etc/hosts blocks it"
             )
         }
         if leadsHere {
             return (
                 .unreachable,
-                "its name leads to this machine (\(addresses[0])), where the service is not: look into /etc/hosts and at DNS blockers"
+                "its name leads to this machine (\(addresses[0])), where the service does not run: check /etc/hosts and DNS blockers"
             )
         }
         return nil
@@ -283,12 +290,12 @@ struct TransferFault {
 
     private var tlsFault: (code: HTTPError.Code, message: String) {
         if let message = certificateFault { return (.tls, message) }
-        // Of OpenSSL 3 (ssl_err.c) and of libcurl's openssl.c.
+        // Texts of OpenSSL 3 (ssl_err.c) and of libcurl's openssl.c.
         if says("certificate required", "client certificate") || code == CURLE_SSL_CLIENTCERT {
             return (.tls, "it requires a client certificate, which this program does not have")
         }
         if says("protocol version", "unsupported protocol") {
-            return (.tls, "it speaks only versions of TLS that are too old: 1.2 is the oldest that is accepted here")
+            return (.tls, "it supports only versions of TLS that are too old: the oldest accepted version is 1.2")
         }
         if speaksNoTLS {
             return (
@@ -324,7 +331,7 @@ struct TransferFault {
         return (.tls, text)
     }
 
-    /// Nil where it was not the certificate.
+    /// Nil if the certificate was not the cause.
     private var certificateFault: String? {
         if code == CURLE_SSL_CACERT_BADFILE {
             return authoritiesFault
@@ -334,16 +341,27 @@ struct TransferFault {
         }
         if namesAnother { return "its certificate is for another name" }
         let clock = now.isEmpty ? "" : ", which shows \(now)"
-        // Of OpenSSL's x509_vfy.h.
+        // Numbers of OpenSSL's x509_vfy.h.
         switch verifyResult {
         case 9, 13: return "its certificate is not valid yet by this machine's clock\(clock): check the clock first"
         case 10, 14: return "its certificate has expired by this machine's clock\(clock): check the clock first"
         case 18:
             return "its certificate is self-signed, so that nobody vouches for it"
+                + (givenAuthorities.map { ", and is not in \($0)" } ?? "")
         case 2, 19, 20, 21, 27:
+            // With 20 and 21 the chain ends before an authority. It may be known, and the certificate before it was not sent.
+            let incomplete =
+                [20, 21].contains(verifyResult) ? ", or the server does not send its intermediate certificate" : ""
+            if let givenAuthorities {
+                return
+                    "its certificate is from an authority that is not in \(givenAuthorities) (no other authorities are trusted)\(incomplete)"
+            }
             return
-                "its certificate is from an authority that this machine does not trust: its operator's own, or something on the way that opens "
-                + "secure connections"
+                "its certificate is from an authority that this machine does not trust (its operator's own, or something on the way that opens "
+                + "secure connections)\(incomplete)"
+        case 24:
+            return "its certificate is signed by one that is not an authority's (it lacks CA:TRUE)"
+                + (givenAuthorities.map { "; check \($0)" } ?? "")
         case 23: return "its certificate has been revoked"
         case 26: return "its certificate is not one for servers (its extended key usage does not allow it)"
         case 66, 67, 68: return "its key or its certificate's signature is too weak"
@@ -351,14 +369,14 @@ struct TransferFault {
         }
     }
 
-    /// libcurl compares the names itself; OpenSSL's numbers are those of a mismatch.
+    /// libcurl compares the names itself. The numbers are OpenSSL's for a mismatch.
     private var namesAnother: Bool {
         says("subject name", "target host name", "common name") || [62, 64].contains(verifyResult)
     }
 
     private var isUntrusted: Bool { [2, 18, 19, 20, 21, 27].contains(verifyResult) }
 
-    /// Of a file of certificate authorities that OpenSSL does not take.
+    /// The failure of a file of certificate authorities that OpenSSL does not accept.
     private var authoritiesFault: String {
         guard let mark = text.firstRange(of: "certificate file: ") else {
             return "the file of certificate authorities cannot be read, or holds no certificate (\(text))"
@@ -371,13 +389,13 @@ struct TransferFault {
 }
 
 extension TransferFault {
-    /// - Parameter errorText: of `CURLOPT_ERRORBUFFER`.
+    /// - Parameter errorText: the text in `CURLOPT_ERRORBUFFER`.
     init(
         _ code: CURLcode, _ easy: UnsafeMutableRawPointer, _ target: RequestTarget, errorText: String,
         addresses: [String] = [], proxy: ProxySetting? = nil
     ) {
         let general = String(cString: curl.pointee.easy_strerror(code))
-        // libcurl's detailed message may quote the response. About connecting it names host, address and certificate only.
+        // libcurl's detailed message may quote the response. A message about connecting names only host, address and certificate.
         let isAboutConnecting = [.unresolved, .unreachable, .tls].contains(errorCode(code))
         let isPrecise =
             isAboutConnecting || errorText.hasPrefix("CONNECT tunnel failed") || errorText.hasPrefix("Proxy CONNECT")
@@ -385,6 +403,11 @@ extension TransferFault {
         self.init(
             code: code, text: isPrecise && !errorText.isEmpty ? errorText : general, host: target.host,
             isEncrypted: target.isEncrypted)
+        // libcurl reports this as a failure to receive. Its text may quote the answer.
+        if code == CURLE_RECV_ERROR, errorText.contains("chunk") {
+            self.code = CURLE_WEIRD_SERVER_REPLY
+            text = "its chunked encoding is broken"
+        }
         self.addresses = addresses
         if target.mayUseProxy {
             self.proxy = proxy ?? ProxySetting(for: target.host, isEncrypted: target.isEncrypted, environment)
@@ -407,7 +430,7 @@ extension TransferFault {
         }
     }
 
-    /// In UTC, to the minute.
+    /// The time in UTC, to the minute.
     private static func currentTime() -> String {
         var seconds = time(nil)
         var parts = tm()
@@ -418,10 +441,10 @@ extension TransferFault {
     }
 }
 
-/// The address of a socket, as text; nil for one that is not of the internet.
+/// Returns the address of a socket as text; nil if it is not an internet address.
 func addressText(_ address: UnsafePointer<curl_sockaddr>) -> String? {
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    // It is longer than its declaration says (curl/curl.h).
+    // The structure is longer than its declaration (curl/curl.h).
     let start = UnsafeRawPointer(address) + MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
     let source: UnsafeRawPointer
     switch address.pointee.family {
@@ -433,7 +456,7 @@ func addressText(_ address: UnsafePointer<curl_sockaddr>) -> String? {
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
-/// libcurl's many causes, as the few that make a difference to a caller.
+/// Maps libcurl's many errors to the few that matter to a caller.
 func errorCode(_ code: CURLcode) -> HTTPError.Code {
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .unresolved
@@ -447,7 +470,7 @@ func errorCode(_ code: CURLcode) -> HTTPError.Code {
     // A header line beyond libcurl's own limit is reported as lack of memory.
     case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY: .tooLarge
     case CURLE_URL_MALFORMAT: .invalidRequest
-    // The first is an answer without a status line: HTTP/0.9, or no HTTP at all.
+    // The first is an answer without a status line: HTTP/0.9, or not HTTP.
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_HTTP2,
         CURLE_HTTP2_STREAM, CURLE_WRITE_ERROR:
         .malformed

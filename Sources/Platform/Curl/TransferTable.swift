@@ -3,24 +3,24 @@ import CRainCurl
 import RainHTTP
 import Synchronization
 
-/// All transfers of one client, and the connections that are kept by name. Used by one thread at a time.
+/// All transfers of one client, and the connections that are kept by name. Only one thread at a time uses it.
 final class TransferTable {
     let multi: UnsafeMutableRawPointer
-    /// Whether the transfer that ended last took no longer than ``CurlDriver/patience``.
+    /// Whether the last finished transfer took no longer than ``CurlDriver/patience``.
     private(set) var lastWasQuick = true
     private let configuration: CurlConfiguration
     private var running: [UnsafeMutableRawPointer: Transfer] = [:]
-    /// When the first of them has to be done; that one may be done already.
+    /// The earliest deadline of the transfers, which may have been that of a finished one.
     private var nextLimit: ContinuousClock.Instant?
-    /// The transfers that were under way when another one met its deadline: they may be on the same connection, which may be dead.
+    /// The transfers that were running when another one met its deadline. They may use the same connection, which may be dead.
     private var suspects: Set<UnsafeMutableRawPointer> = []
     private var kept: [String: KeptConnection] = [:]
     private var uses = 0
-    /// Handles of transfers that went well, to be used again: setting one up takes longer than a server nearby.
+    /// Handles of successful transfers, to be used again: setting up a handle takes longer than the answer of a nearby server.
     private var idleHandles: [UnsafeMutableRawPointer] = []
 
-    /// A connection cache of its own for one name, so that no other request uses that connection, and the requests that wait for it: they
-    /// go one after the other.
+    /// A separate connection cache for one name, so that no other request uses that connection, and the requests that wait for it. They run
+    /// one after the other.
     private final class KeptConnection {
         let share: UnsafeMutableRawPointer
         var isBusy = false
@@ -38,7 +38,7 @@ final class TransferTable {
     }
 
     private static let maximumIdleHandles = 4
-    /// More names than this are not in use at once on any machine we know of; the longest unused is closed for a new one.
+    /// No machine that we know of uses more names at once. The longest unused one is closed for a new one.
     private static let maximumKept = 32
 
     init?(configuration: CurlConfiguration) {
@@ -49,7 +49,7 @@ final class TransferTable {
 
     deinit { _ = curl.pointee.multi_cleanup(multi) }
 
-    /// Whether no transfer is under way. A request that waits for a kept connection always waits for a transfer that is.
+    /// Whether no transfer is running. A request that waits for a kept connection always waits for a running transfer.
     var isIdle: Bool { running.isEmpty }
 
     func start(_ pending: PendingTransfer) {
@@ -81,7 +81,7 @@ final class TransferTable {
         if connection.isBusy { connection.isClosing = true } else { kept[name] = nil }
     }
 
-    /// Lets libcurl work on whatever is ready, and hands out what is done.
+    /// Lets libcurl work on all ready transfers, and returns the finished ones to their callers.
     func perform() {
         if !kept.isEmpty { expireWaiting() }
         var count: Int32 = 0
@@ -97,15 +97,15 @@ final class TransferTable {
         expireRunning()
     }
 
-    /// A connection that was shut down for the sake of a deadline or a cancellation ends with another error.
+    /// A connection that was shut down because of a deadline or a cancellation ends with another error.
     private func outcome(of transfer: Transfer, _ result: CURLcode) -> Result<HTTPResponse, HTTPError> {
         let pending = transfer.pending
         if result != CURLE_OK, pending.ticket.isCancelled { return .failure(transfer.cancelled("cancelled")) }
         return transfer.outcome(result != CURLE_OK && pending.limit <= .now ? CURLE_OPERATION_TIMEDOUT : result)
     }
 
-    /// The deadlines are kept here and not by libcurl: a transfer that libcurl gives up leaves its HTTP/2 connection to the next one, which
-    /// waits in vain as well if the path to the server is broken silently.
+    /// The table enforces the deadlines, not libcurl. If libcurl ended a transfer, the next one would get its HTTP/2 connection, and would
+    /// wait without success if the path to the server is silently broken.
     private func expireRunning() {
         guard let earliest = nextLimit, earliest <= .now else { return }
         let expired = running.filter { $0.value.pending.limit <= .now }
@@ -120,7 +120,7 @@ final class TransferTable {
         nextLimit = running.values.lazy.map(\.pending.limit).min()
     }
 
-    /// How long to sleep at most; libcurl wakes earlier for its own timers.
+    /// The maximum time to sleep; libcurl wakes earlier for its own timers.
     var pollMilliseconds: Int32 {
         var next = nextLimit
         for connection in kept.values {
@@ -146,13 +146,13 @@ final class TransferTable {
     }
 
     private func begin(_ pending: PendingTransfer, share: UnsafeMutableRawPointer?) {
-        // What shares a connection has a handle of its own: a handle cannot be taken from one share to another.
+        // A transfer that shares a connection gets its own handle, because a handle cannot move from one share to another.
         let idle = share == nil ? idleHandles.popLast() : nil
         guard let easy = idle ?? Transfer.makeHandle(configuration) else {
             finish(pending, .failure(pending.error(.unreachable, "out of memory")))
             return release(pending)
         }
-        let transfer = Transfer(pending, easy: easy, share: share, configuration.overrides)
+        let transfer = Transfer(pending, easy: easy, share: share, configuration)
         if suspects.contains(where: { running[$0].map { $0.isPooled(to: pending.target.host) } ?? false }),
             pending.request.connection == .pooled
         {
@@ -163,8 +163,8 @@ final class TransferTable {
         _ = curl.pointee.multi_add_handle(multi, transfer.easy)
     }
 
-    /// Removing a handle in mid-transfer closes its connection: the server sees the cancellation. One that others use as well is closed
-    /// with the last of them, unless that one goes well.
+    /// Removing a handle during a transfer closes its connection, so the server sees the cancellation. A connection that others use as well
+    /// is closed with the last of them, unless that one succeeds.
     private func end(
         _ easy: UnsafeMutableRawPointer, _ transfer: Transfer, _ result: Result<HTTPResponse, HTTPError>
     ) {
@@ -202,7 +202,7 @@ final class TransferTable {
         return connection
     }
 
-    /// The connection is free for the next transfer that waits.
+    /// Gives the connection to the next transfer that waits.
     private func release(_ pending: PendingTransfer) {
         guard case .kept(let name) = pending.request.connection, let connection = kept[name] else { return }
         if !connection.waiting.isEmpty {
@@ -230,7 +230,7 @@ func milliseconds(until limit: ContinuousClock.Instant) -> Int64 {
     return max(1, left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000 + 1)
 }
 
-/// A request on its way to libcurl, and the caller that waits for the outcome.
+/// A request for libcurl, and the caller that waits for the outcome.
 final class PendingTransfer: Sendable {
     let ticket: TransferHandle
     let request: HTTPRequest
@@ -254,21 +254,21 @@ final class PendingTransfer: Sendable {
     }
 }
 
-/// Identifies one transfer, so that it can be cancelled, and records which came first: its start or its cancellation. The cancellation
-/// comes first where the calling task was cancelled already.
+/// Identifies one transfer, so that it can be cancelled, and records whether its start or its cancellation came first. The cancellation
+/// comes first if the calling task was already cancelled.
 final class TransferHandle: Sendable {
     private enum State: Int, AtomicRepresentable { case new, started, cancelled }
 
     private let state = Atomic(State.new)
 
-    /// False if it is cancelled already.
+    /// Returns false if it is already cancelled.
     func start() -> Bool {
         state.compareExchange(expected: .new, desired: .started, ordering: .acquiringAndReleasing).exchanged
     }
 
-    /// Whether the caller does not want it any more.
+    /// Whether the caller has cancelled it.
     var isCancelled: Bool { state.load(ordering: .acquiring) == .cancelled }
 
-    /// Whether it was started before, so that there is something to stop.
+    /// Returns whether it was started before, so that there is a transfer to stop.
     func cancel() -> Bool { state.exchange(.cancelled, ordering: .acquiringAndReleasing) == .started }
 }

@@ -2,10 +2,10 @@
 import RainIO
 import Synchronization
 
-/// A connection to a bus on a thread of its own, for callers that wait asynchronously.
+/// A connection to a bus on its own thread, for callers that wait asynchronously.
 ///
-/// Signals and incoming calls are passed to closures on that thread, in the order of their arrival and before any reply that arrived later.
-/// A client that keeps a copy of a service's objects therefore sees each change before the answer that builds on it.
+/// Signals and incoming calls are passed to closures on that thread, in the order of their arrival and before any later reply. So a client
+/// that keeps a copy of a service's objects sees each change before an answer that depends on it.
 public final class DBusClient: Sendable {
     /// The answer to an incoming call.
     public enum Answer: Sendable {
@@ -14,18 +14,18 @@ public final class DBusClient: Sendable {
         /// The call failed: a D-Bus error name, such as `org.bluez.Error.Rejected`, and a text for people.
         case error(name: String, message: String)
 
-        /// For a method that this program does not have.
+        /// The answer for a method that this program does not have.
         public static let unknown = Answer.error(
             name: DBusErrorName.unknownMethod, message: "No such method here.")
     }
 
-    /// What is called with what arrives. All of it runs on the connection's thread, so a slow closure delays everything that follows.
+    /// The closures for incoming messages. They run on the connection's thread, so a slow closure delays all later messages.
     public struct Handlers: Sendable {
         /// Decides by the head of a signal or a call whether the rest of it is read. A refused call is answered with `AccessDenied`.
         public var admits: @Sendable (DBusMessage) -> Bool
         /// Takes a signal that `admits` has accepted.
         public var signal: @Sendable (DBusMessage) -> Void
-        /// Answers a call to this connection. The answer is dropped where the caller expects none.
+        /// Answers a call to this connection. The answer is dropped if the caller expects none.
         public var call: @Sendable (DBusMessage) -> Answer
         /// Called once when the connection is lost; not after ``DBusClient/close()``.
         public var lost: @Sendable (DBusError) -> Void
@@ -49,13 +49,13 @@ public final class DBusClient: Sendable {
 
     /// Connects, on a new thread.
     ///
-    /// - Throws: `unavailable`, `accessDenied` or `timeout`, as ``DBusConnection`` does; `cancelled`.
+    /// - Throws: `unavailable`, `accessDenied` or `timeout`, like ``DBusConnection``; `cancelled`.
     public static func connect(
         _ address: DBusAddress, within limit: Duration = .seconds(2), handlers: Handlers = Handlers()
     ) async throws(DBusError) -> DBusClient {
         let queue = try CallQueue()
         guard startThread({ BusThread(queue, handlers).run(address, within: limit) }) == 0 else {
-            throw DBusError(.unavailable, message: "No thread can be started.")
+            throw DBusError(.unavailable, message: "The system could not start a thread.")
         }
         try await queue.start.value { queue.close() }.get()
         return DBusClient(queue)
@@ -65,9 +65,10 @@ public final class DBusClient: Sendable {
 
     /// Calls a method, and waits for its answer.
     ///
-    /// - Parameter inOrder: called with the answer on the connection's thread, before anything that arrived after it, for clients that
-    ///   keep a copy of a service's objects. The caller itself resumes some time later.
-    /// - Throws: `remote` with the error's name; `timeout`; `cancelled` at once when the calling task is; `disconnected`; `malformed`.
+    /// - Parameter inOrder: called with the answer on the connection's thread, before all later messages, for clients that keep a copy of a
+    ///   service's objects. The caller itself resumes some time later.
+    /// - Throws: `remote` with the error's name; `timeout`; `cancelled` at once if the calling task is cancelled; `disconnected`;
+    ///   `malformed`.
     @discardableResult
     public func call(
         _ call: DBusCall, within limit: Duration, inOrder: (@Sendable ([DBusValue]) -> Void)? = nil
@@ -88,12 +89,12 @@ public final class DBusClient: Sendable {
         _ = try? await self.call(call, within: .seconds(2))
     }
 
-    /// Asks the bus for the signals that fit a match rule of D-Bus, such as `type='signal',sender='org.bluez',path_namespace='/org/bluez'`.
+    /// Subscribes to the signals that fit a match rule of D-Bus, such as `type='signal',sender='org.bluez',path_namespace='/org/bluez'`.
     public func match(_ rule: String, within limit: Duration = .seconds(2)) async throws(DBusError) {
         try await call(.bus("AddMatch", [.string(rule)]), within: limit)
     }
 
-    /// Ends the connection; calls under way end with `cancelled`. Closing twice is harmless.
+    /// Ends the connection. Pending calls throw `cancelled`. Closing twice is harmless.
     public func close() { queue.close() }
 }
 
@@ -101,7 +102,7 @@ public final class DBusClient: Sendable {
 final class BusThread {
     private let queue: CallQueue
     private let handlers: DBusClient.Handlers
-    /// Calls that were sent, by serial.
+    /// The sent calls, by serial number.
     private var sent: [UInt64: CallQueue.PendingCall] = [:]
 
     init(_ queue: CallQueue, _ handlers: DBusClient.Handlers) {
@@ -184,7 +185,7 @@ final class BusThread {
     }
 }
 
-/// What callers and the bus's thread share.
+/// The state that the callers and the bus's thread share.
 final class CallQueue: Sendable {
     typealias CallWaiter = Waiter<Result<[DBusValue], DBusError>>
 
@@ -198,25 +199,27 @@ final class CallQueue: Sendable {
     private struct State {
         var nextID = 0
         var unsent: [PendingCall] = []
-        /// The waiting callers, by the number of their call; each is removed when its call is answered.
+        /// The waiting callers, by the number of their call. Each is removed when its call is answered.
         var calls: [Int: CallWaiter] = [:]
         /// Why no further call will be answered; nil while the connection works.
         var end: DBusError?
     }
 
-    /// Whether the connection was made.
+    /// Completes when the connection is made or has failed.
     let start = Waiter<Result<Void, DBusError>>()
     private let state = Mutex(State())
-    /// Wakes the bus's thread when there is something to do.
+    /// Wakes the bus's thread when there is work.
     let wakeup: WakePipe
 
     init() throws(DBusError) {
-        guard let wakeup = WakePipe() else { throw DBusError(.unavailable, message: "No descriptor for D-Bus.") }
+        guard let wakeup = WakePipe() else {
+            throw DBusError(.unavailable, message: "No file descriptor is available for D-Bus.")
+        }
         self.wakeup = wakeup
     }
 
     /// - Returns: the number of the call.
-    /// - Throws: why no further call will be answered.
+    /// - Throws: the reason why no further call will be answered.
     func post(
         _ call: DBusCall, deadline: UInt64, _ inOrder: (@Sendable ([DBusValue]) -> Void)?, _ waiter: CallWaiter
     ) throws(DBusError) -> Int {
@@ -237,7 +240,7 @@ final class CallQueue: Sendable {
         state.withLock { $0.calls.removeValue(forKey: id) }?.resume(returning: result)
     }
 
-    /// The calls to be sent; nil once the queue is closed.
+    /// Returns the calls to send; nil once the queue is closed.
     func take() -> [PendingCall]? {
         wakeup.drain()
         return state.withLock { state in
@@ -264,16 +267,16 @@ final class CallQueue: Sendable {
 
 /// Tracks which connection owns a well-known name on a bus, and so which messages come from that service.
 ///
-/// Match rules only filter broadcasts. A message that is sent to this connection alone arrives whatever the rules say, and the system's bus
-/// lets every user send signals. The sender's name can be trusted: the bus writes it (D-Bus specification, "Message Bus Message Routing"),
-/// and no two connections have the same unique name.
+/// Match rules only filter broadcasts. A message to this connection alone arrives whatever the rules are, and the system's bus lets every
+/// user send signals. The sender's name can be trusted: the bus writes it (D-Bus specification, "Message Bus Message Routing"), and no two
+/// connections have the same unique name.
 public struct DBusNameOwner: Sendable {
-    /// The bus itself.
+    /// The name of the bus itself.
     public static let bus = "org.freedesktop.DBus"
 
-    /// The well-known name whose owner is followed, such as `org.bluez`.
+    /// The well-known name whose owner is tracked, such as `org.bluez`.
     public let name: String
-    /// The owner's own name, such as `:1.7`; nil while there is none, and before it is known.
+    /// The owner's unique name, such as `:1.7`; nil if there is no owner, and before it is known.
     public private(set) var current: String?
     private var isTold = false
 
@@ -284,22 +287,22 @@ public struct DBusNameOwner: Sendable {
         "type='signal',sender='\(Self.bus)',interface='\(Self.bus)',member='NameOwnerChanged',arg0='\(name)'"
     }
 
-    /// The call that asks the bus for the owner; its answer goes to ``learn(_:)``. Send it after adding ``rule``, or a change may be
+    /// The call that asks the bus for the owner. Pass its answer to ``learn(_:)``. Send it after adding ``rule``, or a change may be
     /// missed.
     public var question: DBusCall { .bus("GetNameOwner", [.string(name)]) }
 
-    /// Takes the answer to ``question``, unless a signal has brought a newer owner meanwhile.
+    /// Takes the answer to ``question``, unless a signal has already brought a newer owner.
     public mutating func learn(_ answer: [DBusValue]) {
         if !isTold { current = answer.first?.text }
     }
 
-    /// Whether it comes from the service or from the bus.
+    /// Whether the message comes from the service or from the bus.
     public func admits(_ message: DBusMessage) -> Bool {
         guard let sender = message.sender else { return false }
         return sender == current || sender == Self.bus
     }
 
-    /// Whether the service itself sent it.
+    /// Whether the service itself sent the message.
     public func sent(_ message: DBusMessage) -> Bool { message.sender != nil && message.sender == current }
 
     /// Takes a signal. If it reports a change of the owner, returns whether the service is there now; otherwise returns nil.

@@ -4,13 +4,13 @@ import RainIO
 
 /// One connection to a bus, used from one thread.
 ///
-/// A loop polls ``descriptor`` for ``events``, until ``due`` at the latest, and then calls ``drain(admitting:_:)`` in either case. Replies
-/// to calls that ``send(_:)`` sent come out of it like all other messages, with the call's number in ``DBusMessage/replySerial``; waiting
-/// for them, with a deadline, is the caller's task. `org.freedesktop.DBus.Peer` is answered by sd-bus.
+/// A loop polls ``descriptor`` for ``events``, until ``due`` at the latest. Then it calls ``drain(admitting:_:)`` in either case. That
+/// returns replies to calls of ``send(_:)`` like all other messages, with the call's number in ``DBusMessage/replySerial``. The caller
+/// itself waits for replies and enforces deadlines. sd-bus answers `org.freedesktop.DBus.Peer`.
 ///
-/// It never waits longer than it is told to, and every error is a ``DBusError``.
+/// It never waits longer than the given limit, and every error is a ``DBusError``.
 public final class DBusConnection {
-    /// This connection's own name on the bus, such as `:1.42`.
+    /// This connection's unique name on the bus, such as `:1.42`.
     public let uniqueName: String
 
     let library: SystemdLibrary
@@ -19,9 +19,9 @@ public final class DBusConnection {
     var unanswered = UnansweredCalls<SystemdLibrary.Object>()
     private(set) var isClosed = false
 
-    /// Connects and says hello.
+    /// Connects and registers with the bus.
     ///
-    /// - Throws: `unavailable` where nothing listens, `accessDenied`, or `timeout`.
+    /// - Throws: `unavailable` if nothing listens, `accessDenied`, or `timeout`.
     public init(_ address: DBusAddress, within limit: Duration = .seconds(2)) throws(DBusError) {
         let library = try SystemdLibrary.load()
         var made: SystemdLibrary.Object?
@@ -32,7 +32,7 @@ public final class DBusConnection {
             try Self.connect(library, bus, address, within: limit)
             var name: SystemdLibrary.Text?
             guard library.uniqueName(bus, &name) >= 0, let name else {
-                throw DBusError(.unavailable, message: "D-Bus at \(address) gives this connection no name.")
+                throw DBusError(.unavailable, message: "D-Bus at \(address) did not give this connection a name.")
             }
             uniqueName = String(cString: name)
         } catch {
@@ -47,6 +47,13 @@ public final class DBusConnection {
     private static func connect(
         _ library: SystemdLibrary, _ bus: SystemdLibrary.Object, _ address: DBusAddress, within limit: Duration
     ) throws(DBusError) {
+        guard address.isWellFormed else {
+            throw DBusError(
+                .unavailable,
+                message:
+                    "\"\(address)\" is not an address of D-Bus: such an address names a transport first, as in unix:path=/run/dbus/system_bus_socket."
+            )
+        }
         try check(address.description.withCString { library.setAddress(bus, $0) }, address)
         try check(library.setBusClient(bus, 1), address)
         try check(library.start(bus), address)
@@ -70,7 +77,7 @@ public final class DBusConnection {
         switch -result {
         case EACCES, EPERM:
             throw DBusError(
-                .accessDenied, message: "D-Bus at \(address) does not let this user in: \(reason(-result)).")
+                .accessDenied, message: "D-Bus at \(address) refuses this user: \(reason(-result)).")
         default:
             throw DBusError(.unavailable, message: "D-Bus at \(address) cannot be reached: \(reason(-result)).")
         }
@@ -81,7 +88,7 @@ public final class DBusConnection {
         _ = library.unref(bus)
     }
 
-    /// Ends the connection; what was not sent yet is dropped.
+    /// Ends the connection. Unsent messages are dropped.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -94,15 +101,15 @@ public final class DBusConnection {
     /// The file descriptor to poll for ``events``; -1 once the connection is closed. It belongs to the connection, so do not close it.
     public var descriptor: Int32 { isClosed ? -1 : library.descriptor(bus) }
 
-    /// What to wait for, in the bits of `poll(2)`.
+    /// The events to wait for, in the bits of `poll(2)`.
     public var events: Int16 {
         guard !isClosed else { return 0 }
         let events = library.events(bus)
         return events < 0 ? Int16(POLLIN) : Int16(truncatingIfNeeded: events)
     }
 
-    /// When to call ``drain(admitting:_:)`` at the latest, in microseconds of `CLOCK_MONOTONIC`; nil for never. It is at once while
-    /// messages are left that were read from the socket already, because those do not make ``descriptor`` readable.
+    /// The latest time for ``drain(admitting:_:)``, in microseconds of `CLOCK_MONOTONIC`; nil for never. It is at once while there are
+    /// messages that were already read from the socket, because those do not make ``descriptor`` readable.
     public var due: UInt64? {
         guard !isClosed else { return nil }
         var time = UInt64.max
@@ -110,11 +117,11 @@ public final class DBusConnection {
         return time
     }
 
-    /// The next message, or nil where there is none now. A message that breaks the rules is skipped, and answered with an error if it was a
-    /// call. After ``DBusLimits/turn`` skipped messages the result is nil as well and the rest is ``due`` at once, so that a flood of them
+    /// Returns the next message; nil if there is none now. An invalid message is skipped, and answered with an error if it was a call.
+    /// After ``DBusLimits/turn`` skipped messages the result is nil as well and the rest is ``due`` at once. So a flood of such messages
     /// does not occupy the thread.
     ///
-    /// - Parameter admits: decides by the head of a signal or a call whether the rest of it is read, so a refused message costs next to
+    /// - Parameter admits: decides by the head of a signal or a call whether the rest of it is read. So a refused message costs almost
     ///   nothing, however long it is. A refused call is answered with an error.
     /// - Throws: `disconnected` once the bus is gone.
     public func process(
@@ -125,7 +132,7 @@ public final class DBusConnection {
             var made: SystemdLibrary.Object?
             let result = library.process(bus, &made)
             if result < 0 {
-                // A message that sd-bus itself could not parse.
+                // sd-bus itself could not parse a message.
                 if result == -EBADMSG { continue }
                 throw Self.disconnected
             }
@@ -139,10 +146,10 @@ public final class DBusConnection {
         return nil
     }
 
-    /// Passes the messages that have arrived to `body`, in their order. Returns after ``DBusLimits/turn`` of them, and the rest is ``due``
-    /// at once. Returns early where `body` closes the connection.
+    /// Passes the received messages to `body`, in their order. Returns after ``DBusLimits/turn`` of them, and the rest is ``due`` at once.
+    /// Returns early if `body` closes the connection.
     ///
-    /// - Throws: what ``process(admitting:)`` and `body` throw.
+    /// - Throws: the errors of ``process(admitting:)`` and `body`.
     public func drain(
         admitting admits: (DBusMessage) -> Bool = { _ in true }, _ body: (DBusMessage) throws(DBusError) -> Void
     ) throws(DBusError) {
@@ -165,7 +172,7 @@ public final class DBusConnection {
         if head?.interface == "org.freedesktop.DBus.Local", head?.member == "Disconnected" { throw Self.disconnected }
         if let head, head.kind == .signal || head.kind == .call, !admits(head) {
             if head.kind == .call {
-                refuse(raw, DBusErrorName.accessDenied, "This is not for you to ask.")
+                refuse(raw, DBusErrorName.accessDenied, "Access denied.")
             }
             return nil
         }
@@ -216,10 +223,10 @@ public final class DBusConnection {
 
     // MARK: waiting
 
-    /// Calls and waits for the answer, for the few calls at the start of a service. Other messages that arrive meanwhile are passed to
-    /// `other`.
+    /// Calls a method and waits for the answer, for the few calls at the start of a service. Other messages that arrive meanwhile are
+    /// passed to `other`.
     ///
-    /// - Throws: `remote` with the error's name, `timeout`, and what ``send(_:)`` throws.
+    /// - Throws: `remote` with the error's name, `timeout`, and the errors of ``send(_:)``.
     public func callAndWait(
         _ call: DBusCall, within limit: Duration = .seconds(2), other: (DBusMessage) -> Void = { _ in }
     ) throws(DBusError) -> [DBusValue] {
@@ -257,7 +264,7 @@ public final class DBusConnection {
 }
 
 extension DBusError {
-    /// What an error message says.
+    /// Makes an error of an error reply.
     public init(reply: DBusMessage) {
         self.init(.remote, name: reply.errorName, message: reply.arguments.first?.text ?? "no reason given")
     }
@@ -265,7 +272,7 @@ extension DBusError {
 
 /// Sending: calls, signals, and the answers to calls.
 extension DBusConnection {
-    /// Queues a message and sends as much as goes at once. A reply to a call that wants none, or that was answered already, is dropped.
+    /// Queues a message and sends as much as possible at once. A reply is dropped if the call expects none or was already answered.
     ///
     /// - Returns: the message's number, which its reply carries in ``DBusMessage/replySerial``.
     /// - Throws: `malformed` for values that cannot be sent, `disconnected`.
@@ -334,20 +341,20 @@ extension DBusConnection {
         return made
     }
 
-    /// Answers a call with an error, without passing it to anyone, if its sender expects a reply.
+    /// Answers a call with an error if its sender expects a reply. No handler sees the call.
     func refuse(_ raw: SystemdLibrary.Object, _ name: String, _ text: String) {
         guard library.expectsReply(raw) > 0, let made = try? newError(raw, name, text) else { return }
         _ = library.send(bus, made, nil)
         _ = library.unrefMessage(made)
     }
 
-    /// Sends what is queued, and waits until all of it has gone.
+    /// Sends all queued messages, and waits until they are sent.
     public func flush() throws(DBusError) {
         guard !isClosed, library.flush(bus) >= 0 else { throw Self.disconnected }
     }
 }
 
-/// The incoming calls that were not answered yet, each with what its answer is made from. Their number is bounded: the oldest is dropped
+/// The unanswered incoming calls, each with the object from which its answer is made. Their number is limited: the oldest call is dropped
 /// first.
 struct UnansweredCalls<Call> {
     private struct Caller: Hashable {
@@ -362,12 +369,12 @@ struct UnansweredCalls<Call> {
 
     private let limit: Int
     private var calls: [Caller: Call] = [:]
-    /// The oldest first. Some of these calls may have been answered meanwhile.
+    /// The oldest call comes first. Some of these calls may already have been answered.
     private var callers: [Caller] = []
 
     init(limit: Int = DBusLimits.unanswered) { self.limit = limit }
 
-    /// - Returns: what is dropped in its place: an earlier call of the same number, or, beyond the limit, the oldest call, which is
+    /// - Returns: the call that is dropped instead: an earlier call of the same number, or, beyond the limit, the oldest call, which is
     ///   unlikely to be answered after so long.
     mutating func keep(_ call: Call, of message: DBusMessage) -> Call? {
         let caller = Caller(message)
@@ -379,7 +386,7 @@ struct UnansweredCalls<Call> {
         return oldest
     }
 
-    /// What the answer to a call is made from; nil where it was answered, wants no answer, or was dropped.
+    /// Returns the object from which a call's answer is made; nil if the call was answered, expects no answer, or was dropped.
     mutating func take(_ message: DBusMessage) -> Call? {
         let caller = Caller(message)
         guard let call = calls.removeValue(forKey: caller) else { return nil }
@@ -397,19 +404,31 @@ struct UnansweredCalls<Call> {
     }
 }
 
-/// Where a bus listens.
+/// The address of a bus.
 public struct DBusAddress: Sendable, Hashable, CustomStringConvertible {
-    /// As in the D-Bus specification: `unix:path=/run/dbus/system_bus_socket`, several separated by semicolons.
+    /// The address in the form of the D-Bus specification: `unix:path=/run/dbus/system_bus_socket`; several are separated by semicolons.
     public var description: String
 
-    /// An address that was given.
+    /// Whether each of its parts names a transport before a colon (D-Bus specification, "Server Addresses").
+    var isWellFormed: Bool {
+        let parts = description.split(separator: ";")
+        return !parts.isEmpty
+            && parts.allSatisfy { part in
+                guard let colon = part.firstIndex(of: ":"), colon > part.startIndex else { return false }
+                return part[..<colon].utf8.allSatisfy {
+                    (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || "-_".utf8.contains($0)
+                }
+            }
+    }
+
+    /// Returns the given address.
     public static func at(_ address: String) -> DBusAddress { DBusAddress(description: address) }
 
     /// The system's bus, or the one that `DBUS_SYSTEM_BUS_ADDRESS` names.
     public static var system: DBusAddress {
         let named = getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
         if let named, !named.isEmpty { return .at(named) }
-        // The first is today's place, the second that of machines without /run.
+        // The first is today's path, the second that of machines without /run.
         return .at("unix:path=/run/dbus/system_bus_socket;unix:path=/var/run/dbus/system_bus_socket")
     }
 }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message that came in.
+/// A received message.
 public struct DBusMessage: Sendable {
-    /// What a message is. The raw values are its type on the wire (D-Bus specification, "Message Format").
+    /// The kind of a message. The raw values are its type on the wire (D-Bus specification, "Message Format").
     public enum Kind: UInt8, Sendable { case call = 1, reply, error, signal }
 
-    /// Call, reply, error or signal: it decides which of the other fields are set.
+    /// Call, reply, error or signal. It decides which of the other fields are set.
     public var kind: Kind
     /// The sender's number for this message.
     public var serial: UInt64
-    /// Of a reply or an error: the number of the call, as ``DBusConnection/send(_:)`` returned it.
+    /// For a reply or an error: the number of the call, as returned by ``DBusConnection/send(_:)``.
     public var replySerial: UInt64?
-    /// The unique name of the connection that sent it, such as `:1.7`. The bus writes it, so no sender can claim another's.
+    /// The unique name of the sending connection, such as `:1.7`. The bus writes it, so no sender can fake it.
     public var sender: String?
-    /// The name that it was sent to; nil for a broadcast signal.
+    /// The name of the recipient; nil for a broadcast signal.
     public var destination: String?
-    /// The object that is called, or that sent the signal; nil in replies and errors.
+    /// The called object, or the object that sent the signal; nil in replies and errors.
     public var path: String?
     /// The interface of the called method or of the signal. Calls may leave it out; replies and errors have none.
     public var interface: String?
     /// The name of the called method or of the signal; nil in replies and errors.
     public var member: String?
-    /// Of an error: its name, such as `org.bluez.Error.Failed`.
+    /// For an error: its name, such as `org.bluez.Error.Failed`.
     public var errorName: String?
-    /// Whether the caller wants an answer.
+    /// Whether the caller expects an answer.
     public var expectsReply: Bool
-    /// The values of its body, in their order; empty while only the head is read, as in ``DBusClient/Handlers/admits``.
+    /// The values of the body, in their order; empty while only the head is read, as in ``DBusClient/Handlers/admits``.
     public var arguments: [DBusValue]
 
     public init(
@@ -46,27 +46,27 @@ public struct DBusMessage: Sendable {
         self.arguments = arguments
     }
 
-    /// The types of all arguments: `oa{sv}`.
+    /// The types of all arguments, such as `oa{sv}`.
     public var signature: String { arguments.map(\.signature).joined() }
 }
 
-/// A message to be sent.
+/// A message to send.
 public enum DBusOutgoing: Sendable {
     /// A method call. Its answer has the number of this message in ``DBusMessage/replySerial``.
     case call(DBusCall)
-    /// The answer to a call that ``DBusConnection/process()`` handed out; each call has one.
+    /// The answer to a call from ``DBusConnection/process()``; each call has one answer.
     case reply(to: DBusMessage, [DBusValue])
-    /// The failure of a call, instead of a reply: a D-Bus error name, such as `org.bluez.Error.Rejected`, and a text for people.
+    /// An error as the answer to a call: a D-Bus error name, such as `org.bluez.Error.Rejected`, and a text for people.
     case error(to: DBusMessage, name: String, message: String)
-    /// A signal: to one connection where a destination is given, else to every connection whose match rules fit.
+    /// A signal: to one connection if there is a destination, otherwise to every connection whose match rules fit.
     case signal(path: String, interface: String, member: String, [DBusValue], to: String? = nil)
 }
 
 /// A method call.
 public struct DBusCall: Sendable {
-    /// The name of the service that is called: a well-known one, such as `org.bluez`, or a unique one, such as `:1.42`.
+    /// The name of the called service: a well-known one, such as `org.bluez`, or a unique one, such as `:1.42`.
     public var destination: String
-    /// The path of the object that is called, such as `/org/bluez/hci0`.
+    /// The path of the called object, such as `/org/bluez/hci0`.
     public var path: String
     /// The interface that the method belongs to, such as `org.bluez.Adapter1`.
     public var interface: String
@@ -74,7 +74,7 @@ public struct DBusCall: Sendable {
     public var member: String
     /// The arguments, in the order of the method's signature.
     public var arguments: [DBusValue]
-    /// Whether an answer is wanted. Without one, a failure stays unknown to the caller.
+    /// Whether an answer is expected. Without one, the caller does not learn of a failure.
     public var expectsReply: Bool
 
     public init(
@@ -89,15 +89,15 @@ public struct DBusCall: Sendable {
         self.expectsReply = expectsReply
     }
 
-    /// A call to the bus itself.
+    /// Makes a call to the bus itself.
     public static func bus(_ member: String, _ arguments: [DBusValue] = []) -> DBusCall {
         DBusCall("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member, arguments)
     }
 }
 
-/// One value as D-Bus knows them, with its type.
+/// A D-Bus value with its type.
 public enum DBusValue: Sendable, Hashable {
-    /// `y`: 8 bits without a sign.
+    /// `y`: an unsigned number of 8 bits.
     case byte(UInt8)
     /// `b`.
     case bool(Bool)
@@ -129,10 +129,10 @@ public enum DBusValue: Sendable, Hashable {
     case dictionary([DBusEntry], key: String, value: String)
     /// `(…)`: the members in their order, each of its own type.
     case structure([DBusValue])
-    /// `v`: a value of any type, which travels with it.
+    /// `v`: a value of any type, and its type.
     indirect case variant(DBusValue)
 
-    /// The type of this value, as the specification writes it: `a{sv}`.
+    /// The type of this value in the specification's notation, such as `a{sv}`.
     public var signature: String {
         switch self {
         case .byte: "y"
@@ -169,34 +169,34 @@ public struct DBusEntry: Sendable, Hashable {
     }
 }
 
-// MARK: making the usual ones
+// MARK: Making common values
 
 extension DBusValue {
-    /// `as`.
+    /// Makes an `as`.
     public static func strings(_ strings: [String]) -> DBusValue { .array(strings.map { .string($0) }, of: "s") }
 
-    /// `a{sv}`: each value is wrapped in a variant.
+    /// Makes an `a{sv}`; each value is wrapped in a variant.
     public static func properties(_ properties: [(String, DBusValue)]) -> DBusValue {
         .dictionary(properties.map { DBusEntry(.string($0.0), .variant($0.1)) }, key: "s", value: "v")
     }
 
-    /// `a{qv}`: each value is wrapped in a variant.
+    /// Makes an `a{qv}`; each value is wrapped in a variant.
     public static func numbered(_ properties: [(UInt16, DBusValue)]) -> DBusValue {
         .dictionary(properties.map { DBusEntry(.uint16($0.0), .variant($0.1)) }, key: "q", value: "v")
     }
 }
 
-// MARK: reading; all of these look through variants
+// MARK: Reading; all of these look through variants
 
 extension DBusValue {
-    /// What is inside all variants.
+    /// The value inside all variants.
     public var unwrapped: DBusValue {
         var value = self
         while case .variant(let inner) = value { value = inner }
         return value
     }
 
-    /// A string, an object path or a signature.
+    /// The text of a string, an object path or a signature; nil for any other type.
     public var text: String? {
         switch unwrapped {
         case .string(let text), .objectPath(let text), .signature(let text): text
@@ -204,7 +204,7 @@ extension DBusValue {
         }
     }
 
-    /// Any of the integers that fits.
+    /// The value of any integer that fits; nil for any other type.
     public var integer: Int? {
         switch unwrapped {
         case .byte(let number): Int(number)
@@ -236,7 +236,7 @@ extension DBusValue {
         }
     }
 
-    /// The strings of an array of strings or object paths.
+    /// The strings of an array of strings or object paths; nil for any other type.
     public var texts: [String]? {
         guard case .array(let elements, let signature) = unwrapped, signature == "s" || signature == "o" else {
             return nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Takes the values out of an sd-bus message, within ``DBusLimits``.
+/// Reads the values of an sd-bus message, within ``DBusLimits``.
 struct MessageReader {
     let library: SystemdLibrary
     let message: SystemdLibrary.Object
@@ -18,7 +18,7 @@ struct MessageReader {
         return values
     }
 
-    /// The type of the value that comes next in this container, or nil at its end.
+    /// Returns the type of the next value in this container; nil at its end.
     private func next() throws(DBusError) -> (type: Unicode.Scalar, contents: String)? {
         var type: CChar = 0
         var contents: SystemdLibrary.Text?
@@ -33,7 +33,9 @@ struct MessageReader {
     ) throws(DBusError) -> DBusValue {
         count += 1
         guard count <= DBusLimits.values, depth <= DBusLimits.depth else {
-            throw DBusError(.tooLarge, message: "a message holds more than is read of any")
+            throw DBusError(
+                .tooLarge,
+                message: "a message exceeds the limit of \(DBusLimits.values) values or of \(DBusLimits.depth) levels")
         }
         switch type {
         case "y": return .byte(try basic(type, UInt8(0)))
@@ -59,7 +61,7 @@ struct MessageReader {
             guard let inner = inner.first else { throw Self.unreadable("an empty variant") }
             return .variant(inner)
         default:
-            throw Self.unreadable("a value of type \(type), which nothing here sends")
+            throw Self.unreadable("a value of the unsupported type \(type)")
         }
     }
 
@@ -70,7 +72,7 @@ struct MessageReader {
         var entries: [DBusEntry] = []
         while try next() != nil {
             let pair = try inside("e", entry, depth: depth)
-            guard pair.count == 2 else { throw Self.unreadable("an entry that is no pair") }
+            guard pair.count == 2 else { throw Self.unreadable("an entry that is not a pair") }
             entries.append(DBusEntry(pair[0], pair[1]))
         }
         try check(library.exitContainer(message))
@@ -118,7 +120,7 @@ struct MessageReader {
     }
 }
 
-/// Puts values into an sd-bus message.
+/// Writes values into an sd-bus message.
 struct MessageWriter {
     let library: SystemdLibrary
     let message: SystemdLibrary.Object
@@ -133,7 +135,7 @@ struct MessageWriter {
         }
         switch value {
         case .byte(let number): try basic("y", number)
-        // sd-bus takes an int for a boolean.
+        // sd-bus expects an int for a boolean.
         case .bool(let flag): try basic("b", Int32(flag ? 1 : 0))
         case .int16(let number): try basic("n", number)
         case .uint16(let number): try basic("q", number)
@@ -199,5 +201,5 @@ struct MessageWriter {
     }
 }
 
-/// What the system says about an error number.
+/// Returns the system's text for an error number.
 func reason(_ number: Int32) -> String { String(cString: strerror(number)) }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The part of sd-bus (libsystemd 221 and later) that is used here, found at run time: programs start where it is not installed,
-/// and do not pay for loading it when they talk to no bus.
+/// The functions of sd-bus (libsystemd 221 and later) that this module uses. They are found at run time, so programs start where it is not
+/// installed, and do not load it if they use no bus.
 ///
-/// sd-bus only carries and marshals; matching, objects and replies are the task of this module. A bus and its messages belong to one thread
-/// at a time. Names and signatures are those of sd-bus(3).
+/// sd-bus only transports and marshals; this module does matching, objects and replies. A bus and its messages belong to one thread at a
+/// time. Names and signatures are those of sd-bus(3).
 struct SystemdLibrary: @unchecked Sendable {
     /// An `sd_bus` or an `sd_bus_message`.
     typealias Object = OpaquePointer
@@ -73,7 +73,7 @@ struct SystemdLibrary: @unchecked Sendable {
         guard let shared else {
             throw DBusError(
                 .unavailable,
-                message: "D-Bus cannot be reached: libsystemd.so.0 is not there (Debian has it in libsystemd0).")
+                message: "D-Bus cannot be reached: libsystemd.so.0 is missing (Debian's package is libsystemd0).")
         }
         return shared
     }

@@ -1,56 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sends one HTTP request and gives back the whole response.
+/// Sends an HTTP request and returns the whole response.
 ///
-/// Implementations follow no redirect, send only the headers they were given (plus `Host` and the body's length), and never
-/// send a request twice: the caller decides about retries. The one exception is a GET on a pooled connection which the
-/// server had closed meanwhile. Cancelling the calling task ends the transfer at once with
-/// ``HTTPError/Code-swift.struct/cancelled``. Every response status is a response, not an error.
+/// Implementations follow no redirects and send only the given headers (plus `Host` and the body's length). They never send a request
+/// twice: the caller decides about retries. The one exception is a GET on a pooled connection that the server had closed meanwhile.
+/// Cancelling the calling task ends the transfer at once with ``HTTPError/Code-swift.struct/cancelled``. Every response status is a
+/// response, not an error.
 public protocol HTTPClient: Sendable {
-    /// Sends the request once and waits for the whole response, as long as the request's deadline allows.
+    /// Sends the request once and waits for the whole response until the request's deadline.
     func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
-    /// Closes the connection that requests with ``HTTPRequest/Connection/kept(_:)`` of that name left open, if there is one.
-    /// A server that has one socket only is thereby free for the next client.
+    /// Closes the connection that requests with ``HTTPRequest/Connection/kept(_:)`` of that name left open, if there is one. A server with
+    /// only one socket is then free for the next client.
     func close(kept name: String) async
 }
 
 extension HTTPClient {
-    /// Nothing to do for a client that keeps no connections.
+    /// Does nothing, for clients that keep no connections.
     public func close(kept name: String) async {}
 }
 
-/// One HTTP request, complete with the bounds it must keep to.
+/// One HTTP request with its limits.
 public struct HTTPRequest: Sendable {
-    /// The methods that are used.
+    /// The supported methods.
     public enum Method: String, Sendable { case get = "GET", post = "POST", put = "PUT", delete = "DELETE" }
 
-    /// Which connection carries the request.
+    /// The connection for the request.
     public enum Connection: Sendable, Hashable {
-        /// Whatever connection is open to that server, or a new one.
+        /// Any open connection to that server, or a new one.
         case pooled
-        /// A connection of its own, closed afterwards.
+        /// A new connection, which is closed afterwards.
         case fresh
-        /// The one connection of that name: opened by the first request and kept for the next. Once the peer has closed it
-        /// the next request opens another, but no request is ever sent again on it.
+        /// The one connection of that name. The first request opens it, and it is kept for the next ones. After the peer has closed it, the
+        /// next request opens another one, but no request is ever sent again on it.
         case kept(String)
     }
 
-    /// What the server is to do.
+    /// The request method.
     public var method: Method
     /// An absolute `http` or `https` URL.
     public var url: String
-    /// In the order of sending.
+    /// The headers in the order of sending.
     public var headers: [HTTPHeader]
-    /// Empty for none.
+    /// The body; empty for a request without one.
     public var body: [UInt8]
-    /// The time that the whole exchange may take, connecting included.
+    /// The maximum duration of the whole exchange, including connecting.
     public var deadline: Duration
-    /// The largest body that is accepted; a longer one is ``HTTPError/Code-swift.struct/tooLarge``.
+    /// The largest body that is accepted, in bytes. A longer one is ``HTTPError/Code-swift.struct/tooLarge``.
     public var maximumResponseBytes: Int
-    /// Which connection carries the request.
+    /// The connection for the request.
     public var connection: Connection
-    /// Is told how much of the body has been sent, in bytes, from time to time and at its end. Called on the client's own thread: quick.
+    /// Called with the number of body bytes sent so far, from time to time and at the end. It runs on the client's own thread, so it has to
+    /// be quick.
     public var uploadProgress: (@Sendable (_ sentBytes: Int) -> Void)?
 
     public init(
@@ -69,9 +70,9 @@ public struct HTTPRequest: Sendable {
 
 /// One header line. A value may be a secret, so headers are never logged.
 public struct HTTPHeader: Sendable, Equatable {
-    /// Compared without regard to ASCII case.
+    /// The name, compared without regard to ASCII case.
     public var name: String
-    /// Without line breaks; may be a secret.
+    /// The value, without line breaks. It may be a secret.
     public var value: String
     public init(_ name: String, _ value: String) {
         self.name = name
@@ -79,13 +80,13 @@ public struct HTTPHeader: Sendable, Equatable {
     }
 }
 
-/// What came back: any status, with its headers in order and its whole body.
+/// An HTTP response of any status: its headers in order and its whole body.
 public struct HTTPResponse: Sendable {
     /// The status code, such as 200.
     public var status: Int
-    /// In the order in which they came.
+    /// The headers in the order of arrival.
     public var headers: [HTTPHeader]
-    /// Complete, never longer than the request allows.
+    /// The complete body, never longer than the request allows.
     public var body: [UInt8]
 
     public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
@@ -94,7 +95,7 @@ public struct HTTPResponse: Sendable {
         self.body = body
     }
 
-    /// The first header of that name, which is compared without regard to ASCII case.
+    /// Returns the first header of that name, which is compared without regard to ASCII case.
     public func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
@@ -102,7 +103,7 @@ public struct HTTPResponse: Sendable {
 
 /// Why an exchange gave no response. The message names the host, never headers or bodies.
 public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong.
+    /// The kind of failure.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case unresolved, unreachable, closed, timeout, tls, tooLarge, malformed, cancelled, invalidRequest, proxy
@@ -119,35 +120,38 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let closed = Code(value: .closed)
         /// The deadline passed.
         public static let timeout = Code(value: .timeout)
-        /// The peer's certificate is not trusted, or no secure channel came about.
+        /// The peer's certificate is not trusted, or the TLS handshake failed.
         public static let tls = Code(value: .tls)
         /// The response is larger than the request allows.
         public static let tooLarge = Code(value: .tooLarge)
-        /// What came is not HTTP.
+        /// The answer is not HTTP.
         public static let malformed = Code(value: .malformed)
         /// The calling task was cancelled.
         public static let cancelled = Code(value: .cancelled)
-        /// The proxy cannot be reached, broke the connection, or cannot reach the host. Trying again may work.
+        /// The proxy cannot be reached, broke the connection, or cannot reach the host. A retry may succeed.
         public static let proxy = Code(value: .proxy)
-        /// The proxy does not serve this request, or is not one. Another setting is needed.
+        /// The proxy refuses this request, or is not a proxy. The proxy setting has to change.
         public static let proxyRefused = Code(value: .proxyRefused)
-        /// The request itself cannot be sent: a bad URL, a header with a line break.
+        /// The request itself cannot be sent, for example because of a bad URL or a header with a line break.
         public static let invalidRequest = Code(value: .invalidRequest)
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public var code: Code
     /// `host` or `host:port`.
     public var host: String
-    /// What went wrong, for a person: the end of a sentence such as "HOST cannot be reached: …".
+    /// The failure for people: the end of a sentence such as "HOST cannot be reached: …".
     public var message: String
     /// Whether the response had begun to arrive: at least its status line.
     public var receivedBytes: Bool
-    /// Whether the connection broke while something was sent or received, as by a reset (RFC 9293, 3.5.2), and was not closed in order. A
-    /// server that had read the whole request closes in order.
+    /// Whether the connection broke during sending or receiving, as by a reset (RFC 9293, 3.5.2), and was not closed in order. A server
+    /// that had read the whole request closes in order.
     public var isReset = false
-    /// What was waited for when the time was over or the request was cancelled, if that is a proxy: its place and the variable that names it.
+    /// The proxy that did not answer before the time was over or the request was cancelled: its place and the variable that names it. Nil
+    /// if the wait was not for a proxy.
     package var silentProxy: String?
+    /// Whether the time was over, or the request was cancelled, when the server had accepted the connection and sent nothing to begin TLS.
+    package var lacksTLS = false
 
     public init(_ code: Code, host: String, message: String, receivedBytes: Bool = false) {
         self.code = code

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A sign that a response is not the service's own, or that somebody has changed it on the way.
+/// A sign that the response does not come from the service, or that it was changed on the way.
 package enum Interference: Sendable, Equatable {
     /// A network's sign-in portal (RFC 6585, section 6).
     case portal
-    /// The service is blocked by law here (RFC 7725).
+    /// The service is legally blocked here (RFC 7725).
     case legalBlock
-    /// The address is gone for good (RFC 9110, section 15.5.11).
+    /// The address is permanently gone (RFC 9110, section 15.5.11).
     case gone
-    /// The body is compressed by this method, which no request of ours asks for.
+    /// The body is compressed by this method, although no request of ours accepts that.
     case encoded(String)
-    /// A web page, with its title if it has one.
+    /// A web page, and its title if it has one.
     case page(title: String?)
     /// The port expects TLS, and the request was plain HTTP.
     case wantsTLS
 }
 
 extension HTTPResponse {
-    /// What the status alone says, whatever the body is.
+    /// The interference that the status alone shows, whatever the body is.
     package var interference: Interference? {
         switch status {
         case 511: .portal
@@ -26,7 +26,7 @@ extension HTTPResponse {
         }
     }
 
-    /// What a response is that should have been JSON and is not.
+    /// The reason why a response that should be JSON cannot be read.
     package var unreadableBody: Interference? {
         if let known = interference { return known }
         let encoding = header("Content-Encoding").map { $0.lowercased() } ?? "identity"
@@ -36,7 +36,7 @@ extension HTTPResponse {
         return isMarkup ? .page(title: title) : nil
     }
 
-    /// In the words of nginx, Apache, Go's net/http and Tomcat.
+    /// Recognises the texts of nginx, Apache, Go's net/http and Tomcat.
     private var wantsTLS: Bool {
         let text = String(decoding: body.prefix(4096), as: UTF8.self).lowercased()
         return [
@@ -45,7 +45,7 @@ extension HTTPResponse {
         ].contains { text.contains($0) }
     }
 
-    /// Whether a successful answer begins with a letter, as neither an object, a list nor a page does.
+    /// Whether a successful answer begins with a letter. Objects, lists and pages do not.
     package var isPlainText: Bool {
         guard 200..<300 ~= status, let first = body.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else {
             return false
@@ -58,7 +58,7 @@ extension HTTPResponse {
         return start.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } == UInt8(ascii: "<")
     }
 
-    /// Of a page's beginning, at most 60 characters of it.
+    /// The title of a page, at most 60 characters of it.
     private var title: String? {
         let text = String(decoding: body.prefix(4096), as: UTF8.self)
         let lower = Array(text.unicodeScalars)

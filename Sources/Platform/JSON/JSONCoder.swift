@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `Codable` models to and from JSON, without Foundation.
+/// Converts `Codable` models to and from JSON, without Foundation.
 ///
 /// ```swift
 /// struct Reply: Codable { var status: String }
 /// let reply = try JSONCoder.decode(Reply.self, from: response.body)
 /// ```
 public enum JSONCoder {
-    /// Parses `text` and decodes it. A member that the model does not name is ignored.
+    /// Parses `text` and decodes it. Members that the model does not have are ignored.
     public static func decode<Model: Decodable>(
         _ type: Model.Type, from text: [UInt8], limits: JSONLimits = .default
     ) throws(JSONError) -> Model {
         try decode(type, from: JSONValue(parsing: text, limits: limits))
     }
 
-    /// Decodes a value that was parsed before.
+    /// Decodes a value that is already parsed.
     public static func decode<Model: Decodable>(
         _ type: Model.Type, from value: JSONValue
     ) throws(JSONError) -> Model {
@@ -29,12 +29,12 @@ public enum JSONCoder {
         }
     }
 
-    /// The model as JSON text. Members stand in the order in which the model encodes them.
+    /// Returns the model as JSON text. Members appear in the order in which the model encodes them.
     public static func encode(_ model: some Encodable) throws(JSONError) -> [UInt8] {
         try value(of: model).serialized()
     }
 
-    /// The model as a value, to add to it or to print it prettily.
+    /// Returns the model as a value, for changes or for indented output.
     public static func value(of model: some Encodable) throws(JSONError) -> JSONValue {
         do {
             let node = JSONNode()
@@ -51,7 +51,7 @@ public enum JSONCoder {
 }
 
 extension JSONError {
-    /// Keeps the path and drops the rest: a debug description may quote the value.
+    /// Keeps the path only: a debug description may quote the value.
     init(_ error: DecodingError) {
         switch error {
         case .keyNotFound(let key, let context):
@@ -75,7 +75,7 @@ extension JSONError {
     }
 }
 
-/// A Swift type, as people call it in JSON.
+/// Returns the JSON name of a Swift type, for people.
 private func words(for type: Any.Type) -> String {
     switch "\(type)" {
     case "String": "text"
@@ -99,7 +99,7 @@ private func path(_ keys: [any CodingKey]) -> String {
     return path
 }
 
-/// A position in an array, or a name that no model declared.
+/// A position in an array, or a name that no model declares.
 struct JSONKey: CodingKey {
     var stringValue: String
     var intValue: Int?
@@ -113,7 +113,7 @@ struct JSONKey: CodingKey {
     static let `super` = JSONKey(stringValue: "super")
 }
 
-/// Reads a model from one value.
+/// Decodes a model from one value.
 struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: JSONValue
     let codingPath: [any CodingKey]
@@ -152,7 +152,7 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
         return try Model(from: self)
     }
 
-    /// `2` and `2.0` are both the integer 2; `2.5` and `"2"` are none.
+    /// `2` and `2.0` are both the integer 2; `2.5` and `"2"` are not integers.
     private func integer<Integer: FixedWidthInteger>(_ type: Integer.Type) throws -> Integer {
         switch value {
         case .integer(let number): try need(Integer(exactly: number), type)
@@ -227,7 +227,7 @@ struct UnkeyedJSONDecoding: UnkeyedDecodingContainer {
     var count: Int? { elements.count }
     var isAtEnd: Bool { currentIndex == elements.count }
 
-    /// As the protocol asks: the position moves on only if there was a null.
+    /// As the protocol requires, the position moves on only after a null.
     mutating func decodeNil() throws -> Bool {
         guard try current().decodeNil() else { return false }
         currentIndex += 1
@@ -269,7 +269,7 @@ struct UnkeyedJSONDecoding: UnkeyedDecodingContainer {
     }
 }
 
-/// One value that grows while a model is encoded: `Encoder` hands out containers that outlive the call that made them.
+/// A value that grows while a model is encoded. `Encoder` returns containers that outlive the call that made them.
 final class JSONNode {
     private enum Kind { case value, array, object }
     private var kind = Kind.object
@@ -302,7 +302,7 @@ final class JSONNode {
         return node
     }
 
-    /// The node of that name; an earlier one of the same name is replaced where it stands.
+    /// Adds the node of that name. An earlier node of the same name is replaced in its position.
     func member(_ name: String) -> JSONNode {
         let node = JSONNode()
         if let position = positions[name] {
@@ -316,7 +316,7 @@ final class JSONNode {
     }
 }
 
-/// Writes a model into one node.
+/// Encodes a model into one node.
 struct JSONValueEncoder: Encoder, SingleValueEncodingContainer {
     let node: JSONNode
     let codingPath: [any CodingKey]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the members of an object whose values decide something.
+/// Reads the members of an object whose values affect decisions.
 ///
-/// A member of another type than expected is an error that names the member. It never counts as absent: what it should have said, such as
-/// how a connection is protected, would be lost.
+/// A member of an unexpected type is an error that names the member. It never counts as absent: otherwise its meaning, such as how a
+/// connection is protected, would be lost.
 package struct JSONMembers: Sendable {
     /// The object itself.
     package let value: JSONValue
@@ -11,8 +11,8 @@ package struct JSONMembers: Sendable {
     private let takesNull: Bool
 
     /// - Parameters:
-    ///   - path: where the object is in its document, for errors; empty for the document itself.
-    ///   - takesNull: whether a member that is `null` counts as absent, as most servers mean it.
+    ///   - path: the object's place in its document, for errors; empty for the document itself.
+    ///   - takesNull: whether a `null` member counts as absent, as most servers mean it.
     /// - Throws: `typeMismatch` for a value that is not an object.
     package init(_ value: JSONValue, at path: String = "", takesNull: Bool = true) throws(JSONError) {
         guard value.members != nil else {
@@ -21,29 +21,29 @@ package struct JSONMembers: Sendable {
         (self.value, self.path, self.takesNull) = (value, path, takesNull)
     }
 
-    /// A text; nil if there is no such member.
+    /// Returns a text; nil if there is no such member.
     package func text(_ name: String) throws(JSONError) -> String? {
         try read(name, "a text") { $0.string }
     }
 
-    /// `true` or `false`; nil if there is no such member.
+    /// Returns `true` or `false`; nil if there is no such member.
     package func flag(_ name: String) throws(JSONError) -> Bool? {
         try read(name, "true or false") { $0.bool }
     }
 
-    /// A whole number, also written as `2.0`; nil if there is no such member.
+    /// Returns a whole number, which may be written as `2.0`; nil if there is no such member.
     package func integer(_ name: String) throws(JSONError) -> Int? {
         try read(name, "a whole number") { value in
             value.integer.flatMap { Int(exactly: $0) } ?? value.double.flatMap { Int(exactly: $0) }
         }
     }
 
-    /// A number; nil if there is no such member.
+    /// Returns a number; nil if there is no such member.
     package func number(_ name: String) throws(JSONError) -> Double? {
         try read(name, "a number") { $0.double }
     }
 
-    /// A number, or its digits in a text, as some servers write it; nil if there is no such member, or an empty text.
+    /// Returns a number, or the number in a text of digits, as some servers write it. Nil if there is no such member, or an empty text.
     package func lenientNumber(_ name: String) throws(JSONError) -> Double? {
         if value[name]?.string?.isEmpty == true { return nil }
         return try read(name, "a number") { value in
@@ -51,7 +51,7 @@ package struct JSONMembers: Sendable {
         }
     }
 
-    /// A list of texts; nil if there is no such member.
+    /// Returns a list of texts; nil if there is no such member.
     package func texts(_ name: String) throws(JSONError) -> [String]? {
         guard let elements = try read(name, "a list", { $0.array }) else { return nil }
         var texts: [String] = []
@@ -64,7 +64,7 @@ package struct JSONMembers: Sendable {
         return texts
     }
 
-    /// The members of an object in this one; nil if there is no such member.
+    /// Returns the members of a nested object; nil if there is no such member.
     package func object(_ name: String) throws(JSONError) -> JSONMembers? {
         guard let found = try read(name, "an object", { $0.members == nil ? Optional.none : $0 }) else { return nil }
         return try JSONMembers(found, at: place(name), takesNull: takesNull)
@@ -91,7 +91,7 @@ extension JSONError {
 }
 
 extension JSONValue {
-    /// What this value is, for an error that does not quote it.
+    /// The type of this value, for an error that does not quote the value.
     package var kind: String {
         switch self {
         case .null: "null"
@@ -111,7 +111,7 @@ public struct LenientInteger: Codable, Sendable, Hashable {
 
     public init(_ value: Int64) { self.value = value }
 
-    /// The integer in either form, or nil.
+    /// Reads the integer from either form; nil for other values.
     public init?(_ json: JSONValue) {
         switch json {
         case .integer(let value): self.value = value

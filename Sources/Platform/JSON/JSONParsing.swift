@@ -2,11 +2,11 @@
 import CRainJSONC
 
 extension JSONValue {
-    /// The value of a whole JSON text, as RFC 8259 has it: one value, nothing after it but white space, UTF-8 without a mark.
+    /// Parses a whole JSON text by RFC 8259: one value with only white space after it, UTF-8 without a byte order mark.
     ///
-    /// Where an object repeats a name, the last value counts, as in ECMAScript and in json-c. Integers are exact where they
-    /// fit `Int64`. A longer one, and a number beyond the range of `Double`, is kept as its text: one odd number that somebody else wrote
-    /// must neither make a whole document unreadable, nor be another one when the document is written again.
+    /// If an object repeats a name, the last value counts, as in ECMAScript and in json-c. Integers are exact if they fit `Int64`. A longer
+    /// integer, or a number beyond the range of `Double`, is kept as its text. So one unusual number does not make a document unreadable,
+    /// and does not change when the document is written again.
     public init(parsing text: [UInt8], limits: JSONLimits = .default) throws(JSONError) {
         guard text.count <= min(limits.maximumBytes, Int(Int32.max) - 1) else {
             throw JSONError(.tooLarge, "\(text.count) bytes, at most \(limits.maximumBytes) are accepted")
@@ -16,6 +16,9 @@ extension JSONValue {
         }
         guard let first = text.firstIndex(where: { !isJSONSpace($0) }) else {
             throw JSONError(.truncated, "the text is empty", offset: text.count)
+        }
+        if let mark = conflictMark(in: text) {
+            throw JSONError(.malformed, "a merge conflict is not resolved (<<<<<<<)", offset: mark)
         }
         guard text[first] != UInt8(ascii: "<") else {
             throw JSONError(.markup, "HTML or XML where JSON was expected", offset: first)
@@ -34,7 +37,18 @@ extension JSONValue {
     }
 }
 
-/// The text with `e0` behind the integers that end there: json-c clamps long integers, and reads these as doubles.
+/// Returns the position of the first merge conflict that version control has marked: seven times `<` at the start of a line. No JSON has
+/// such a line.
+private func conflictMark(in text: [UInt8]) -> Int? {
+    let less = UInt8(ascii: "<")
+    guard let start = text.firstIndex(of: less) else { return nil }
+    let mark = [UInt8](repeating: less, count: 7)
+    return text.indices[start...].first { index in
+        text[index] == less && (index == 0 || text[index - 1] == 0x0A) && text[index...].starts(with: mark)
+    }
+}
+
+/// Returns the text with `e0` after the integers that end there. json-c clamps long integers, but reads these as doubles.
 private func withExponents(_ text: UnsafeBufferPointer<UInt8>, at ends: [Int]) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count + 2 * ends.count)
@@ -51,7 +65,7 @@ private func withExponents(_ text: UnsafeBufferPointer<UInt8>, at ends: [Int]) -
 private func parse(
     _ text: UnsafeBufferPointer<UInt8>, limits: JSONLimits
 ) throws(JSONError) -> JSONValue {
-    // json-c counts a scalar as a level too. The lexical check has bounded the depth; this bounds json-c's own memory.
+    // json-c counts a scalar as a level too. The lexical check has limited the depth; this limits json-c's own memory.
     guard let tokener = json_tokener_new_ex(Int32(clamping: limits.maximumDepth + 1)) else { outOfMemory() }
     defer { json_tokener_free(tokener) }
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT)
@@ -64,7 +78,7 @@ private func parse(
     case json_tokener_success:
         return try value(of: root)
     case json_tokener_continue:
-        // A number at the very end could go on: the terminator tells the tokener that it does not. Nothing else is open then.
+        // A number at the very end could continue; the terminator ends it. No other value is open then.
         let terminated = json_tokener_parse_ex(tokener, "", 1)
         defer { json_object_put(terminated) }
         guard json_tokener_get_error(tokener) == json_tokener_success else {
@@ -77,7 +91,7 @@ private func parse(
     }
 }
 
-/// Copies json-c's tree, whose depth the tokener has bounded. The tree stays json-c's.
+/// Copies json-c's tree, whose depth the tokener has limited. json-c still owns its tree.
 private func value(of object: OpaquePointer?) throws(JSONError) -> JSONValue {
     switch json_object_get_type(object) {
     case json_type_boolean: return .bool(json_object_get_boolean(object) != 0)
@@ -110,12 +124,12 @@ private func value(of object: OpaquePointer?) throws(JSONError) -> JSONValue {
     }
 }
 
-/// json-c keeps the text of a double that it has read. Nil for one that `Double` holds.
+/// Returns the text of a number that `Double` cannot hold, which json-c keeps; nil for other numbers.
 private func longNumber(_ object: OpaquePointer?, _ number: Double) -> JSONValue? {
     guard number.magnitude >= 0x1p63, let characters = json_object_get_string(object) else { return nil }
     let text = String(cString: characters)
     if number.isInfinite { return .longNumber(.init(text.hasSuffix("e0") ? String(text.dropLast(2)) : text)) }
-    // As `withExponents` marks an integer.
+    // The mark of `withExponents` for an integer.
     guard text.hasSuffix("e0"), !text.dropLast(2).contains(where: { ".eE".contains($0) }) else { return nil }
     return .longNumber(.init(String(text.dropLast(2))))
 }
@@ -126,13 +140,13 @@ private func text(_ characters: UnsafeBufferPointer<CChar>) -> String {
 
 private func outOfMemory() -> Never { fatalError("json-c could not allocate its tokener") }
 
-/// What a JSON text may cost its reader.
+/// Limits for the text that a reader accepts.
 public struct JSONLimits: Sendable {
-    /// The longest text, in bytes.
+    /// The maximum length of the text, in bytes.
     public var maximumBytes: Int
-    /// How many arrays and objects may lie in one another. 1 allows `[1]` and refuses `[[1]]`.
+    /// The maximum nesting of arrays and objects. 1 allows `[1]` and refuses `[[1]]`.
     public var maximumDepth: Int
-    /// How many values the text may hold. A value takes up to some hundred bytes of memory, even if it is two in the text.
+    /// The maximum number of values in the text. A value takes up to some hundred bytes of memory, even if it is two bytes in the text.
     public var maximumValues: Int
 
     public init(maximumBytes: Int = 1 << 20, maximumDepth: Int = 32, maximumValues: Int = 100_000) {
@@ -145,9 +159,9 @@ public struct JSONLimits: Sendable {
     public static let `default` = JSONLimits()
 }
 
-/// Why bytes are not the JSON that was expected. It names positions and member names, never values: those may be secrets.
+/// Why bytes are not the expected JSON. It names positions and member names, never values, which may be secrets.
 public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong with the text or the value.
+    /// The kind of error in the text or the value.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case tooLarge, tooDeep, truncated, malformed, markup, invalidUnicode, numberOutOfRange
@@ -162,7 +176,7 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let tooDeep = Code(value: .tooDeep)
         /// The text ends in the middle of a value, or is empty.
         public static let truncated = Code(value: .truncated)
-        /// Not JSON as RFC 8259 has it.
+        /// Not JSON by RFC 8259.
         public static let malformed = Code(value: .malformed)
         /// HTML or XML: most likely a proxy or a sign-in page answered instead of the service.
         public static let markup = Code(value: .markup)
@@ -178,11 +192,11 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let unencodable = Code(value: .unencodable)
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public var code: Code
-    /// What is wrong, for a person; it quotes no value.
+    /// The error for people. It quotes no value.
     public var message: String
-    /// Where in the text, in bytes from its beginning; nil when the fault is in a model, not in the text.
+    /// The position in the text, in bytes from its beginning; nil if the error is in a model, not in the text.
     public var offset: Int?
 
     public init(_ code: Code, _ message: String, offset: Int? = nil) {
@@ -194,19 +208,18 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String { message + (offset.map { $0 == 0 ? "" : ", at byte \($0)" } ?? "") }
 }
 
-/// Goes through a JSON text once and refuses what json-c would let pass or silently change.
+/// Checks a JSON text once for errors that json-c accepts or silently changes.
 ///
-/// json-c 0.16, even when strict, accepts `-01`, `1.`, `NaN`, `Infinity` and raw control characters, replaces a lone surrogate by
-/// U+FFFD, cuts a member's name at U+0000, turns an integer beyond 64 bits into the nearest one that fits, and counts an empty
-/// array as no level. Only words, numbers, strings, depth and the number of values are looked at here; which may follow which
-/// is left to json-c.
+/// json-c 0.16, even when strict, accepts `-01`, `1.`, `NaN`, `Infinity` and raw control characters. It replaces a lone surrogate by
+/// U+FFFD, and cuts a member's name at U+0000. It turns an integer beyond 64 bits into the nearest one that fits, and counts an empty array
+/// as no level. This check covers only words, numbers, strings, depth and the number of values. json-c checks their order.
 struct LexicalCheck {
     private let text: UnsafeBufferPointer<UInt8>
     private let limits: JSONLimits
     private var position = 0
     private var values = 1
     private var depth = 0
-    /// Where the integers end that need more than 64 bits.
+    /// The ends of integers that need more than 64 bits.
     private(set) var longIntegers: [Int] = []
 
     init(_ text: UnsafeBufferPointer<UInt8>, limits: JSONLimits) {
@@ -228,7 +241,7 @@ struct LexicalCheck {
                 depth -= 1
                 position += 1
             case UInt8(ascii: ":"), 0x20, 0x09, 0x0A, 0x0D: position += 1
-            default: throw JSONError(.malformed, "a character that JSON does not know", offset: position)
+            default: throw JSONError(.malformed, "a character that JSON does not allow", offset: position)
             }
         }
     }
@@ -341,7 +354,7 @@ struct LexicalCheck {
 
     private var loneSurrogate: JSONError { JSONError(.invalidUnicode, "half of a surrogate pair", offset: position) }
 
-    /// Skips one escape sequence; gives the UTF-16 code unit if it is of the form `\u0000`, nil for any other.
+    /// Skips one escape sequence. Returns the UTF-16 code unit if it has the form `\u0000`, nil for any other.
     private mutating func escape() throws(JSONError) -> UInt16? {
         guard let first = byte else { throw truncatedString }
         guard first == UInt8(ascii: "\\") else { throw loneSurrogate }
@@ -367,5 +380,5 @@ struct LexicalCheck {
     }
 }
 
-/// White space as RFC 8259 has it, and no more.
+/// Whether a byte is white space by RFC 8259.
 func isJSONSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Any JSON value, its object members in their order.
+/// Any JSON value. Members of objects keep their order.
 public enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
@@ -10,23 +10,23 @@ public enum JSONValue: Sendable, Hashable {
     case integer(Int64)
     /// Any other number within the range of `Double`.
     case number(Double)
-    /// A number beyond both, as it stands in its text, so that a document that is read, changed and written keeps it.
+    /// A number beyond both, as its text, so that a document that is read, changed and written keeps it.
     case longNumber(LongNumber)
     /// A text.
     case string(String)
-    /// The elements in their order.
+    /// An array: the elements in their order.
     case array([JSONValue])
-    /// The members in their order.
+    /// An object: the members in their order.
     case object([Member])
 
-    /// The text of an integer of more than 64 bits, or of a number beyond the range of `Double`. Only what was read can be one.
+    /// The text of an integer of more than 64 bits, or of a number beyond the range of `Double`. Only the parser makes it.
     public struct LongNumber: Sendable, Hashable {
-        /// As RFC 8259 has a number.
+        /// The number as RFC 8259 writes it.
         public let text: String
 
         init(_ text: String) { self.text = text }
 
-        /// The nearest number that there is of this type.
+        /// The nearest number of this type.
         public var double: Double {
             let number = Double(text) ?? 0
             let greatest = Double.greatestFiniteMagnitude
@@ -36,9 +36,9 @@ public enum JSONValue: Sendable, Hashable {
 
     /// A name and its value.
     public struct Member: Sendable, Hashable {
-        /// The name, which may stand in an object more than once.
+        /// The name, which may appear in an object more than once.
         public var name: String
-        /// What stands behind the name.
+        /// The value of the member.
         public var value: JSONValue
         public init(_ name: String, _ value: JSONValue) {
             self.name = name
@@ -46,7 +46,7 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// The member of that name, if this is an object that has one (the last, where a name is repeated).
+    /// The member of that name, if this is an object that has one. If a name is repeated, the last member counts.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value
@@ -66,7 +66,7 @@ extension JSONValue {
         return nil
     }
 
-    /// The number, if this is one of any kind; the nearest one, where it is too long.
+    /// The number, if this is a number of any kind; the nearest one if it is too long.
     public var double: Double? {
         switch self {
         case .number(let number): number
@@ -97,7 +97,7 @@ extension JSONValue {
     /// Whether this is `null`.
     public var isNull: Bool { self == .null }
 
-    /// The value, or nothing for a `null`, as most servers mean it. (A bare `nil` in its place would be a `null` again.)
+    /// The value, or nil for a `null`, which most servers mean as absent. (A bare `nil` would become a `null` again.)
     public var unlessNull: JSONValue? { isNull ? Optional.none : self }
 }
 
@@ -111,13 +111,13 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(nilLiteral: ()) { self = .null }
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-    /// The members in the order in which they are written.
+    /// Makes an object with the members in the given order.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member($0.0, $0.1) })
     }
 }
 
-/// A model may hold a `JSONValue` where a server puts anything.
+/// A model may have a `JSONValue` for a member that holds any value.
 extension JSONValue: Codable {
     public init(from decoder: any Decoder) throws {
         guard let json = decoder as? JSONValueDecoder else {
@@ -138,12 +138,13 @@ extension JSONValue: Codable {
 }
 
 extension JSONValue {
-    /// This value as UTF-8 JSON, the members in their order. It carries no line end of its own.
+    /// Returns this value as UTF-8 JSON with the members in their order, without a line end after it.
     ///
-    /// Numbers are the shortest text that reads back as the same value, and those that are too long the text that was read; one that is not
-    /// finite becomes `null`, as in ECMAScript. Solidus and non-ASCII characters stand as they are, which is what json-c writes with
+    /// A number is the shortest text that reads back as the same value; a long number is its original text. A number that is not finite
+    /// becomes `null`, as in ECMAScript. Solidus and non-ASCII characters are not escaped, which is what json-c writes with
     /// `JSON_C_TO_STRING_NOSLASHESCAPE`.
-    /// - Parameter pretty: one member or element a line, indented by two spaces.
+    ///
+    /// - Parameter pretty: writes one member or element a line, indented by two spaces.
     public func serialized(pretty: Bool = false) -> [UInt8] {
         var writer = JSONWriter(pretty: pretty)
         writer.write(self, depth: 0)

@@ -2,7 +2,7 @@
 import CRainOpenSSL
 import RainCrypto
 
-/// The schemes' cryptography by libcrypto.
+/// The cryptography of the security schemes, by libcrypto.
 public enum OpenSSLCrypto: CryptoSuite {
     public static func sha256(
         _ message: UnsafeBufferPointer<UInt8>, into digest: UnsafeMutableBufferPointer<UInt8>
@@ -68,7 +68,7 @@ extension OpenSSLCrypto {
             guard try update(context, &plaintext, from: ciphertext) == ciphertext.count,
                 EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tagLength), &tag) == 1
             else { throw CryptoFailure() }
-            // Nothing is left to write, but libcrypto wants somewhere to write it.
+            // There is nothing left to write, but libcrypto requires a buffer.
             var rest = [UInt8](repeating: 0, count: tagLength)
             var length: Int32 = 0
             guard EVP_CipherFinal_ex(context, &rest, &length) == 1 else {
@@ -179,7 +179,7 @@ extension OpenSSLCrypto {
     }
 }
 
-/// A number of libcrypto that is cleared when it is dropped.
+/// A number of libcrypto that is cleared when it is released.
 private struct SecretNumber: ~Copyable {
     let pointer: OpaquePointer
 
@@ -231,8 +231,8 @@ extension OpenSSLCrypto {
         }
         return KeyMaterial(count: 32) { buffer in
             var length = buffer.count
-            // libcrypto refuses to derive the zero secret of a low-order key. Nothing else can go wrong by now, and if it
-            // does, the caller refuses zeros just the same.
+            // libcrypto refuses to derive the zero secret of a low-order key. No other failure is expected here. If there is one, the
+            // caller refuses zeros anyway.
             if EVP_PKEY_derive(context, buffer.baseAddress, &length) != 1 || length != 32 {
                 buffer.update(repeating: 0)
             }
@@ -275,7 +275,8 @@ public enum OpenSSLHashes: Hashes {
         hash(message, into: digest, with: EVP_sha512())
     }
 
-    /// The 20 bytes of the SHA-1 digest, for protocols that demand it where nothing is protected by it, such as WebSocket (RFC 6455, 1.3).
+    /// Returns the 20 bytes of the SHA-1 digest. Only for protocols that require it without relying on its security, such as WebSocket (RFC
+    /// 6455, 1.3).
     public static func sha1(_ message: [UInt8]) -> [UInt8] {
         message.withUnsafeBufferPointer { message in
             [UInt8](unsafeUninitializedCapacity: 20) { digest, count in
@@ -289,20 +290,20 @@ public enum OpenSSLHashes: Hashes {
         _ message: UnsafeBufferPointer<UInt8>, into digest: UnsafeMutableBufferPointer<UInt8>,
         with function: OpaquePointer?
     ) {
-        precondition(digest.count == Int(EVP_MD_get_size(function)), "the digest has the wrong room")
+        precondition(digest.count == Int(EVP_MD_get_size(function)), "the digest buffer has the wrong size")
         guard EVP_Digest(message.baseAddress, message.count, digest.baseAddress, nil, function, nil) == 1 else {
             fatalError("libcrypto cannot hash: it is out of memory")
         }
     }
 }
 
-/// Random bytes of libcrypto, which takes its entropy from the kernel.
+/// Random bytes from libcrypto, which takes its entropy from the kernel.
 public struct OpenSSLRandom: RandomSource {
     public init() {}
 
     public mutating func fill(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
         guard RAND_bytes(buffer.baseAddress, Int32(buffer.count)) == 1 else {
-            fatalError("libcrypto has no random bytes to give")
+            fatalError("libcrypto could not generate random bytes")
         }
     }
 }

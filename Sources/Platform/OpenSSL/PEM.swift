@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRainOpenSSL
 
-/// Lends `bytes` to libcrypto as a source to read from.
+/// Calls `body` with a libcrypto source that reads `bytes`.
 func withReadingBIO<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result?) -> Result? {
     bytes.withUnsafeBytes { buffer in
         guard let bio = BIO_new_mem_buf(buffer.baseAddress, Int32(clamping: buffer.count)) else { return nil }
@@ -10,7 +10,7 @@ func withReadingBIO<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result?
     }
 }
 
-/// What `body` writes. Empty if libcrypto is out of memory.
+/// Returns the bytes that `body` writes; empty if libcrypto is out of memory.
 func writePEM(_ body: (OpaquePointer) -> Int32) -> [UInt8] {
     guard let bio = BIO_new(BIO_s_secmem()) else { return [] }
     defer { BIO_free(bio) }
@@ -20,17 +20,18 @@ func writePEM(_ body: (OpaquePointer) -> Int32) -> [UInt8] {
     }
 }
 
-/// The callback of every `PEM_read_bio_…`: without it, libcrypto would ask for a pass phrase on the terminal or on standard input, and the
-/// thread that reads would wait.
+/// The password callback of every `PEM_read_bio_…`. Without it, libcrypto would ask for a pass phrase on the terminal or on standard input,
+/// and the reading thread would wait.
 package func refusePassword(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ writing: Int32, _ context: UnsafeMutableRawPointer?
 ) -> Int32 { -1 }
 
-/// Certificates of authorities in PEM form, one after another.
+/// Certificates of certificate authorities in PEM form, one after another.
 package enum CertificateBundle {
-    /// Reads them as OpenSSL reads a file of authorities (`X509_load_cert_crl_file`), for which one damaged certificate spoils the file.
+    /// Reads certificates as OpenSSL reads a file of authorities (`X509_load_cert_crl_file`), where one damaged certificate makes the file
+    /// unusable.
     ///
-    /// - Returns: how many certificates were read, and whether the next one is damaged or cut short.
+    /// - Returns: how many certificates were read, and whether the next one is damaged or incomplete.
     package static func read(_ pem: [UInt8]) -> (count: Int, endsDamaged: Bool) {
         ERR_clear_error()
         defer { ERR_clear_error() }
@@ -40,7 +41,7 @@ package enum CertificateBundle {
                 X509_free(certificate)
                 count += 1
             }
-            // No further beginning of a certificate is the end of the text.
+            // This error means that the text has no further certificates.
             return (count, ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
         } ?? (0, true)
     }

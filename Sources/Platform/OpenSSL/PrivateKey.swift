@@ -2,7 +2,7 @@
 import CRainOpenSSL
 import RainCrypto
 
-/// A P-256 or RSA private key. Nothing of it is ever printed.
+/// A P-256 or RSA private key. No part of it is ever printed.
 ///
 /// `@unchecked` because libcrypto's key objects are immutable once made and count their references atomically.
 public final class PrivateKey: @unchecked Sendable {
@@ -11,7 +11,7 @@ public final class PrivateKey: @unchecked Sendable {
 
     let pointer: OpaquePointer
 
-    /// The first private key in PEM text. Keys under a pass phrase are refused.
+    /// Reads the first private key in PEM text. Keys under a pass phrase are refused.
     public init(pem: [UInt8]) throws(KeyError) {
         defer { ERR_clear_error() }
         let read = withReadingBIO(pem) { PEM_read_bio_PrivateKey($0, nil, refusePassword, nil) }
@@ -19,7 +19,7 @@ public final class PrivateKey: @unchecked Sendable {
         pointer = read
     }
 
-    /// A new key.
+    /// Generates a new key.
     public init(generating kind: Kind) throws(KeyError) {
         defer { ERR_clear_error() }
         let type = kind == .p256 ? EVP_PKEY_EC : EVP_PKEY_RSA
@@ -39,13 +39,13 @@ public final class PrivateKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(pointer) }
 
-    /// Whether it is an elliptic-curve key rather than an RSA key, which decides the algorithms that it can sign with.
+    /// Whether it is an elliptic-curve key and not an RSA key, which decides the algorithms that it can sign with.
     public var isElliptic: Bool { EVP_PKEY_get_base_id(pointer) == EVP_PKEY_EC }
 
-    /// The public half, in an object that does not hold the private one. Throws `cryptoFailure` if libcrypto fails.
+    /// The public key, in an object that does not hold the private key. Throws `cryptoFailure` if libcrypto fails.
     public var publicKey: PublicKey {
         get throws(KeyError) {
-            // The public half, without the private one beside it in memory.
+            // Exports the public key alone, so that the new object does not hold the private key.
             var length = i2d_PUBKEY(pointer, nil)
             guard length > 0 else { throw .cryptoFailure }
             let encoded = [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
@@ -62,15 +62,15 @@ public final class PrivateKey: @unchecked Sendable {
         }
     }
 
-    /// A `PRIVATE KEY` block (PKCS #8, in clear): for files of mode 0600 only.
+    /// A `PRIVATE KEY` block (PKCS #8, unencrypted), only for files of mode 0600.
     public var pem: [UInt8] { writePEM { PEM_write_bio_PrivateKey($0, pointer, nil, nil, 0, nil, nil) } }
 
-    /// Lends libcrypto's own object, for certificates and the like.
+    /// Calls `body` with libcrypto's own object, for certificates and the like.
     public func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(pointer) }
 
-    /// The signature over the SHA-256 of `message`, in the form that the algorithm prescribes.
+    /// Returns the signature over the SHA-256 of `message`, in the algorithm's form.
     ///
-    /// Throws where the algorithm is for another kind of key, and where libcrypto fails.
+    /// Throws if the algorithm is for another kind of key, and if libcrypto fails.
     public func sign(_ message: [UInt8], algorithm: SignatureAlgorithm) throws(SignatureFailure) -> [UInt8] {
         guard algorithm.fits(pointer), let context = EVP_MD_CTX_new() else { throw SignatureFailure() }
         defer { EVP_MD_CTX_free(context) }
@@ -88,7 +88,7 @@ public final class PrivateKey: @unchecked Sendable {
         return result
     }
 
-    /// A signer that uses this key with that algorithm. If the algorithm is for another kind of key, signing throws.
+    /// Returns a signer that uses this key with that algorithm. If the algorithm is for another kind of key, signing throws.
     public func signer(_ algorithm: SignatureAlgorithm) -> some MessageSigner {
         Signer(key: self, algorithm: algorithm)
     }
@@ -111,8 +111,7 @@ public enum KeyError: Error, Equatable, Sendable {
 }
 
 extension PrivateKey {
-    /// A request for a certificate (PKCS #10, in PEM) as mbedtls writes it in the firmware: the common name and nothing else, signed with
-    /// SHA-256.
+    /// Returns a certificate request (PKCS #10, in PEM) as mbedtls writes it in the firmware: only the common name, signed with SHA-256.
     public func certificateRequest(commonName: [UInt8]) throws(SignatureFailure) -> [UInt8] {
         defer { ERR_clear_error() }
         guard let request = X509_REQ_new() else { throw SignatureFailure() }

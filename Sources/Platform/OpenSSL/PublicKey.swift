@@ -8,10 +8,10 @@ import RainCrypto
 public final class PublicKey: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// Takes over one reference.
+    /// Takes ownership of one reference.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
-    /// The subject's key of the first `CERTIFICATE`, or the first `PUBLIC KEY`, in PEM text.
+    /// Reads the first `CERTIFICATE` (its subject's key) or the first `PUBLIC KEY` in PEM text.
     public init(pem: [UInt8]) throws(KeyError) {
         guard let pointer = Self.read(pem) else { throw .malformed }
         self.pointer = pointer
@@ -22,10 +22,10 @@ public final class PublicKey: @unchecked Sendable {
     /// A `PUBLIC KEY` block (SubjectPublicKeyInfo).
     public var pem: [UInt8] { writePEM { PEM_write_bio_PUBKEY($0, pointer) } }
 
-    /// Lends libcrypto's own object, for certificates and the like.
+    /// Calls `body` with libcrypto's own object, for certificates and the like.
     public func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(pointer) }
 
-    /// Whether this key's owner made the signature over this very message. False, too, where the algorithm is for another kind of key.
+    /// Whether this key's owner made the signature over exactly this message. False if the algorithm is for another kind of key.
     public func isValid(_ signature: [UInt8], for message: [UInt8], algorithm: SignatureAlgorithm) -> Bool {
         guard algorithm.fits(pointer) else { return false }
         guard let signature = algorithm.signatureForOpenSSL(signature) else { return false }
@@ -39,7 +39,7 @@ public final class PublicKey: @unchecked Sendable {
         return EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
     }
 
-    /// A verifier that uses this key with that algorithm. If the algorithm is for another kind of key, no signature is valid.
+    /// Returns a verifier that uses this key with that algorithm. If the algorithm is for another kind of key, no signature is valid.
     public func verifier(_ algorithm: SignatureAlgorithm) -> some SignatureVerifier {
         Verifier(key: self, algorithm: algorithm)
     }
@@ -64,10 +64,10 @@ public final class PublicKey: @unchecked Sendable {
 }
 
 extension PublicKey {
-    /// In bits. Fewer are not safe (RFC 7518, section 3.3); more take a client longer than any provider's keys do.
+    /// In bits. Shorter keys are not safe (RFC 7518, section 3.3). Longer keys take a client more time than any provider's keys do.
     private static let modulusSizes = 2048...8192
 
-    /// nil for numbers that are no key: a short or even modulus, a point that is not on the curve.
+    /// Returns nil for numbers that are not a key: a short or even modulus, or a point that is not on the curve.
     convenience init?(_ numbers: PublicKeyNumbers) {
         defer { ERR_clear_error() }
         let encoded: [UInt8]
@@ -75,7 +75,7 @@ extension PublicKey {
         case .rsa(let modulus, let exponent):
             let modulus = Array(modulus.drop { $0 == 0 })
             let exponent = Array(exponent.drop { $0 == 0 })
-            // libcrypto calculates with long exponents for as long as it takes.
+            // libcrypto has no time limit for calculations with long exponents.
             guard let first = modulus.first, let last = modulus.last, last & 1 == 1,
                 Self.modulusSizes.contains(modulus.count * 8 - first.leadingZeroBitCount),
                 (1...8).contains(exponent.count), exponent != [1], exponent.last.map({ $0 & 1 }) == 1
@@ -94,7 +94,7 @@ extension PublicKey {
     }
 }
 
-/// SubjectPublicKeyInfo (RFC 5280, section 4.1), which libcrypto reads keys from and checks them.
+/// SubjectPublicKeyInfo (RFC 5280, section 4.1), from which libcrypto reads and checks keys.
 private enum DER {
     static func rsaPublicKey(modulus: [UInt8], exponent: [UInt8]) -> [UInt8] {
         // rsaEncryption (1.2.840.113549.1.1.1) with NULL parameters.
@@ -116,7 +116,7 @@ private enum DER {
 
     private static func sequence(_ content: [UInt8]) -> [UInt8] { item(0x30, content) }
 
-    /// Positive: a first bit that is set gets a zero byte in front.
+    /// The number is positive, so a set first bit gets a zero byte before it.
     private static func integer(_ number: [UInt8]) -> [UInt8] {
         item(0x02, (number.first ?? 0) >= 0x80 ? [0] + number : number)
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRainOpenSSL
 
-/// How a message is signed. All hash with SHA-256.
+/// A signature algorithm. All hash with SHA-256.
 public enum SignatureAlgorithm: Sendable, Equatable {
-    /// ECDSA on P-256, ASN.1 DER: what a RainMaker node answers a challenge with.
+    /// ECDSA on P-256, ASN.1 DER: the algorithm of a RainMaker node's answer to a challenge.
     case ecdsa
     /// ECDSA on P-256 as r and s of 32 bytes each: `ES256` of RFC 7518.
     case ecdsaFixedLength
-    /// RSASSA-PSS, MGF1 with SHA-256; signs with a salt of 32 bytes, accepts any: what an RSA node answers with.
+    /// RSASSA-PSS, MGF1 with SHA-256; signs with a salt of 32 bytes, accepts any salt: the algorithm of an RSA node's answer.
     case rsaPSS
-    /// The same with a salt of 32 bytes and no other: `PS256` of RFC 7518.
+    /// RSASSA-PSS with a salt of exactly 32 bytes: `PS256` of RFC 7518.
     case rsaPSSFixedSalt
     /// RSASSA-PKCS1-v1_5: `RS256` of RFC 7518.
     case rsaPKCS1
@@ -34,7 +34,7 @@ public enum SignatureAlgorithm: Sendable, Equatable {
         }
     }
 
-    /// libcrypto speaks DER; the fixed-length form is made from it.
+    /// libcrypto writes DER; this converts it to the fixed-length form.
     func signatureFromOpenSSL(_ signature: [UInt8]) -> [UInt8]? {
         guard self == .ecdsaFixedLength else { return signature }
         let parsed = signature.withUnsafeBufferPointer { buffer in

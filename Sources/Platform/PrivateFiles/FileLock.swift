@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// An advisory lock (`flock`) on a file of its own, released when the object is dropped or its process dies.
+/// An advisory lock (`flock`) on a separate file. It is released when the object is released or its process ends.
 ///
-/// The file stays: if it were removed, two processes could hold the lock at once, one on the old file and one on the new. Where files of
-/// locks may be removed by their holders, everybody who has taken one looks at ``isRemoved`` and begins anew.
+/// The file stays. If it were removed, two processes could hold the lock at once, one on the old file and one on the new one. If holders
+/// may remove the lock files, each new holder checks ``isRemoved`` and then tries again.
 public final class FileLock: Sendable {
     private let descriptor: Int32
-    /// Where the lock file is, which messages name.
+    /// The path of the lock file, for messages.
     public let path: String
 
     init(descriptor: Int32, path: String) {
@@ -15,7 +15,7 @@ public final class FileLock: Sendable {
         self.path = path
     }
 
-    /// Tries to take the lock without waiting; returns whether this object has it now.
+    /// Tries to take the lock without waiting. Returns whether this object has it now.
     public func take() throws(PrivateFileError) -> Bool {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }
@@ -25,7 +25,7 @@ public final class FileLock: Sendable {
         return true
     }
 
-    /// Waits for it as long as it takes, blocking the thread.
+    /// Waits for the lock without a limit, blocking the thread.
     public func wait() throws(PrivateFileError) {
         while flock(descriptor, LOCK_EX) != 0 {
             if errno == EINTR { continue }
@@ -33,7 +33,7 @@ public final class FileLock: Sendable {
         }
     }
 
-    /// Waits for it, blocking the thread: for holders that keep it no longer than it takes to replace a file.
+    /// Waits for the lock, blocking the thread. For locks that are held only while a file is replaced.
     func take(within limit: Duration) throws(PrivateFileError) {
         let end = ContinuousClock.now + limit
         var pause: UInt32 = 500
@@ -44,34 +44,35 @@ public final class FileLock: Sendable {
         }
     }
 
-    /// Whether the file that it is held on has been removed: who takes the lock by its name then takes another one.
+    /// Whether the lock's file has been removed. Then a process that takes the lock by its path takes another lock.
     public var isRemoved: Bool {
         var status = stat()
         return fstat(descriptor, &status) != 0 || status.st_nlink == 0
     }
 
-    /// Lets others take the lock. Does nothing where it is not held.
+    /// Releases the lock. Does nothing if it is not held.
     public func release() { flock(descriptor, LOCK_UN) }
 
     deinit { close(descriptor) }
 }
 
-/// A lock on a name, among all who lock names in the same file, in this process and in others. It is released when the object is dropped or
-/// its process ends.
+/// A lock on a name, among all processes and objects that lock names in the same file. It is released when the object is released or its
+/// process ends.
 ///
-/// It is a lock on one byte of a file, at an offset computed from the name, so that any number of names need one file. If two names have
-/// the same offset, a chance of one in 2^62, they exclude each other; nothing worse happens.
+/// It is a lock on one byte of a file, at an offset computed from the name, so any number of names need one file. Two names have the same
+/// offset with a chance of one in 2^62. Then they exclude each other; there is no other harm.
 public final class NameLock: Sendable {
     private let descriptor: Int32
 
-    /// Takes over the descriptor.
+    /// Takes ownership of the descriptor.
     private init(descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
 
-    /// Never waits.
-    /// - Parameter path: the file that the names belong to; the locks are on `.NAME.holds` beside it, which is made, and its folder with it.
-    /// - Returns: nil while somebody else has the name.
+    /// Tries to take the lock without waiting.
+    /// - Parameter path: the file to which the names belong. The locks are on `.NAME.holds` beside it. That file and its folder are
+    ///   created.
+    /// - Returns: nil if the name is already locked.
     public static func take(_ name: String, beside path: String) throws(PrivateFileError) -> NameLock? {
         let (folder, file) = PrivateFile(path: path).place
         guard let folder = try PrivateFolder.open(folder, create: true) else { throw PrivateFileError.missing(path) }
@@ -81,7 +82,7 @@ public final class NameLock: Sendable {
         range.l_whence = Int16(SEEK_SET)
         range.l_start = place(of: name)
         range.l_len = 1
-        // Of the open file, not of the process: two runs in one process exclude each other as well.
+        // The lock belongs to the open file, not to the process, so two runs in one process exclude each other as well.
         while fcntl(lock.descriptor, setOpenFileLock, &range) != 0 {
             switch errno {
             case EINTR: continue
@@ -92,10 +93,10 @@ public final class NameLock: Sendable {
         return lock
     }
 
-    /// `F_OFD_SETLK` of Linux, which glibc's module leaves out.
+    /// `F_OFD_SETLK` of Linux, which Swift's Glibc module leaves out.
     private static let setOpenFileLock: Int32 = 37
 
-    /// FNV-1a, of 64 bits, without the two that a file's offset has no room for.
+    /// FNV-1a of 64 bits, without the two bits that do not fit in a file offset.
     private static func place(of name: String) -> Int {
         let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
         return Int(hash >> 2)

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A file of the user's own that others may read, and nobody else may write: its content decides where secrets are sent.
+/// A file of the user that others may read but not write, because its content decides where secrets are sent.
 public enum OwnedFile {
-    /// The file's bytes; nil where there is no such file.
+    /// Returns the file's bytes; nil if the file does not exist.
     ///
-    /// Throws `writableByOthers` unless it belongs to the user or to root, `notPrivate` for what is no plain file, `tooLarge`, `unreadable`.
+    /// Throws `writableByOthers` unless it belongs to the user or to root, `notPrivate` if it is not a regular file, `tooLarge`,
+    /// `unreadable`.
     public static func contents(of path: String, maximumBytes: Int) throws(PrivateFileError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             let reason = errno
             if reason == ENOENT { return nil }
             var status = stat()
-            // A socket, or a device that is not there.
+            // A socket, or a device that does not exist.
             if reason == ENXIO, stat(path, &status) == 0 {
                 throw PrivateFileError(.notPrivate, path: path, status: status)
             }

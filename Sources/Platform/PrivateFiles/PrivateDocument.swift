@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// One JSON document in a ``PrivateFile``: read whole, changed by one process at a time, replaced whole or not at all.
+/// One JSON document in a ``PrivateFile``. It is read whole, changed by one process at a time, and replaced whole or not at all.
 ///
-/// There is no document where there is no file: it is nil then, and a document that is made nil removes the file.
+/// Without a file the document is nil. Setting the document to nil removes the file.
 public struct PrivateDocument<Content: Codable & Sendable>: Sendable {
     private let file: PrivateFile
     private let maximumBytes: Int
-    /// Where the file is, as given on creation.
+    /// The file's path, as given on creation.
     public var path: String { file.path }
 
     /// - Parameter maximumBytes: a longer file is neither read nor written.
@@ -16,9 +16,9 @@ public struct PrivateDocument<Content: Codable & Sendable>: Sendable {
         self.maximumBytes = maximumBytes
     }
 
-    /// The document; nil where there is no file.
+    /// Returns the document; nil if there is no file.
     ///
-    /// - Parameter failure: what is thrown for a file that cannot be read, or is no such document.
+    /// - Parameter failure: makes the error for a file that cannot be read, or is not such a document.
     public func load<Failure: Error>(
         orThrow failure: (PrivateDocumentError) -> Failure
     ) throws(Failure) -> Content? {
@@ -29,9 +29,9 @@ public struct PrivateDocument<Content: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Lets `body` change the document while no other process can. An error of `body` is thrown as it is, and leaves the file alone.
+    /// Lets `body` change the document while no other process can. An error of `body` is rethrown, and the file is not changed.
     ///
-    /// - Parameter failure: what is thrown for a file that cannot be read or written.
+    /// - Parameter failure: makes the error for a file that cannot be read or written.
     public func change<Failure: Error>(
         orThrow failure: (PrivateDocumentError) -> Failure, _ body: (inout Content?) throws(Failure) -> Void
     ) throws(Failure) {
@@ -55,7 +55,7 @@ public struct PrivateDocument<Content: Codable & Sendable>: Sendable {
     private func decoded(_ bytes: [UInt8]?) throws -> Content? {
         guard let bytes else { return nil }
         let json = try JSONValue(parsing: bytes)
-        // A change by this program would lose what the newer one added.
+        // A change by this program would lose the members that the newer version added.
         if let version = json["schemaVersion"]?.integer, version > 1 { throw NewerDocument(version: version) }
         return try JSONCoder.decode(Content.self, from: json)
     }
@@ -73,17 +73,17 @@ struct NewerDocument: Error, CustomStringConvertible {
 public struct PrivateDocumentError: Error, Sendable, CustomStringConvertible {
     /// Whether the document could not be read or could not be stored.
     public enum Code: Sendable {
-        /// There is a file, and it cannot be read or is no such document.
+        /// There is a file, but it cannot be read or is not such a document.
         case unreadable
-        /// Nothing can be stored there.
+        /// The document cannot be stored.
         case unwritable
     }
 
-    /// Which of the two failed; ``cause`` says why.
+    /// Whether reading or storing failed; ``cause`` has the reason.
     public var code: Code
-    /// Where the document's file is.
+    /// The path of the document's file.
     public var path: String
-    /// A ``PrivateFileError``, or what is wrong with the JSON.
+    /// A ``PrivateFileError``, or an error in the JSON.
     public var cause: any Error
 
     init(_ cause: any Error, path: String) {

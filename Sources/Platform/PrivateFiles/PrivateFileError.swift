@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The system's words for an error number, with the cause where they do not name it.
+/// Returns the system's text for an error number, with the cause if the text does not name it.
 package func systemWords(_ number: Int32) -> String {
     let words = String(cString: strerror(number))
-    // Without a file of that size the cause is the process's own limit (setrlimit(2), RLIMIT_FSIZE).
+    // If no file has that size, the cause is the process's own limit (setrlimit(2), RLIMIT_FSIZE).
     return number == EFBIG ? "the limit of the size of files is too low (ulimit -f; \(words))" : words
 }
 
@@ -18,41 +18,41 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         private let value: Value
         public var description: String { value.rawValue }
 
-        /// The system does not let it be read; ``PrivateFileError/detail`` says why.
+        /// The system does not allow reading; ``PrivateFileError/detail`` has the reason.
         public static let unreadable = Code(value: .unreadable)
-        /// The file, its folder or its lock could not be made, replaced or removed; ``PrivateFileError/detail`` says why.
+        /// The file, its folder or its lock could not be made, replaced or removed; ``PrivateFileError/detail`` has the reason.
         public static let unwritable = Code(value: .unwritable)
-        /// Others may read it, it belongs to someone else, or it is no plain file.
+        /// Others may read it, it belongs to another user, or it is not a regular file.
         public static let notPrivate = Code(value: .notPrivate)
-        /// Its folder is one that others may write to, or someone else's.
+        /// Others may write to its folder, or the folder belongs to another user.
         public static let openFolder = Code(value: .openFolder)
-        /// There is a link in its place, which could lead anywhere.
+        /// A symbolic link is in its place, which could lead anywhere.
         public static let symbolicLink = Code(value: .symbolicLink)
-        /// Somebody else may write it, or owns it.
+        /// Another user may write it, or owns it.
         public static let writableByOthers = Code(value: .writableByOthers)
         /// It has more bytes than the caller allows.
         public static let tooLarge = Code(value: .tooLarge)
-        /// Another process kept the lock for too long.
+        /// Another process held the lock for too long.
         public static let locked = Code(value: .locked)
     }
 
-    /// The kind of failure; the description says what to do about it.
+    /// The kind of failure; the description has advice.
     public var code: Code
     /// The file or folder that the failure is about.
     public var path: String
-    /// The system's words, where it had any.
+    /// The system's text, if there was one.
     public var detail: String?
-    /// The other user that the file or folder belongs to, if that is the cause: `root` or `user 1000`.
+    /// The other user who owns the file or folder, if that is the cause: `root` or `user 1000`.
     public var owner: String?
-    /// Whether `sudo` probably left it there, so that the user may take it back. Elsewhere a change of the owner damages the machine.
+    /// Whether `sudo` probably left it there, so that the user may change its owner. Elsewhere a change of the owner damages the machine.
     private var isLeftBySudo = false
     private var isFolder = false
-    /// Whether ``path`` is a file, and a folder is needed there.
+    /// Whether ``path`` is a file where a folder is required.
     private var isInPlaceOfFolder = false
-    /// What is in the place of a file, if that is the cause: `a folder`, `a FIFO (named pipe)`, `a socket` or `a device`.
+    /// The kind of object in the place of a file, if that is the cause: `a folder`, `a FIFO (named pipe)`, `a socket` or `a device`.
     public var kind: String?
 
-    /// - Parameter errno: if the system denied permission, the owner of the path is looked up, or of the nearest folder above it.
+    /// - Parameter errno: if the system denied permission, the owner of the path or of the nearest folder above it is looked up.
     init(_ code: Code, path: String, errno: Int32? = nil, user: FileUser = .current) {
         self.code = code
         self.path = path
@@ -83,16 +83,18 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
 
     static func kind(of status: stat) -> String? {
         switch status.st_mode & S_IFMT {
-        // 0: nothing is known of it.
+        // 0: the kind is unknown.
         case S_IFREG, S_IFLNK, 0: nil
         case S_IFDIR: "a folder"
         case S_IFIFO: "a FIFO (named pipe)"
         case S_IFSOCK: "a socket"
-        default: "a device"
+        default: device
         }
     }
 
-    /// The path, or the nearest folder above it that exists.
+    private static let device = "a device"
+
+    /// Returns the path, or the nearest folder above it that exists.
     private static func nearestPlace(_ path: String) -> (String, stat)? {
         var (place, status) = (Substring(path), stat())
         while lstat(String(place), &status) != 0 {
@@ -102,18 +104,25 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         return (String(place), status)
     }
 
-    /// A folder that should have been made and is not there.
+    /// A folder that should have been made but does not exist.
     package static func missing(_ path: String) -> PrivateFileError {
         PrivateFileError(.unwritable, path: path, errno: ENOENT)
     }
 
     public var description: String {
-        if let kind { return "\(path) is \(kind), not a file: remove it, or move it away" }
+        if let kind {
+            // The system has it, and needs it.
+            let advice = kind == Self.device ? "use another path" : "remove it, or move it away"
+            return "\(path) is \(kind), not a file: \(advice)"
+        }
         if isInPlaceOfFolder { return "\(path) is a file, and a folder has to be there: move it away" }
         if let owner {
             return isLeftBySudo
                 ? "\(path) belongs to \(owner), not to you, as after sudo: give it back with chown"
-                : "\(path) belongs to \(owner): choose a \(isFolder ? "folder" : "file") of your own"
+                : "\(path) belongs to \(owner), not to you: "
+                    + (isFolder
+                        ? "have its owner give it to you, or use another folder"
+                        : "have its owner remove it or give it to you, or use another file")
         }
         return switch code {
         case .notPrivate: "\(path) is not private: make it yours alone (chmod 600), or remove it"
@@ -121,7 +130,7 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         case .openFolder: "others may write to the folder \(path): make it yours alone (chmod 700)"
         case .symbolicLink: "\(path) is a symbolic link: remove it"
         case .tooLarge: "\(path) is larger than such a file can be"
-        case .locked: "\(path) is locked by another process for too long"
+        case .locked: "another process still holds the lock \(path); try again when it has ended"
         case .unreadable: "\(path) cannot be read: \(detail ?? "the system does not say why")"
         case .unwritable: "\(path) cannot be written: \(detail ?? "the system does not say why")"
         default: "\(path): \(detail ?? "\(code)")"
@@ -129,15 +138,15 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
     }
 }
 
-/// The user who runs the program, in messages about files of other users.
+/// The user who runs the program, for messages about files of other users.
 struct FileUser: Sendable {
     var id: uid_t
-    /// `HOME`.
+    /// The value of `HOME`.
     var home: String?
 
     static var current: FileUser { FileUser(id: geteuid(), home: getenv("HOME").map { String(cString: $0) }) }
 
-    /// Returns whether a path is below the home folder, after links are followed.
+    /// Returns whether a path is below the home folder, after links are resolved.
     func hasHome(above path: String) -> Bool {
         guard let home, home.hasPrefix("/"), let folder = Self.parts(home), let parts = Self.parts(path) else {
             return false
@@ -145,7 +154,7 @@ struct FileUser: Sendable {
         return !folder.isEmpty && parts.count > folder.count && parts.starts(with: folder)
     }
 
-    /// Nil for a path that cannot be followed to its end.
+    /// Returns nil for a path that cannot be resolved.
     private static func parts(_ path: String) -> [Substring]? {
         guard let followed = realpath(path, nil) else { return nil }
         defer { free(followed) }

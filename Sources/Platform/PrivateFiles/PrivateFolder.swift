@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A folder of this user's that nobody else can write to, held open: all names below it are looked up in the folder that was
-/// checked, even if its path leads elsewhere meanwhile.
+/// An open folder of this user to which nobody else can write. All names below it are looked up in the checked folder, even if its path
+/// leads elsewhere meanwhile.
 ///
-/// Files in it have mode 0600 whatever the umask. A content is written to a temporary file, synced and renamed, so that a reader,
-/// or a crash, sees the old content or the new one. Symbolic links are refused, as the folder and in it.
+/// Files in it have mode 0600 whatever the umask. Content is written to a temporary file, synced and renamed. So a reader, or a crash, sees
+/// the old content or the new one. Symbolic links are refused, as the folder and in it.
 public final class PrivateFolder: Sendable {
-    /// Where the folder was when it was opened, which messages name.
+    /// The folder's path when it was opened, for messages.
     public let path: String
     private let descriptor: Int32
 
@@ -16,9 +16,9 @@ public final class PrivateFolder: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Opens the folder; nil if there is none and none is to be made. New ones, its parents too, have mode 0700.
+    /// Opens the folder; nil if it does not exist and is not to be created. A new folder and its new parents have mode 0700.
     ///
-    /// Throws `openFolder` where others may write, `symbolicLink` for a link, `unwritable` for anything else that is in the way.
+    /// Throws `openFolder` if others may write, `symbolicLink` for a link, `unwritable` for any other problem.
     public static func open(_ path: String, create: Bool) throws(PrivateFileError) -> PrivateFolder? {
         if create { try make(path) }
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -43,17 +43,17 @@ public final class PrivateFolder: Sendable {
 
     // MARK: Files
 
-    /// The file's bytes; nil if there is none.
+    /// Returns the file's bytes; nil if the file does not exist.
     ///
-    /// Throws `tooLarge` beyond `maximumBytes`, `notPrivate` where others may read, the file is someone else's or is no plain file, and
-    /// `symbolicLink`.
+    /// Throws `tooLarge` beyond `maximumBytes`, `notPrivate` if others may read it, it belongs to another user or it is not a regular file,
+    /// and `symbolicLink`.
     public func read(_ name: String, maximumBytes: Int) throws(PrivateFileError) -> [UInt8]? {
         let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             switch errno {
             case ENOENT: return nil
             case ELOOP: throw PrivateFileError(.symbolicLink, path: full(name))
-            // A socket, or a device that is not there.
+            // A socket, or a device that does not exist.
             case ENXIO: throw PrivateFileError(.notPrivate, path: full(name), status: self.entry(name))
             default: throw PrivateFileError(.unreadable, path: full(name), errno: errno)
             }
@@ -66,9 +66,9 @@ public final class PrivateFolder: Sendable {
         return try readAll(file, path: full(name), maximumBytes: maximumBytes)
     }
 
-    /// Puts a new file in the place of the old one, or leaves the old one as it was. On return it is on the disk.
+    /// Replaces the file, or leaves the old one unchanged. On return the new file is on the disk.
     ///
-    /// Only for the holder of the file's lock: the temporary file always has the same name, so that a write removes what a crash has left.
+    /// Only for the holder of the file's lock: the temporary file always has the same name, so that a write removes the remains of a crash.
     public func replace(_ name: String, with bytes: UnsafeBufferPointer<UInt8>) throws(PrivateFileError) {
         try refuseOthers(name)
         let temporary = try writeTemporary(name, bytes)
@@ -77,16 +77,15 @@ public final class PrivateFolder: Sendable {
             unlinkat(descriptor, temporary, 0)
             throw error
         }
-        fsync(descriptor)  // the rename itself; a file system that cannot do this has no later moment to tell us either
+        fsync(descriptor)  // the rename itself; a file system without this reports nothing later either
     }
 
-    /// The same for the bytes of an array.
+    /// Replaces the file with the bytes of an array.
     public func replace(_ name: String, with bytes: [UInt8]) throws(PrivateFileError) {
         try bytes.withUnsafeBufferPointer { buffer throws(PrivateFileError) in try replace(name, with: buffer) }
     }
 
-    /// Finds out whether a file of that many bytes could be put in the place of this one, and leaves everything as it was. For the
-    /// holder of the file's lock only.
+    /// Checks whether a file of that many bytes could replace this one, and changes nothing. Only for the holder of the file's lock.
     public func probe(_ name: String, count: Int) throws(PrivateFileError) {
         try refuseOthers(name)
         let bytes = [UInt8](repeating: 0x20, count: count)
@@ -96,7 +95,7 @@ public final class PrivateFolder: Sendable {
         unlinkat(descriptor, temporary, 0)
     }
 
-    /// Removes the file; one that is not there is fine.
+    /// Removes the file. It is not an error if the file does not exist.
     public func remove(_ name: String) throws(PrivateFileError) {
         unlinkat(descriptor, ".\(name).new", 0)
         guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else {
@@ -105,19 +104,19 @@ public final class PrivateFolder: Sendable {
         fsync(descriptor)
     }
 
-    /// A lock on a file of that name, which is made if it is missing. It is not taken yet.
+    /// Returns the lock on a file of that name, which is created if it is missing. The lock is not taken yet.
     public func lock(_ name: String) throws(PrivateFileError) -> FileLock {
         FileLock(descriptor: try lockDescriptor(name), path: full(name))
     }
 
-    /// An open file for locks, which the caller closes.
+    /// Opens a file for locks, which the caller closes.
     func lockDescriptor(_ name: String) throws(PrivateFileError) -> Int32 {
         let file = openat(descriptor, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard file >= 0 else {
             if errno == ELOOP { throw PrivateFileError(.symbolicLink, path: full(name)) }
             throw PrivateFileError(.unwritable, path: full(name), errno: errno)
         }
-        // A umask may have left less than that, and then nobody could open it again.
+        // A umask may have removed these bits, and then nobody could open the file again.
         fchmod(file, 0o600)
         return file
     }
@@ -132,7 +131,7 @@ public final class PrivateFolder: Sendable {
         return status
     }
 
-    /// Nothing but a plain file is replaced.
+    /// Only a regular file is replaced.
     private func refuseOthers(_ name: String) throws(PrivateFileError) {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
@@ -143,7 +142,7 @@ public final class PrivateFolder: Sendable {
         }
     }
 
-    /// Leaves a complete, synced file behind, or none.
+    /// Leaves a complete, synced file behind, or no file.
     private func writeTemporary(
         _ name: String, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(PrivateFileError) -> String {
@@ -206,14 +205,14 @@ private func writeAll(_ bytes: UnsafeBufferPointer<UInt8>, to file: Int32) -> Bo
 
 /// One file that only its owner can read, replaced whole or not at all, for the processes of one user.
 ///
-/// What ``PrivateFolder`` promises, for a single file. A change holds its lock, `.NAME.lock` beside it.
+/// It gives the guarantees of ``PrivateFolder`` for a single file. A change holds the file's lock, `.NAME.lock` beside it.
 public struct PrivateFile: Sendable {
-    /// Where the file is: absolute, or relative to the working directory.
+    /// The file's path: absolute, or relative to the working directory.
     public let path: String
 
     public init(path: String) { self.path = path }
 
-    /// A change reads and replaces one small file; a process that takes longer is stuck.
+    /// A change reads and replaces one small file. A process that takes longer hangs.
     private static let turnLimit = Duration.seconds(5)
 
     var place: (folder: String, name: String) {
@@ -222,29 +221,29 @@ public struct PrivateFile: Sendable {
         return (folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder, String(parts.last ?? ""))
     }
 
-    /// The content, or nil where there is no such file.
+    /// Returns the content; nil if the file does not exist.
     ///
-    /// Throws `.tooLarge` beyond `maximumBytes`, `.notPrivate` where others may read or the file is someone else's, and
+    /// Throws `.tooLarge` beyond `maximumBytes`, `.notPrivate` if others may read the file or it belongs to another user, and
     /// `.symbolicLink`.
     public func read(maximumBytes: Int = 1 << 20) throws(PrivateFileError) -> [UInt8]? {
         let (folder, name) = place
         return try PrivateFolder.open(folder, create: false)?.read(name, maximumBytes: maximumBytes)
     }
 
-    /// Replaces the content, and makes the folder first if it is missing. On return it is on the disk.
+    /// Replaces the content, and makes the folder first if it is missing. On return the content is on the disk.
     public func write(_ bytes: [UInt8]) throws(PrivateFileError) {
         try exclusively { folder, name throws(PrivateFileError) in try folder.replace(name, with: bytes) }
     }
 
-    /// Removes the file; one that is not there is fine.
+    /// Removes the file. It is not an error if the file does not exist.
     public func remove() throws(PrivateFileError) {
         let (folder, _) = place
         guard try PrivateFolder.open(folder, create: false) != nil else { return }
         try exclusively { folder, name throws(PrivateFileError) in try folder.remove(name) }
     }
 
-    /// Lets `body` make a new content of the old one while no other process can; nil removes the file.
-    /// - Returns: what `body` returns beside the content.
+    /// Lets `body` make the new content from the old one while no other process can; nil removes the file.
+    /// - Returns: the result of `body` beside the content.
     public func update<Result>(
         maximumBytes: Int = 1 << 20,
         _ body: ([UInt8]?) throws -> (content: [UInt8]?, result: Result)
@@ -255,7 +254,7 @@ public struct PrivateFile: Sendable {
         let old = try turn.folder.read(name, maximumBytes: maximumBytes)
         let new = try body(old)
         if let content = new.content {
-            // A file that is too long to be read again would be lost with everything in it.
+            // A file that is too long to read would be lost with its whole content.
             guard content.count <= maximumBytes else { throw PrivateFileError(.tooLarge, path: path) }
             if content != old { try turn.folder.replace(name, with: content) }
         } else if old != nil {

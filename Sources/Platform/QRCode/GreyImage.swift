@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRainQRCode
 
-/// A picture without colours: a byte for each pixel, row by row, 255 is white.
+/// A picture without colours: one byte for each pixel, row by row; 255 is white.
 struct GreyImage: Equatable {
     var width: Int
     var height: Int
     var pixels: [UInt8]
 
-    /// Photos of phones have 12 to 50 million pixels.
+    /// Phone photos have 12 to 50 million pixels.
     static let maximumPixels = 64 << 20
 
     static func isBounded(_ width: Int, _ height: Int) -> Bool {
@@ -16,9 +16,11 @@ struct GreyImage: Equatable {
 }
 
 extension QRMatrix {
-    /// A PNG with so many pixels for each module, quiet zone included.
+    /// Returns a PNG picture of the code with its quiet zone.
     ///
     /// Throws `libraryMissing`.
+    ///
+    /// - Parameter scale: pixels for each module.
     public func png(scale: Int = 8) throws(QRCodeError) -> [UInt8] {
         let scale = min(max(scale, 1), 64)
         let side = positions.count * scale
@@ -84,14 +86,14 @@ enum PNG {
         guard GreyImage.isBounded(width, height) else { throw QRCodeError(.imageTooLarge) }
         image.format = UInt32(RK_PNG_FORMAT_GRAY)
         var pixels = [UInt8](repeating: 0, count: width * height)
-        // What is transparent lies on white paper.
+        // Transparent pixels become white.
         var paper = rk_png_color(red: 255, green: 255, blue: 255)
         guard finish(&image, &paper, &pixels, 0, nil) != 0 else { throw QRCodeError(.unreadableImage) }
         return GreyImage(width: width, height: height, pixels: pixels)
     }
 }
 
-/// TurboJPEG, libjpeg's own simple interface. libjpeg alone reads the file: the size that memory is taken for is the size that it decodes.
+/// TurboJPEG, libjpeg's own simple interface. Only libjpeg reads the file. So memory is allocated for exactly the size that it decodes.
 enum JPEG {
     private typealias Create = @convention(c) () -> UnsafeMutableRawPointer?
     private typealias Destroy = @convention(c) (UnsafeMutableRawPointer?) -> Int32
@@ -112,10 +114,10 @@ enum JPEG {
     private static let limitScans: Int32 = 32_768
     private static let warning: Int32 = 0
 
-    /// The memory that a picture may take, in bytes: 64 million pixels of a usual photo (4:2:0).
+    /// The maximum memory for a picture, in bytes: 64 million pixels of a usual photo (4:2:0).
     static let maximumMemory = 256 << 20
 
-    /// The grey pixels, and whether the file is damaged or cut short: libjpeg decodes such a file as far as it can.
+    /// Returns the grey pixels, and whether the file is damaged or incomplete: libjpeg decodes such a file as far as it can.
     ///
     /// Throws `libraryMissing`, `unreadableImage` and `imageTooLarge`.
     static func decoded(_ bytes: [UInt8]) throws(QRCodeError) -> (picture: GreyImage, isDamaged: Bool) {
@@ -129,7 +131,8 @@ enum JPEG {
         defer { _ = destroy(decoder) }
 
         var (width, height, subsampling, colours): (Int32, Int32, Int32, Int32) = (0, 0, -1, -1)
-        // The size stays 0 if libjpeg cannot read the header. The status also counts a rare subsampling as an error, which libjpeg decodes.
+        // The size stays 0 if libjpeg cannot read the header. The status is not used, because it also reports a rare subsampling as an
+        // error, although libjpeg decodes it.
         _ = readHeader(decoder, bytes, UInt(bytes.count), &width, &height, &subsampling, &colours)
         guard width > 0, height > 0 else { throw QRCodeError(.unreadableImage) }
         let count = Int(width) * Int(height)
@@ -144,13 +147,13 @@ enum JPEG {
         return (GreyImage(width: Int(width), height: Int(height), pixels: pixels), status != 0)
     }
 
-    /// What libjpeg keeps of a progressive picture for each pixel: two bytes for each coefficient, by `enum TJSAMP`.
+    /// Returns how many bytes libjpeg keeps for each pixel of a progressive picture: two bytes for each coefficient, by `enum TJSAMP`.
     private static func bytesOfCoefficients(_ subsampling: Int32) -> Int {
         switch subsampling {
         case 3: 2  // grey
         case 2, 5: 3  // 4:2:0, 4:1:1
         case 1, 4: 4  // 4:2:2, 4:4:0
-        default: 8  // 4:4:4, of which some have four components
+        default: 8  // 4:4:4, some of which have four components
         }
     }
 }

@@ -3,23 +3,23 @@ import Glibc
 
 /// Why a QR code could not be drawn or read.
 public struct QRCodeError: Error, Sendable, Equatable {
-    /// What kind of fault it is.
+    /// The kind of failure.
     public enum Code: Sendable, Equatable {
-        /// A library is not installed: ``QRCodeError/package`` brings it.
+        /// A library is not installed; ``QRCodeError/package`` names its package.
         case libraryMissing
-        /// More than a QR code holds, or nothing.
+        /// More than a QR code holds, or empty.
         case unsuitableLength
-        /// Neither PNG nor JPEG, or one that is damaged.
+        /// The image is neither PNG nor JPEG, or is damaged.
         case unreadableImage
-        /// More pixels than are looked at.
+        /// The image has more pixels than the limit.
         case imageTooLarge
-        /// An image without a QR code that can be read.
+        /// The image has no readable QR code.
         case noCode
         /// A library has failed.
         case failed
     }
 
-    /// What kind of fault it is.
+    /// The kind of failure.
     public var code: Code
     /// The Debian package of the missing library.
     public var package: String?
@@ -34,7 +34,7 @@ public struct QRCodeError: Error, Sendable, Equatable {
 struct SharedLibrary: @unchecked Sendable {
     private let handle: UnsafeMutableRawPointer
 
-    /// Throws `libraryMissing` with the package that brings it.
+    /// Opens a library. Throws `libraryMissing` with the name of its package.
     init(_ name: String, package: String) throws(QRCodeError) {
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
             throw QRCodeError(.libraryMissing, package: package)
@@ -42,7 +42,7 @@ struct SharedLibrary: @unchecked Sendable {
         self.handle = handle
     }
 
-    /// A function of it, of which the caller knows the C type.
+    /// Returns a function of the library. The caller must know its C type.
     func function<Function>(_ name: String, as type: Function.Type) throws(QRCodeError) -> Function {
         guard let symbol = dlsym(handle, name) else { throw QRCodeError(.failed) }
         return unsafeBitCast(symbol, to: type)

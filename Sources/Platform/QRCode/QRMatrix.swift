@@ -3,17 +3,17 @@ import CRainQRCode
 
 /// The dark and light modules of a QR code, made by libqrencode.
 public struct QRMatrix: Sendable, Equatable {
-    /// Modules on each side, without the quiet zone.
+    /// The number of modules on each side, without the quiet zone.
     public let width: Int
-    /// Row by row; true is dark.
+    /// The modules row by row; true is dark.
     let modules: [Bool]
 
     /// The light border that scanners need, in modules (ISO/IEC 18004).
     static let quietZone = 4
 
-    /// Encodes bytes as they are, with a medium level of error correction, in the smallest code that holds them.
+    /// Encodes the unchanged bytes with a medium level of error correction, in the smallest code that holds them.
     ///
-    /// Throws `libraryMissing`, and `unsuitableLength` for nothing and for more than 2331 bytes.
+    /// Throws `libraryMissing`, and `unsuitableLength` for an empty text and for more than 2331 bytes.
     public init(_ text: [UInt8]) throws(QRCodeError) {
         typealias Encode =
             @convention(c) (Int32, UnsafePointer<UInt8>?, Int32, UInt32) -> UnsafeMutablePointer<rk_qrcode>?
@@ -29,27 +29,27 @@ public struct QRMatrix: Sendable, Equatable {
         modules = (0..<(width * width)).map { code.pointee.data[$0] & 1 == 1 }
     }
 
-    /// Of version 40 with medium error correction.
+    /// The capacity of version 40 with medium error correction.
     public static let maximumBytes = 2331
 
-    /// Whether a module is dark. What lies outside is the quiet zone, which is light.
+    /// Whether a module is dark. Positions outside belong to the quiet zone, which is light.
     subscript(row: Int, column: Int) -> Bool {
         (0..<width).contains(row) && (0..<width).contains(column) && modules[row * width + column]
     }
 
-    /// The rows, and the columns, with the quiet zone.
+    /// The range of rows, and of columns, with the quiet zone.
     var positions: Range<Int> { -Self.quietZone..<(width + Self.quietZone) }
 }
 
 extension QRMatrix {
-    /// For terminals: two rows of modules in one line of text, the *light* ones drawn, since most terminals write light on dark. On one that
-    /// is the other way round, `isInverted` draws the dark ones.
+    /// Returns a drawing for terminals: two rows of modules in one line of text. The *light* modules are drawn, since most terminals show
+    /// light text on a dark background. For other terminals, `isInverted` draws the dark modules.
     public func halfBlocks(isInverted: Bool = false) -> String {
         stride(from: positions.lowerBound, to: positions.upperBound, by: 2).map { row in
             String(
                 positions.map { column -> Character in
                     let upper = self[row, column] == isInverted
-                    // Below the last row there is nothing to draw.
+                    // There is nothing to draw below the last row.
                     let lower = row + 1 < positions.upperBound ? self[row + 1, column] == isInverted : false
                     return switch (upper, lower) {
                     case (true, true): "█"
@@ -62,7 +62,8 @@ extension QRMatrix {
         .joined(separator: "\n") + "\n"
     }
 
-    /// In ASCII alone: a line for each row, two characters for each module. `#` is light, for the reason that ``halfBlocks(isInverted:)`` has.
+    /// Returns a drawing in ASCII only: a line for each row, two characters for each module. `#` is light, for the same reason as in
+    /// ``halfBlocks(isInverted:)``.
     public func ascii(isInverted: Bool = false) -> String {
         positions.map { row in
             positions.map { self[row, $0] == isInverted ? "##" : "  " }.joined()
@@ -72,9 +73,9 @@ extension QRMatrix {
 }
 
 extension QRMatrix {
-    /// A drawing of one path, to be printed at any size, with lines of text below the code.
+    /// Returns a drawing with one path, which can be printed at any size, and lines of text below the code.
     ///
-    /// Lengths are in modules; `side` is the printed width of the code with its quiet zone, in millimetres.
+    /// Lengths are in modules. `side` is the printed width of the code with its quiet zone, in millimetres.
     public func svg(label: [String] = [], side: Double = 25) -> String {
         let all = width + 2 * Self.quietZone
         let lineHeight = 3
@@ -105,7 +106,7 @@ extension QRMatrix {
         return (lines + ["</svg>"]).joined(separator: "\n") + "\n"
     }
 
-    /// A long line is squeezed into the label; a short one has its natural width, roughly.
+    /// A long line is compressed to fit the label; a short one has roughly its natural width.
     private static func textLength(_ text: String, within all: Int) -> Int { min(all - 2, max(1, text.count * 5 / 4)) }
 
     private static func millimetres(_ value: Double) -> String {
@@ -113,7 +114,7 @@ extension QRMatrix {
         return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
     }
 
-    /// XML has no place for control characters.
+    /// XML does not allow control characters.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             switch scalar {

@@ -2,10 +2,10 @@
 
 /// Finds QR codes in pictures, by libzbar.
 public enum QRScanner {
-    /// The largest file that is looked at.
+    /// The maximum size of a file.
     public static let maximumBytes = 32 << 20
 
-    /// Whether bytes begin as a picture that can be read does: PNG or JPEG.
+    /// Whether the bytes begin like a supported picture: PNG or JPEG.
     public static func isPicture(_ bytes: [UInt8]) -> Bool {
         bytes.starts(with: pngMark) || bytes.starts(with: jpegMark)
     }
@@ -13,9 +13,9 @@ public enum QRScanner {
     static let pngMark: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     static let jpegMark: [UInt8] = [0xFF, 0xD8, 0xFF]
 
-    /// What the codes in a PNG or JPEG file say, each once, as bytes: a code's text has no declared encoding.
+    /// Returns the contents of all codes in a PNG or JPEG file, each once, as bytes: a code's text has no declared encoding.
     ///
-    /// Throws `libraryMissing`, `unreadableImage`, `imageTooLarge`, and `noCode` where there is none.
+    /// Throws `libraryMissing`, `unreadableImage`, `imageTooLarge`, and `noCode` if there are none.
     public static func payloads(inPicture bytes: [UInt8]) throws(QRCodeError) -> [[UInt8]] {
         guard bytes.count <= maximumBytes else { throw QRCodeError(.imageTooLarge) }
         let picture: GreyImage
@@ -35,7 +35,7 @@ public enum QRScanner {
 }
 
 extension QRScanner {
-    /// The Debian packages of libraries that are not installed; empty where codes can be drawn, and read from pictures.
+    /// The Debian packages of the missing libraries; empty if codes can be drawn, and read from pictures.
     public static var missingPackages: [String] {
         [
             ("libqrencode.so.4", "libqrencode4"), ("libzbar.so.0", "libzbar0"), ("libpng16.so.16", "libpng16-16"),
@@ -46,7 +46,7 @@ extension QRScanner {
 }
 
 extension QRScanner {
-    /// What a file is that is neither text nor a picture that can be read, such as "a GIF picture"; nil for anything else.
+    /// Returns the type of a file that is neither text nor a supported picture, such as "a GIF picture"; nil for other files.
     public static func otherFormat(_ bytes: [UInt8]) -> String? {
         if bytes.starts(with: "GIF8".utf8) { return "a GIF picture" }
         if bytes.starts(with: "%PDF".utf8) { return "a PDF document" }
@@ -57,10 +57,11 @@ extension QRScanner {
         let brand = bytes.dropFirst(8).prefix(4)
         if brand.elementsEqual("avif".utf8) { return "an AVIF picture" }
         let isHEIF = ["heic", "heix", "mif1", "msf1"].contains { brand.elementsEqual($0.utf8) }
-        return isHEIF ? "a HEIC picture, as iPhones take" : "a film"
+        return isHEIF ? "a HEIC picture, as iPhones take" : "a video"
     }
 
-    /// A sentence about a file that was to be a picture and cannot be decoded, by its bytes: it is empty, cut short, damaged, or something else.
+    /// Returns a sentence about a file that cannot be decoded as a picture, by its bytes: it is empty, incomplete, damaged, or something
+    /// else.
     public static func fault(_ bytes: [UInt8]) -> String {
         if bytes.isEmpty { return "The picture is empty: it has no bytes." }
         if let other = otherFormat(bytes) {
@@ -69,7 +70,7 @@ extension QRScanner {
         let isPNG = bytes.starts(with: pngMark)
         if isPNG || bytes.starts(with: jpegMark) {
             let name = isPNG ? "PNG" : "JPEG"
-            // IEND with its length and checksum, and EOI. Cameras may write more behind the latter.
+            // IEND with its length and checksum, and EOI. Cameras may write more data after EOI.
             let isWhole =
                 isPNG
                 ? bytes.suffix(12).elementsEqual([0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82])
@@ -86,7 +87,7 @@ extension QRScanner {
     }
 }
 
-/// The few functions of libzbar that are needed.
+/// The required functions of libzbar.
 struct ZBar {
     private typealias Create = @convention(c) () -> OpaquePointer?
     private typealias Destroy = @convention(c) (OpaquePointer?) -> Void
@@ -113,9 +114,9 @@ struct ZBar {
 
     init() throws(QRCodeError) { library = try SharedLibrary("libzbar.so.0", package: "libzbar0") }
 
-    /// The texts of the QR codes in a grey picture.
+    /// Returns the texts of the QR codes in a grey picture.
     func codes(in picture: GreyImage) throws(QRCodeError) -> [[UInt8]] {
-        // libzbar walks by the width and the height, whatever the length is.
+        // libzbar uses the width and the height, whatever the length of the buffer is.
         precondition(picture.pixels.count == picture.width * picture.height)
         let create = try library.function("zbar_image_create", as: Create.self)
         let destroy = try library.function("zbar_image_destroy", as: Destroy.self)
@@ -146,7 +147,7 @@ struct ZBar {
         defer { destroy(scanner) }
         _ = configure(scanner, Self.anySymbol, Self.enable, 0)
         _ = configure(scanner, Self.qrCode, Self.enable, 1)
-        // Otherwise it guesses an encoding, at times the wrong one.
+        // Otherwise libzbar guesses an encoding, sometimes a wrong one.
         _ = configure(scanner, Self.qrCode, Self.binary, 1)
         guard scan(scanner, image) >= 0 else { throw QRCodeError(.failed) }
         var codes: [[UInt8]] = []

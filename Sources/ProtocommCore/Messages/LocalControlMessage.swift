@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What travels on `esp_local_ctrl/control` (`LocalCtrlMessage`): a node's properties on the local network.
+/// A message on `esp_local_ctrl/control` (`LocalCtrlMessage`): a node's properties on the local network.
 ///
 /// A RainMaker node has two: 0 is `config` (read-only), 1 is `params`.
 public struct LocalControlMessage: WireMessage {
-    /// What the message carries.
+    /// A message's payload.
     public enum Payload: Sendable, Equatable {
         /// Asks how many properties there are.
         case commandGetPropertyCount
@@ -14,13 +14,13 @@ public struct LocalControlMessage: WireMessage {
         case commandGetPropertyValues(GetPropertyValuesCommand)
         /// The answer to ``commandGetPropertyValues``.
         case responseGetPropertyValues(PropertyValuesResponse)
-        /// Gives properties new values.
+        /// Sets new values of properties.
         case commandSetPropertyValues(SetPropertyValuesCommand)
         /// The answer to ``commandSetPropertyValues``.
         case responseSetPropertyValues(StatusResponse)
     }
 
-    /// Which message this is.
+    /// The message's type.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
@@ -33,15 +33,15 @@ public struct LocalControlMessage: WireMessage {
         public static let commandGetPropertyValues = MessageType(rawValue: 4)
         /// The answer to ``commandGetPropertyValues``.
         public static let responseGetPropertyValues = MessageType(rawValue: 5)
-        /// Gives properties new values.
+        /// Sets new values of properties.
         public static let commandSetPropertyValues = MessageType(rawValue: 6)
         /// The answer to ``commandSetPropertyValues``.
         public static let responseSetPropertyValues = MessageType(rawValue: 7)
     }
 
-    /// What the message is. Some requests are accepted with this alone, their empty member left out.
+    /// The message's type. Firmware accepts some requests with the type alone, without their empty member.
     public var message: MessageType
-    /// What the message carries; nil where it carries nothing that is known here.
+    /// The message's payload; nil if it has none, or one that this version does not know.
     public var payload: Payload?
 
     public init() {
@@ -49,7 +49,7 @@ public struct LocalControlMessage: WireMessage {
         payload = nil
     }
 
-    /// Both the message type and the member are set.
+    /// Sets the message type and the member.
     public init(_ payload: Payload) {
         self.payload = payload
         switch payload {
@@ -103,7 +103,7 @@ public struct LocalControlMessage: WireMessage {
 
 /// How many properties there are.
 public struct PropertyCountResponse: WireMessage {
-    /// Whether the board could say.
+    /// Whether the board could answer.
     public var status: Status
     /// How many properties there are.
     public var count: UInt32
@@ -131,7 +131,7 @@ public struct PropertyCountResponse: WireMessage {
 
 /// Asks for the values of some properties.
 public struct GetPropertyValuesCommand: WireMessage {
-    /// The properties' places, counted from 0.
+    /// The properties' indices, counted from 0.
     public var indices: [UInt32]
 
     public init() { self.init([]) }
@@ -147,11 +147,11 @@ public struct GetPropertyValuesCommand: WireMessage {
     public func encode(into writer: inout WireWriter) { writer.packed(indices, field: 1) }
 }
 
-/// The values asked for.
+/// The requested values.
 public struct PropertyValuesResponse: WireMessage {
-    /// Whether the board could say.
+    /// Whether the board could answer.
     public var status: Status
-    /// The properties that were asked for.
+    /// The requested properties.
     public var properties: [PropertyInfo]
 
     public init() { self.init([]) }
@@ -177,7 +177,7 @@ public struct PropertyValuesResponse: WireMessage {
 
 /// Sets some properties.
 public struct SetPropertyValuesCommand: WireMessage {
-    /// Which properties get which values.
+    /// The properties and their new values.
     public var properties: [PropertyValue]
 
     public init() { self.init([]) }
@@ -193,7 +193,7 @@ public struct SetPropertyValuesCommand: WireMessage {
     public func encode(into writer: inout WireWriter) { writer.repeated(properties, field: 1) }
 }
 
-/// ESP-IDF's services register about ten; more than this is taken for garbage.
+/// ESP-IDF's services register about ten. A message with more than this is rejected as garbage.
 private let maximumProperties = 64
 
 /// A property with its value.
@@ -206,7 +206,7 @@ public struct PropertyInfo: WireMessage {
     public var type: UInt32
     /// Chosen by the application; bit 0 is read-only in a RainMaker node.
     public var flags: UInt32
-    /// The property's value, in the form that its application chose.
+    /// The property's value, in the application's own format.
     public var value: [UInt8]
 
     public init() { self.init(status: .success) }
@@ -242,9 +242,9 @@ public struct PropertyInfo: WireMessage {
 
 /// A new value for a property.
 public struct PropertyValue: WireMessage {
-    /// The property's place, counted from 0.
+    /// The property's index, counted from 0.
     public var index: UInt32
-    /// The new value, in the form that its application chose.
+    /// The new value, in the application's own format.
     public var value: [UInt8]
 
     public init() { self.init(index: 0) }

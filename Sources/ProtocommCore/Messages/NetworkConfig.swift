@@ -1,71 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What travels on `prov-config` (`network_config.proto`).
+/// A message on `prov-config` (`network_config.proto`).
 ///
-/// The older `wifi_config.proto` is the same on the wire, without the Thread members.
+/// The older `wifi_config.proto` has the same encoding, without the Thread members.
 public struct NetworkConfigPayload: WireMessage {
-    /// What the message carries.
+    /// A message's payload.
     public enum Payload: Sendable, Equatable {
-        /// Asks how far the board has come in joining.
+        /// Asks for the board's progress in joining.
         case commandGetWiFiStatus
         /// The answer to ``commandGetWiFiStatus``.
         case responseGetWiFiStatus(WiFiStatusResponse)
-        /// Hands the board a Wi-Fi network.
+        /// Sends the board a Wi-Fi network.
         case commandSetWiFiConfig(SetWiFiConfigCommand)
         /// The answer to ``commandSetWiFiConfig``.
         case responseSetWiFiConfig(StatusResponse)
-        /// Has the board join the Wi-Fi network that it was given.
+        /// Tells the board to join the Wi-Fi network that it received.
         case commandApplyWiFiConfig
         /// The answer to ``commandApplyWiFiConfig``.
         case responseApplyWiFiConfig(StatusResponse)
-        /// Asks how far the board has come in attaching.
+        /// Asks for the board's progress in attaching.
         case commandGetThreadStatus
         /// The answer to ``commandGetThreadStatus``.
         case responseGetThreadStatus(ThreadStatusResponse)
-        /// Hands the board a Thread network.
+        /// Sends the board a Thread network.
         case commandSetThreadConfig(SetThreadConfigCommand)
         /// The answer to ``commandSetThreadConfig``.
         case responseSetThreadConfig(StatusResponse)
-        /// Has the board attach to the Thread network that it was given.
+        /// Tells the board to attach to the Thread network that it received.
         case commandApplyThreadConfig
         /// The answer to ``commandApplyThreadConfig``.
         case responseApplyThreadConfig(StatusResponse)
     }
 
-    /// Which message this is.
+    /// The message's type.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
-        /// Asks how far the board has come in joining.
+        /// Asks for the board's progress in joining.
         public static let commandGetWiFiStatus = MessageType(rawValue: 0)
         /// The answer to ``commandGetWiFiStatus``.
         public static let responseGetWiFiStatus = MessageType(rawValue: 1)
-        /// Hands the board a Wi-Fi network.
+        /// Sends the board a Wi-Fi network.
         public static let commandSetWiFiConfig = MessageType(rawValue: 2)
         /// The answer to ``commandSetWiFiConfig``.
         public static let responseSetWiFiConfig = MessageType(rawValue: 3)
-        /// Has the board join the Wi-Fi network that it was given.
+        /// Tells the board to join the Wi-Fi network that it received.
         public static let commandApplyWiFiConfig = MessageType(rawValue: 4)
         /// The answer to ``commandApplyWiFiConfig``.
         public static let responseApplyWiFiConfig = MessageType(rawValue: 5)
-        /// Asks how far the board has come in attaching.
+        /// Asks for the board's progress in attaching.
         public static let commandGetThreadStatus = MessageType(rawValue: 6)
         /// The answer to ``commandGetThreadStatus``.
         public static let responseGetThreadStatus = MessageType(rawValue: 7)
-        /// Hands the board a Thread network.
+        /// Sends the board a Thread network.
         public static let commandSetThreadConfig = MessageType(rawValue: 8)
         /// The answer to ``commandSetThreadConfig``.
         public static let responseSetThreadConfig = MessageType(rawValue: 9)
-        /// Has the board attach to the Thread network that it was given.
+        /// Tells the board to attach to the Thread network that it received.
         public static let commandApplyThreadConfig = MessageType(rawValue: 10)
         /// The answer to ``commandApplyThreadConfig``.
         public static let responseApplyThreadConfig = MessageType(rawValue: 11)
     }
 
-    /// What the message is. Some requests are accepted with this alone, their empty member left out.
+    /// The message's type. Firmware accepts some requests with the type alone, without their empty member.
     public var message: MessageType
-    /// What the message carries; nil where it carries nothing that is known here.
+    /// The message's payload; nil if it has none, or one that this version does not know.
     public var payload: Payload?
 
     public init() {
@@ -73,7 +73,7 @@ public struct NetworkConfigPayload: WireMessage {
         payload = nil
     }
 
-    /// Both the message type and the member are set.
+    /// Sets the message type and the member.
     public init(_ payload: Payload) {
         self.payload = payload
         switch payload {
@@ -151,7 +151,7 @@ public struct NetworkConfigPayload: WireMessage {
     }
 }
 
-/// The network that the board is to join. It is kept in memory until it is applied.
+/// The network that the board is to join. The board keeps it in memory until it is applied.
 public struct SetWiFiConfigCommand: WireMessage {
     /// Up to 32 bytes of any value: an SSID is not text.
     public var ssid: [UInt8]
@@ -189,26 +189,26 @@ public struct SetWiFiConfigCommand: WireMessage {
     }
 }
 
-/// Where the board's attempt to join a network stands.
+/// The progress of the board's attempt to join a network.
 ///
-/// A board reports ``WiFiStationState/connecting`` before any attempt, and after a reset it repeats the failure of the
-/// attempt before until new credentials are applied.
+/// A board reports ``WiFiStationState/connecting`` before any attempt. After a reset it repeats the failure of the previous attempt until
+/// new credentials are applied.
 public struct WiFiStatusResponse: WireMessage {
-    /// What belongs to the state.
+    /// Details of a state.
     public enum Detail: Sendable, Equatable {
         /// Why the board could not join.
         case failed(WiFiConnectFailure)
-        /// The network, where the board has joined it.
+        /// The network that the board has joined.
         case connected(WiFiConnection)
-        /// One attempt failed, and the board goes on.
+        /// One attempt failed, and the board continues.
         case attemptFailed(WiFiAttemptFailed)
     }
 
-    /// Whether the board could say.
+    /// Whether the board could answer.
     public var status: Status
-    /// How far the board has come.
+    /// The board's progress.
     public var state: WiFiStationState
-    /// What belongs to the state, where there is anything.
+    /// Details of the state, if there are any.
     public var detail: Detail?
 
     public init() { self.init(state: WiFiStationState(rawValue: 0)) }
@@ -251,7 +251,7 @@ public struct WiFiStationState: WireEnum {
 
     /// The board has joined its network.
     public static let connected = WiFiStationState(rawValue: 0)
-    /// The board tries to join, or has not begun.
+    /// The board is trying to join, or has not begun.
     public static let connecting = WiFiStationState(rawValue: 1)
     /// Never sent by current firmware.
     public static let disconnected = WiFiStationState(rawValue: 2)
@@ -264,13 +264,13 @@ public struct WiFiConnectFailure: WireEnum {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// The access point did not take the password.
+    /// The access point did not accept the password.
     public static let authenticationError = WiFiConnectFailure(rawValue: 0)
-    /// No such network is in reach.
+    /// The board cannot find the network.
     public static let networkNotFound = WiFiConnectFailure(rawValue: 1)
 }
 
-/// The access point that the board is connected to, and the address it was given (`WifiConnectedState`).
+/// The access point that the board is connected to, and the board's address (`WifiConnectedState`).
 public struct WiFiConnection: WireMessage {
     /// Dotted decimal, ASCII.
     public var ip4Address: [UInt8]
@@ -278,7 +278,7 @@ public struct WiFiConnection: WireMessage {
     public var authentication: WiFiAuthentication
     /// The network's name, any bytes.
     public var ssid: [UInt8]
-    /// 6 bytes, copied as a C string: what follows a 00 byte is not to be trusted.
+    /// 6 bytes, copied as a C string: bytes after a 00 byte are not reliable.
     public var bssid: [UInt8]
     /// The radio channel.
     public var channel: Int32
@@ -316,9 +316,9 @@ public struct WiFiConnection: WireMessage {
     }
 }
 
-/// One of several attempts failed; the board tries again by itself (ESP-IDF 5.5, network_provisioning).
+/// One of several attempts failed, and the board tries again by itself (ESP-IDF 5.5, network_provisioning).
 public struct WiFiAttemptFailed: WireMessage {
-    /// How often the board tries again.
+    /// How many more times the board will try.
     public var attemptsRemaining: UInt32
 
     public init() { self.init(attemptsRemaining: 0) }
@@ -339,7 +339,7 @@ public struct WiFiAttemptFailed: WireMessage {
     }
 }
 
-/// `WifiAuthMode`. Firmware copies ESP-IDF's `wifi_auth_mode_t`, so values beyond the ones of the schema (0 to 7) do appear.
+/// `WifiAuthMode`. Firmware copies ESP-IDF's `wifi_auth_mode_t`, so values beyond those of the schema (0 to 7) do appear.
 public struct WiFiAuthentication: WireEnum {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
@@ -437,21 +437,21 @@ public struct ThreadAttachment: WireMessage {
     }
 }
 
-/// Where the board's attempt to join a Thread network stands.
+/// The progress of the board's attempt to join a Thread network.
 public struct ThreadStatusResponse: WireMessage {
-    /// What belongs to the state.
+    /// Details of a state.
     public enum Detail: Sendable, Equatable {
         /// Why the board could not attach.
         case failed(ThreadAttachFailure)
-        /// The network, where the board is attached.
+        /// The network that the board is attached to.
         case attached(ThreadAttachment)
     }
 
-    /// Whether the board could say.
+    /// Whether the board could answer.
     public var status: Status
-    /// How far the board has come.
+    /// The board's progress.
     public var state: ThreadNetworkState
-    /// What belongs to the state, where there is anything.
+    /// Details of the state, if there are any.
     public var detail: Detail?
 
     public init() { self.init(state: ThreadNetworkState(rawValue: 0)) }
@@ -491,7 +491,7 @@ public struct ThreadNetworkState: WireEnum {
 
     /// The board is attached.
     public static let attached = ThreadNetworkState(rawValue: 0)
-    /// The board tries to attach.
+    /// The board is trying to attach.
     public static let attaching = ThreadNetworkState(rawValue: 1)
     /// The board is not attached.
     public static let detached = ThreadNetworkState(rawValue: 2)
@@ -504,8 +504,8 @@ public struct ThreadAttachFailure: WireEnum {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// The operational dataset is not one.
+    /// The operational dataset is not valid.
     public static let datasetInvalid = ThreadAttachFailure(rawValue: 0)
-    /// No such network is in reach.
+    /// The board cannot find the network.
     public static let networkNotFound = ThreadAttachFailure(rawValue: 1)
 }

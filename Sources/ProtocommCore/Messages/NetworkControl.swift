@@ -1,57 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What travels on `prov-ctrl` (`network_ctrl.proto`): back to the start after a failure (reset) or after a success (reprovision).
+/// A message on `prov-ctrl` (`network_ctrl.proto`). It returns the board to the start after a failure (reset) or after a success
+/// (reprovision).
 ///
-/// All members are empty; the verdict is ``status``.
+/// All members are empty; the result is in ``status``.
 public struct NetworkControlPayload: WireMessage {
-    /// What the message carries.
+    /// A message's payload.
     public enum Payload: Sendable, Equatable {
-        /// Has the board forget Wi-Fi settings that failed.
+        /// Tells the board to forget Wi-Fi settings that failed.
         case commandWiFiReset
         /// The answer to ``commandWiFiReset``.
         case responseWiFiReset
-        /// Has the board take other Wi-Fi settings in the place of those it has.
+        /// Tells the board to accept other Wi-Fi settings instead of its current ones.
         case commandWiFiReprovision
         /// The answer to ``commandWiFiReprovision``.
         case responseWiFiReprovision
-        /// Has the board forget Thread settings that failed.
+        /// Tells the board to forget Thread settings that failed.
         case commandThreadReset
         /// The answer to ``commandThreadReset``.
         case responseThreadReset
-        /// Has the board take other Thread settings in the place of those it has.
+        /// Tells the board to accept other Thread settings instead of its current ones.
         case commandThreadReprovision
         /// The answer to ``commandThreadReprovision``.
         case responseThreadReprovision
     }
 
-    /// Which message this is.
+    /// The message's type.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
-        /// Has the board forget Wi-Fi settings that failed.
+        /// Tells the board to forget Wi-Fi settings that failed.
         public static let commandWiFiReset = MessageType(rawValue: 1)
         /// The answer to ``commandWiFiReset``.
         public static let responseWiFiReset = MessageType(rawValue: 2)
-        /// Has the board take other Wi-Fi settings in the place of those it has.
+        /// Tells the board to accept other Wi-Fi settings instead of its current ones.
         public static let commandWiFiReprovision = MessageType(rawValue: 3)
         /// The answer to ``commandWiFiReprovision``.
         public static let responseWiFiReprovision = MessageType(rawValue: 4)
-        /// Has the board forget Thread settings that failed.
+        /// Tells the board to forget Thread settings that failed.
         public static let commandThreadReset = MessageType(rawValue: 5)
         /// The answer to ``commandThreadReset``.
         public static let responseThreadReset = MessageType(rawValue: 6)
-        /// Has the board take other Thread settings in the place of those it has.
+        /// Tells the board to accept other Thread settings instead of its current ones.
         public static let commandThreadReprovision = MessageType(rawValue: 7)
         /// The answer to ``commandThreadReprovision``.
         public static let responseThreadReprovision = MessageType(rawValue: 8)
     }
 
-    /// What the message is. Some requests are accepted with this alone, their empty member left out.
+    /// The message's type. Firmware accepts some requests with the type alone, without their empty member.
     public var message: MessageType
-    /// The verdict on the request; only responses carry it.
+    /// The result of the request; only responses have one.
     public var status: Status
-    /// What the message carries; nil where it carries nothing that is known here.
+    /// The message's payload; nil if it has none, or one that this version does not know.
     public var payload: Payload?
 
     public init() {
@@ -60,7 +61,7 @@ public struct NetworkControlPayload: WireMessage {
         payload = nil
     }
 
-    /// Both the message type and the member are set.
+    /// Sets the message type and the member.
     public init(_ payload: Payload, status: Status = .success) {
         self.payload = payload
         self.status = status

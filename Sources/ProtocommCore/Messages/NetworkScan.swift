@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What travels on `prov-scan` (`network_scan.proto`).
+/// A message on `prov-scan` (`network_scan.proto`).
 ///
-/// The older `wifi_scan.proto` is the same on the wire, without the Thread members.
+/// The older `wifi_scan.proto` has the same encoding, without the Thread members.
 public struct NetworkScanPayload: WireMessage {
-    /// What the message carries.
+    /// A message's payload.
     public enum Payload: Sendable, Equatable {
         /// Starts a scan for access points.
         case commandScanWiFiStart(ScanWiFiStartCommand)
         /// The answer to ``commandScanWiFiStart``.
         case responseScanWiFiStart
-        /// Asks how far the scan for access points has got.
+        /// Asks for the progress of the scan for access points.
         case commandScanWiFiStatus
         /// The answer to ``commandScanWiFiStatus``.
         case responseScanWiFiStatus(ScanStatusResponse)
@@ -22,7 +22,7 @@ public struct NetworkScanPayload: WireMessage {
         case commandScanThreadStart(ScanThreadStartCommand)
         /// The answer to ``commandScanThreadStart``.
         case responseScanThreadStart
-        /// Asks how far the scan for Thread networks has got.
+        /// Asks for the progress of the scan for Thread networks.
         case commandScanThreadStatus
         /// The answer to ``commandScanThreadStatus``.
         case responseScanThreadStatus(ScanStatusResponse)
@@ -32,7 +32,7 @@ public struct NetworkScanPayload: WireMessage {
         case responseScanThreadResult(ScanThreadResultResponse)
     }
 
-    /// Which message this is.
+    /// The message's type.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
@@ -41,7 +41,7 @@ public struct NetworkScanPayload: WireMessage {
         public static let commandScanWiFiStart = MessageType(rawValue: 0)
         /// The answer to ``commandScanWiFiStart``.
         public static let responseScanWiFiStart = MessageType(rawValue: 1)
-        /// Asks how far the scan for access points has got.
+        /// Asks for the progress of the scan for access points.
         public static let commandScanWiFiStatus = MessageType(rawValue: 2)
         /// The answer to ``commandScanWiFiStatus``.
         public static let responseScanWiFiStatus = MessageType(rawValue: 3)
@@ -53,7 +53,7 @@ public struct NetworkScanPayload: WireMessage {
         public static let commandScanThreadStart = MessageType(rawValue: 6)
         /// The answer to ``commandScanThreadStart``.
         public static let responseScanThreadStart = MessageType(rawValue: 7)
-        /// Asks how far the scan for Thread networks has got.
+        /// Asks for the progress of the scan for Thread networks.
         public static let commandScanThreadStatus = MessageType(rawValue: 8)
         /// The answer to ``commandScanThreadStatus``.
         public static let responseScanThreadStatus = MessageType(rawValue: 9)
@@ -63,11 +63,11 @@ public struct NetworkScanPayload: WireMessage {
         public static let responseScanThreadResult = MessageType(rawValue: 11)
     }
 
-    /// What the message is. Some requests are accepted with this alone, their empty member left out.
+    /// The message's type. Firmware accepts some requests with the type alone, without their empty member.
     public var message: MessageType
-    /// The verdict on the request; only responses carry it.
+    /// The result of the request; only responses have one.
     public var status: Status
-    /// What the message carries; nil where it carries nothing that is known here.
+    /// The message's payload; nil if it has none, or one that this version does not know.
     public var payload: Payload?
 
     public init() {
@@ -76,7 +76,7 @@ public struct NetworkScanPayload: WireMessage {
         payload = nil
     }
 
-    /// Both the message type and the member are set.
+    /// Sets the message type and the member.
     public init(_ payload: Payload, status: Status = .success) {
         self.payload = payload
         self.status = status
@@ -156,11 +156,11 @@ public struct NetworkScanPayload: WireMessage {
     }
 }
 
-/// How far a scan has got. `isFinished` is true before any scan, too.
+/// The progress of a scan. `isFinished` is also true before any scan.
 public struct ScanStatusResponse: WireMessage {
-    /// Whether no scan goes on.
+    /// Whether no scan is running.
     public var isFinished: Bool
-    /// Results that can be asked for already.
+    /// The number of results that are available so far.
     public var resultCount: UInt32
 
     public init() { self.init(isFinished: false) }
@@ -184,10 +184,10 @@ public struct ScanStatusResponse: WireMessage {
     }
 }
 
-/// Asks for a page of the results. Asking beyond the results' end makes a board drop the connection.
+/// Asks for a page of the results. A request beyond the last result makes a board drop the connection.
 public struct ScanResultCommand: WireMessage {
     public var startIndex: UInt32
-    /// How many results the page holds at most.
+    /// The maximum number of results in the page.
     public var count: UInt32
 
     public init() { self.init(startIndex: 0) }
@@ -213,13 +213,13 @@ public struct ScanResultCommand: WireMessage {
 
 /// Starts a scan for access points.
 public struct ScanWiFiStartCommand: WireMessage {
-    /// Answer only when the scan is over.
+    /// Whether the board answers only after the scan.
     public var isBlocking: Bool
-    /// Only listen, send no probes.
+    /// Whether the board only listens and sends no probes.
     public var isPassive: Bool
-    /// Scan this many channels at a time and serve the access point in between; 0 scans all at once.
+    /// How many channels to scan before the board serves its access point for a while; 0 scans all channels at once.
     public var groupChannels: UInt32
-    /// Time on each channel. Ignored where Bluetooth is compiled in.
+    /// Time on each channel. Firmware with Bluetooth ignores it.
     public var periodMilliseconds: UInt32
 
     public init() { self.init(isBlocking: false) }
@@ -251,7 +251,7 @@ public struct ScanWiFiStartCommand: WireMessage {
     }
 }
 
-/// An access point that the board can hear.
+/// An access point that the board receives.
 public struct WiFiScanResult: WireMessage {
     /// Any bytes; empty for a hidden network.
     public var ssid: [UInt8]
@@ -299,10 +299,10 @@ public struct WiFiScanResult: WireMessage {
 
 /// A page of the access points found, strongest first.
 public struct ScanWiFiResultResponse: WireMessage {
-    /// Firmware keeps 16 results by default; more than this in one page is taken for garbage.
+    /// Firmware keeps 16 results by default. A page with more entries than this is rejected as garbage.
     public static let maximumEntries = 64
 
-    /// The page.
+    /// The access points of this page.
     public var entries: [WiFiScanResult]
 
     public init() { self.init([]) }
@@ -320,9 +320,9 @@ public struct ScanWiFiResultResponse: WireMessage {
 
 /// Starts a scan for Thread networks.
 public struct ScanThreadStartCommand: WireMessage {
-    /// Answer only when the scan is over.
+    /// Whether the board answers only after the scan.
     public var isBlocking: Bool
-    /// The channels to listen on, as a mask of bits.
+    /// The channels to listen on, as a bit mask.
     public var channelMask: UInt32
 
     public init() { self.init(isBlocking: false) }
@@ -346,7 +346,7 @@ public struct ScanThreadStartCommand: WireMessage {
     }
 }
 
-/// A Thread network that the board can hear.
+/// A Thread network that the board receives.
 public struct ThreadScanResult: WireMessage {
     /// 16 bits.
     public var panID: UInt32
@@ -404,10 +404,10 @@ public struct ThreadScanResult: WireMessage {
 
 /// A page of the Thread networks found.
 public struct ScanThreadResultResponse: WireMessage {
-    /// Firmware keeps 16 results by default; more than this in one page is taken for garbage.
+    /// Firmware keeps 16 results by default. A page with more entries than this is rejected as garbage.
     public static let maximumEntries = 64
 
-    /// The page.
+    /// The Thread networks of this page.
     public var entries: [ThreadScanResult]
 
     public init() { self.init([]) }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `Status` of `constants.proto`: the verdict that most responses carry. Firmware sends only 0, 4 and 5.
+/// `Status` of `constants.proto`: the result in most responses. Firmware sends only 0, 4 and 5.
 public struct Status: WireEnum {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// The request was carried out.
     public static let success = Status(rawValue: 0)
-    /// The board has another security scheme.
+    /// The board uses another security scheme.
     public static let invalidSecurityScheme = Status(rawValue: 1)
-    /// The message is not one of this protocol.
+    /// The message does not belong to this protocol.
     public static let invalidProtocol = Status(rawValue: 2)
-    /// The board has no room for another session.
+    /// The board cannot have another session.
     public static let tooManySessions = Status(rawValue: 3)
-    /// The board does not take what it was asked.
+    /// The board does not accept an argument of the request.
     public static let invalidArgument = Status(rawValue: 4)
-    /// The board failed in carrying it out.
+    /// The board failed to carry out the request.
     public static let internalError = Status(rawValue: 5)
     /// Encryption or decryption failed.
     public static let cryptoError = Status(rawValue: 6)
@@ -23,9 +23,9 @@ public struct Status: WireEnum {
     public static let invalidSession = Status(rawValue: 7)
 }
 
-/// A response that consists of a status alone.
+/// A response that contains only a status.
 public struct StatusResponse: WireMessage {
-    /// The verdict on the request.
+    /// The result of the request.
     public var status: Status
 
     public init() { status = .success }

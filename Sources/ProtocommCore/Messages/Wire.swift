@@ -2,25 +2,25 @@
 
 /// A protobuf message as a value.
 ///
-/// Decoding tolerates unknown fields and unknown enum values, and merges repeated fields the way protobuf prescribes: the
-/// last scalar wins, sub-messages merge, another member of a `oneof` replaces the one before.
+/// Decoding tolerates unknown fields and unknown enum values. It merges repeated fields as protobuf prescribes: the last scalar wins,
+/// sub-messages merge, and another member of a `oneof` replaces the previous one.
 public protocol WireMessage: Sendable, Equatable {
     init()
-    /// Takes the field that `reader` stands on, or skips it.
+    /// Reads the reader's current field, or skips it.
     mutating func mergeField(from reader: inout WireReader) throws(WireError)
     /// Writes the fields.
     func encode(into writer: inout WireWriter)
 }
 
 extension WireMessage {
-    /// Reads a whole message.
+    /// Decodes a whole message.
     public init(decoding bytes: [UInt8]) throws(WireError) {
         self.init()
         var reader = WireReader(bytes)
         try reader.mergeAll(into: &self)
     }
 
-    /// The message as bytes.
+    /// Returns the message as bytes.
     public func encoded() -> [UInt8] {
         var writer = WireWriter()
         encode(into: &writer)
@@ -28,21 +28,21 @@ extension WireMessage {
     }
 }
 
-/// A message without fields: its presence is all it says.
+/// A message without fields; only its presence has a meaning.
 public struct EmptyMessage: WireMessage {
     public init() {}
     public mutating func mergeField(from reader: inout WireReader) throws(WireError) { try reader.skip() }
     public func encode(into writer: inout WireWriter) {}
 }
 
-/// A protobuf enum as its number: values that this version does not know survive.
+/// A protobuf enum as its number. Values that this version does not know are kept.
 public protocol WireEnum: RawRepresentable, Hashable, Sendable where RawValue == Int32 {
-    /// Any number is a value, known or not.
+    /// Accepts any number, known or not.
     init(rawValue: Int32)
 }
 
 extension WireReader {
-    /// The value of an enum field; unknown numbers are kept.
+    /// Returns the value of an enum field; unknown numbers are kept.
     public mutating func enumeration<Value: WireEnum>(_: Value.Type) throws(WireError) -> Value {
         Value(rawValue: try int32())
     }
@@ -55,7 +55,7 @@ extension WireWriter {
     }
 }
 
-/// Why bytes are not the message they were taken for.
+/// A reason why bytes are not a valid message.
 public enum WireError: Error, Equatable, Sendable {
     /// The bytes end in the middle of a field.
     case truncated
@@ -63,18 +63,18 @@ public enum WireError: Error, Equatable, Sendable {
     case varintOverflow
     /// A field number of 0, or one beyond 2^29 - 1.
     case invalidFieldNumber
-    /// A known field arrived with another wire type than the schema gives it.
+    /// A known field has a wire type that differs from the schema.
     case wrongWireType(field: UInt32)
-    /// Groups (wire types 3 and 4) and the undefined types 6 and 7 are not in use here.
+    /// Groups (wire types 3 and 4) and the undefined types 6 and 7 are not supported.
     case unsupportedWireType
-    /// More repeated entries than the bound for that field allows.
+    /// A field has more repeated entries than its limit allows.
     case tooManyEntries(field: UInt32)
 }
 
-/// Reads the four protobuf wire types from bytes that nobody has checked yet.
+/// Reads the four protobuf wire types from unchecked bytes.
 ///
-/// Source of the format: the protobuf encoding guide. Every read is bounded by the enclosing message, nothing is copied
-/// until a `bytes` field is taken out, and an unknown field is skipped.
+/// Source of the format: the protobuf encoding guide. Every read is bounded by the enclosing message, nothing is copied until a `bytes`
+/// field is read, and an unknown field is skipped.
 public struct WireReader {
     private let bytes: [UInt8]
     private var position: Int
@@ -90,7 +90,7 @@ public struct WireReader {
         end = bytes.count
     }
 
-    /// Moves to the next field of this message; `false` at its end.
+    /// Moves to the next field of this message; returns `false` at its end.
     public mutating func nextField() throws(WireError) -> Bool {
         guard position < end else { return false }
         let key = try rawVarint()
@@ -101,22 +101,22 @@ public struct WireReader {
         return true
     }
 
-    /// The value of a `uint64` field.
+    /// Returns the value of a `uint64` field.
     public mutating func uint64() throws(WireError) -> UInt64 {
         try expect(WireType.varint)
         return try rawVarint()
     }
 
-    /// A 32-bit value keeps the low bits of a longer varint, as every protobuf implementation does.
+    /// Returns a 32-bit value: the low bits if the varint is longer, as in every protobuf implementation.
     public mutating func uint32() throws(WireError) -> UInt32 { UInt32(truncatingIfNeeded: try uint64()) }
-    /// The value of an `int32` field; see ``uint32()`` for longer ones.
+    /// Returns the value of an `int32` field; see ``uint32()`` for longer ones.
     public mutating func int32() throws(WireError) -> Int32 { Int32(truncatingIfNeeded: try uint64()) }
-    /// The value of an `int64` field.
+    /// Returns the value of an `int64` field.
     public mutating func int64() throws(WireError) -> Int64 { Int64(bitPattern: try uint64()) }
-    /// The value of a `bool` field.
+    /// Returns the value of a `bool` field.
     public mutating func bool() throws(WireError) -> Bool { try uint64() != 0 }
 
-    /// The value of a `bytes` or `string` field.
+    /// Returns the value of a `bytes` or `string` field.
     public mutating func byteString() throws(WireError) -> [UInt8] {
         try expect(WireType.lengthDelimited)
         let range = try lengthDelimitedRange()
@@ -133,22 +133,22 @@ public struct WireReader {
         try inner.mergeAll(into: &message)
     }
 
-    /// The member of a `oneof` at this field. Hand in what the same member held before: protobuf merges the two.
+    /// Returns the member of a `oneof` at this field. `earlier` is the same member's previous value: protobuf merges the two.
     public mutating func member<Message: WireMessage>(_ earlier: Message) throws(WireError) -> Message {
         var merged = earlier
         try message(into: &merged)
         return merged
     }
 
-    /// The member of a `oneof` at this field, where no earlier value is to be merged.
+    /// Returns the member of a `oneof` at this field, without merging an earlier value.
     public mutating func member<Message: WireMessage>() throws(WireError) -> Message { try member(Message()) }
 
-    /// A member of a `oneof` that has no fields of its own.
+    /// Reads a member of a `oneof` that has no fields of its own.
     public mutating func emptyMember() throws(WireError) {
         let _: EmptyMessage = try member()
     }
 
-    /// One more entry of a repeated message.
+    /// Reads one more entry of a repeated message.
     public mutating func append<Message: WireMessage>(
         to entries: inout [Message], limit: Int
     ) throws(WireError) {
@@ -156,7 +156,7 @@ public struct WireReader {
         entries.append(try member())
     }
 
-    /// A repeated `uint32`, packed or not.
+    /// Reads a repeated `uint32`, packed or not.
     public mutating func repeatedUInt32(into values: inout [UInt32], limit: Int) throws(WireError) {
         guard wireType == WireType.lengthDelimited else {
             guard values.count < limit else { throw .tooManyEntries(field: field) }
@@ -173,7 +173,7 @@ public struct WireReader {
         }
     }
 
-    /// Passes over the field, whatever it is.
+    /// Skips the field, whatever its type.
     public mutating func skip() throws(WireError) {
         switch wireType {
         case WireType.varint: _ = try rawVarint()
@@ -230,9 +230,9 @@ enum WireType {
 
 /// Writes protobuf fields in the canonical form that the firmware's encoder (protobuf-c) produces.
 ///
-/// The plain methods omit zero values, as proto3 does outside a `oneof`; the `…InOneof` ones always write.
+/// The plain methods omit zero values, as proto3 does outside a `oneof`; the `…InOneof` methods always write.
 public struct WireWriter {
-    /// What was written so far.
+    /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
 
     public init() {}
@@ -249,7 +249,7 @@ public struct WireWriter {
     /// Writes an `int64`.
     public mutating func int64(_ value: Int64, field: UInt32) { uint64(UInt64(bitPattern: value), field: field) }
 
-    /// A negative `int32` is sign-extended and takes ten bytes.
+    /// Writes an `int32`. A negative value is sign-extended and takes ten bytes.
     public mutating func int32(_ value: Int32, field: UInt32) { int64(Int64(value), field: field) }
 
     /// Writes `bytes` or a `string`.
@@ -257,23 +257,23 @@ public struct WireWriter {
         if !value.isEmpty { lengthDelimited(value, field: field) }
     }
 
-    /// Writes an `int32`, 0 as well.
+    /// Writes an `int32`, even if it is 0.
     public mutating func int32InOneof(_ value: Int32, field: UInt32) {
         uint64InOneof(UInt64(bitPattern: Int64(value)), field: field)
     }
 
-    /// Writes a `uint64`, 0 as well.
+    /// Writes a `uint64`, even if it is 0.
     public mutating func uint64InOneof(_ value: UInt64, field: UInt32) {
         key(field, WireType.varint)
         varint(value)
     }
 
-    /// A sub-message is written even when it is empty: its presence is what it says.
+    /// Writes a sub-message, even if it is empty, because its presence has a meaning.
     public mutating func message<Message: WireMessage>(_ message: Message, field: UInt32) {
         lengthDelimited(message.encoded(), field: field)
     }
 
-    /// A member of a `oneof` that has no fields of its own.
+    /// Writes a member of a `oneof` that has no fields of its own.
     public mutating func emptyMember(field: UInt32) { lengthDelimited([], field: field) }
 
     /// Writes the entries of a repeated message.
@@ -281,7 +281,7 @@ public struct WireWriter {
         for entry in entries { message(entry, field: field) }
     }
 
-    /// A repeated `uint32` in proto3's packed form.
+    /// Writes a repeated `uint32` in proto3's packed form.
     public mutating func packed(_ values: [UInt32], field: UInt32) {
         guard !values.isEmpty else { return }
         var inner = WireWriter()

@@ -10,7 +10,7 @@ enum SRP<Suite: CryptoSuite> {
         Suite.sha512([KeyMaterial(SRPGroup.modulus), SRPGroup.generator.padded(to: SRPGroup.length)])
     }
 
-    /// u = H(PAD(A) | PAD(B)). Zero would take the password out of the secret.
+    /// u = H(PAD(A) | PAD(B)). With u = 0 the secret would not depend on the password.
     static func scramble(clientPublicKey: [UInt8], devicePublicKey: [UInt8]) throws(HandshakeError) -> KeyMaterial {
         let scramble = Suite.sha512([
             KeyMaterial(clientPublicKey).padded(to: SRPGroup.length),
@@ -20,7 +20,7 @@ enum SRP<Suite: CryptoSuite> {
         return scramble
     }
 
-    /// A or B must not be a multiple of N: the secret would be known without the password.
+    /// Throws if A or B is a multiple of N, because the secret would be known without the password.
     static func refuseUnsafe(_ publicKey: [UInt8]) throws(HandshakeError) {
         let reduced = try duringHandshake { () throws(CryptoFailure) in
             try Suite.add(KeyMaterial(publicKey), KeyMaterial([0]), modulus: SRPGroup.modulus)
@@ -115,10 +115,10 @@ enum SRPGroup {
     ]
 }
 
-/// How x is made from the salt, the user name and the password: the standard way, or as a faulty verifier was made.
+/// How x is computed from the salt, the user name and the password: the standard way, or as in a faulty verifier.
 ///
-/// Some boards carry verifiers that the standard way can never match. Each variant changes x alone, so it is worth one more
-/// handshake; mind that RainMaker firmware stops provisioning after five wrong proofs.
+/// Some boards have verifiers that the standard way can never match. Each variant changes only x, so it is worth one more handshake.
+/// RainMaker firmware stops provisioning after five wrong proofs.
 public struct PasswordHash: Sendable, Equatable {
     enum Kind: Sendable, Equatable { case standard, saltWithoutLastByte, withoutLeadingZeros }
     let kind: Kind
@@ -128,8 +128,8 @@ public struct PasswordHash: Sendable, Equatable {
     /// The board drew a 16-byte salt that began with 00, made the verifier from the other 15 bytes, and stored a stray byte
     /// after them (`esp_srp_gen_salt_verifier`; one board in 256).
     public static let saltWithoutLastByte = PasswordHash(kind: .saltWithoutLastByte)
-    /// The verifier was made with numbers instead of bytes, as the Python tools do: leading zeros of the salt and of the
-    /// inner hash are lost.
+    /// The verifier was computed with numbers instead of bytes, as in the Python tools, so leading zeros of the salt and of the inner hash
+    /// are lost.
     public static let withoutLeadingZeros = PasswordHash(kind: .withoutLeadingZeros)
 
     func compute<Suite: CryptoSuite>(

@@ -33,7 +33,7 @@ public struct Security0Client: SecurityScheme {
     }
 }
 
-/// The board's end of Security 0. Like the firmware, it looks at nothing but the scheme's number.
+/// The board's end of Security 0. Like the firmware, it checks only the scheme's number.
 public struct Security0Device: DeviceSecurityScheme {
     public init() {}
 
@@ -44,7 +44,7 @@ public struct Security0Device: DeviceSecurityScheme {
     }
 }
 
-/// Security 0 has no security: messages travel as they are.
+/// The cipher of Security 0, which leaves messages as they are.
 public struct PlainCipher: SessionCipher {
     public init() {}
     public mutating func encrypt(_ plaintext: [UInt8]) throws(CipherError) -> [UInt8] { plaintext }

@@ -19,8 +19,8 @@ public struct Security1Client<Suite: CryptoSuite>: SecurityScheme {
     private var state = State.ready
 
     /// - Parameters:
-    ///   - proofOfPossession: empty for a board that wants none (`no_pop`); with the wrong one the board falls silent.
-    ///   - random: gives the 32 bytes of this handshake's private key. A value serves one handshake.
+    ///   - proofOfPossession: empty for a board that needs none (`no_pop`). If it is wrong, the board falls silent.
+    ///   - random: provides the 32 bytes of this handshake's private key. A value is for one handshake.
     public init(proofOfPossession: [UInt8], random: inout some RandomSource) {
         self.proofOfPossession = KeyMaterial(proofOfPossession)
         privateKey = KeyMaterial(count: Security1KeyAgreement<Suite>.keyLength, drawingFrom: &random)
@@ -36,7 +36,7 @@ public struct Security1Client<Suite: CryptoSuite>: SecurityScheme {
 
     public mutating func receive(_ response: [UInt8]) throws(HandshakeError) -> HandshakeStep {
         let before = state
-        // Whatever is wrong with the answer ends this handshake.
+        // Any fault in the answer ends this handshake.
         state = .ended
         switch before {
         case .awaitingResponse0: return try receiveResponse0(response)
@@ -94,21 +94,21 @@ public struct Security1Client<Suite: CryptoSuite>: SecurityScheme {
 
 /// The board's end of Security 1.
 ///
-/// Like the firmware: a first command starts over at any time, and after a wrong proof the right one is still taken.
+/// Like the firmware, it accepts a first command at any time and starts over. After a wrong proof it still accepts the right one.
 public struct Security1Device<Suite: CryptoSuite, Random: RandomSource>: DeviceSecurityScheme {
     private struct Agreed {
         let clientPublicKey: [UInt8]
         let devicePublicKey: [UInt8]
-        /// At its start: each proof that arrives is tried from there.
+        /// Always at its start: each proof that arrives is decrypted from there.
         let stream: CounterModeStream<Suite>
     }
 
     private let proofOfPossession: KeyMaterial
     private var random: Random
-    /// What the first command agreed on, until the client has proven itself.
+    /// The result of the first command, until the client has proven itself.
     private var agreed: Agreed?
 
-    /// - Parameter proofOfPossession: empty if the board wants none.
+    /// - Parameter proofOfPossession: empty if the board needs none.
     public init(proofOfPossession: [UInt8], random: Random) {
         self.proofOfPossession = KeyMaterial(proofOfPossession)
         self.random = random
@@ -119,7 +119,7 @@ public struct Security1Device<Suite: CryptoSuite, Random: RandomSource>: DeviceS
     ) throws(HandshakeError) -> DeviceHandshakeStep<Security1Cipher<Suite>> {
         let message = try SessionData.decode(request, expecting: .security1)
         guard case .security1(let payload)? = message.payload else { throw .malformed }
-        // The message type and the member must agree: firmware once trusted the type alone and read another member.
+        // The message type and the member must agree. Firmware once trusted only the type and read another member.
         switch (payload.message, payload.payload) {
         case (.command0, .command0(let body)?): return .reply(try answer(body))
         case (.command1, .command1(let body)?): return try answer(body)
@@ -168,29 +168,29 @@ public struct Security1Device<Suite: CryptoSuite, Random: RandomSource>: DeviceS
     }
 }
 
-/// What the two ends of Security 1 compute alike.
+/// The computations that both ends of Security 1 share.
 enum Security1KeyAgreement<Suite: CryptoSuite> {
     static var keyLength: Int { 32 }
     static var randomLength: Int { 16 }
 
-    /// The session key: the X25519 secret, exclusive-or the hash of the proof of possession if there is one.
+    /// Returns the session key: the X25519 secret, XORed with the hash of the proof of possession if there is one.
     static func sessionKey(
         privateKey: KeyMaterial, peerPublicKey: [UInt8], proofOfPossession: KeyMaterial
     ) throws(HandshakeError) -> KeyMaterial {
         let shared = try duringHandshake { () throws(CryptoFailure) in
             try Suite.x25519SharedSecret(privateKey: privateKey, publicKey: peerPublicKey)
         }
-        // A key of low order makes the secret zero whatever our own key is (RFC 7748, 6.1).
+        // A key of low order makes the secret zero, whatever our own key is (RFC 7748, 6.1).
         guard !shared.isZero else { throw .unsafePublicKey }
         guard proofOfPossession.count > 0 else { return shared }
         return shared.exclusiveOr(Suite.sha256(proofOfPossession))
     }
 }
 
-/// The messages of a Security 1 session: confidential, but not authenticated.
+/// The cipher of a Security 1 session: confidential, but not authenticated.
 ///
-/// A message that is lost, repeated or changed puts the two ends' key streams apart for good; only a new handshake helps.
-/// Use one value for the whole session: two copies would encrypt two messages with the same key stream.
+/// A message that is lost, repeated or changed puts the two ends' key streams apart for good; only a new handshake helps. Use one value for
+/// the whole session: two copies would encrypt two messages with the same key stream.
 public struct Security1Cipher<Suite: CryptoSuite>: SessionCipher {
     private var stream: CounterModeStream<Suite>
 
@@ -217,7 +217,7 @@ struct CounterModeStream<Suite: CryptoSuite>: Sendable {
         self.initialBlock = initialBlock
     }
 
-    /// Encrypts or decrypts, which is the same. The position moves on only if it worked.
+    /// Encrypts or decrypts, which is the same operation. The position advances only on success.
     mutating func apply(to message: [UInt8]) throws(CryptoFailure) -> [UInt8] {
         let result = try Suite.aes256CounterMode(
             message, key: key, counterBlock: counterBlock(position / 16), skipping: Int(position % 16))
@@ -225,7 +225,7 @@ struct CounterModeStream<Suite: CryptoSuite>: Sendable {
         return result
     }
 
-    /// The initial block plus `blocks`, as a 128-bit big-endian number that wraps around.
+    /// Returns the initial block plus `blocks`, as a 128-bit big-endian number that wraps around.
     private func counterBlock(_ blocks: UInt64) -> [UInt8] {
         var block = initialBlock
         var carry = blocks

@@ -28,9 +28,9 @@ public struct Security2Client<Suite: CryptoSuite>: SecurityScheme {
     /// - Parameters:
     ///   - username: not empty; RainMaker boards use `wifiprov`.
     ///   - password: RainMaker boards use the proof of possession.
-    ///   - patchVersion: from `proto-ver`; with the wrong one the first message after the handshake fails.
-    ///   - passwordHash: other than standard for a second attempt at a board with a faulty verifier.
-    ///   - random: gives the 32 bytes of this handshake's private key. A value serves one handshake.
+    ///   - patchVersion: from `proto-ver`. If it is wrong, the first message after the handshake fails.
+    ///   - passwordHash: anything but `standard` only for a second attempt at a board with a faulty verifier.
+    ///   - random: provides the 32 bytes of this handshake's private key. A value is for one handshake.
     public init(
         username: [UInt8], password: [UInt8], patchVersion: Security2PatchVersion,
         passwordHash: PasswordHash = .standard, random: inout some RandomSource
@@ -46,7 +46,7 @@ public struct Security2Client<Suite: CryptoSuite>: SecurityScheme {
         guard case .ready = state else { throw .notEstablished }
         guard !username.isEmpty else { throw .invalidParameters }
         let privateKey = self.privateKey
-        // Always 384 bytes: the board refuses a shorter A, and hashes the very bytes that it receives.
+        // Always 384 bytes: the board refuses a shorter A, and hashes exactly the bytes that it receives.
         publicKey = try duringHandshake { () throws(CryptoFailure) in
             try SRP<Suite>.power(ofGenerator: privateKey).bytes
         }
@@ -57,7 +57,7 @@ public struct Security2Client<Suite: CryptoSuite>: SecurityScheme {
 
     public mutating func receive(_ response: [UInt8]) throws(HandshakeError) -> HandshakeStep {
         let before = state
-        // Whatever is wrong with the answer ends this handshake.
+        // Any fault in the answer ends this handshake.
         state = .ended
         switch before {
         case .awaitingResponse0: return try receiveResponse0(response)
@@ -103,7 +103,7 @@ public struct Security2Client<Suite: CryptoSuite>: SecurityScheme {
         let proof = SRP<Suite>.deviceProof(
             clientPublicKey: publicKey, clientProof: agreed.clientProof, sessionKey: agreed.sessionKey)
         guard equalInConstantTime(body.deviceProof, proof) else { throw .proofMismatch }
-        // The nonce is not covered by the proof, so its length must not choose how nonces are made.
+        // The proof does not cover the nonce, so its length must not decide how nonces are made.
         guard body.deviceNonce.count == patchVersion.nonceLength else { throw .versionMismatch }
         state = .established(
             Security2Cipher(
@@ -125,7 +125,7 @@ public struct Security2Client<Suite: CryptoSuite>: SecurityScheme {
 
 /// The board's end of Security 2.
 ///
-/// Like the firmware: a first command starts over at any time, and after a wrong proof the right one is still taken.
+/// Like the firmware, it accepts a first command at any time and starts over. After a wrong proof it still accepts the right one.
 public struct Security2Device<Suite: CryptoSuite, Random: RandomSource>: DeviceSecurityScheme {
     private struct Agreed {
         let username: [UInt8]
@@ -138,7 +138,7 @@ public struct Security2Device<Suite: CryptoSuite, Random: RandomSource>: DeviceS
     private let verifier: KeyMaterial
     private let patchVersion: Security2PatchVersion
     private var random: Random
-    /// What the first command agreed on, until the client has proven itself.
+    /// The result of the first command, until the client has proven itself.
     private var agreed: Agreed?
 
     public init(verifier: Security2Verifier, patchVersion: Security2PatchVersion, random: Random) {
@@ -208,20 +208,20 @@ public struct Security2Device<Suite: CryptoSuite, Random: RandomSource>: DeviceS
     }
 }
 
-/// What a board keeps of a password: enough to check it, not enough to be it.
+/// A board's record of a password: enough to check the password, not enough to use it.
 public struct Security2Verifier: Sendable {
-    /// The random bytes that go into the verifier; no secret, as the board sends them to each client.
+    /// The random bytes that the verifier was made with. They are not secret: the board sends them to each client.
     public let salt: [UInt8]
     /// v = g^x, up to 384 bytes, big-endian.
     public let verifier: [UInt8]
 
-    /// What was stored before.
+    /// Uses a stored verifier.
     public init(salt: [UInt8], verifier: [UInt8]) {
         self.salt = salt
         self.verifier = verifier
     }
 
-    /// Makes the verifier of a password. Boards use a random salt of 16 bytes.
+    /// Computes the verifier of a password. Boards use a random salt of 16 bytes.
     public init<Suite: CryptoSuite>(
         username: [UInt8], password: [UInt8], salt: [UInt8], passwordHash: PasswordHash = .standard, with _: Suite.Type
     ) throws(CryptoFailure) {
@@ -232,10 +232,10 @@ public struct Security2Verifier: Sendable {
     }
 }
 
-/// The messages of a Security 2 session: AES-256-GCM, each message followed by a tag of 16 bytes.
+/// The cipher of a Security 2 session: AES-256-GCM, each message followed by a tag of 16 bytes.
 ///
-/// Under patch version 1 the ends count their messages together: after a request whose answer was lost, the next request
-/// would be encrypted under the nonce of that answer. Such a session must end. Use one value for the whole session.
+/// Under patch version 1 the two ends share one message counter. If an answer is lost, the next request would be encrypted with the nonce
+/// of that answer, so such a session must end. Use one value for the whole session.
 public struct Security2Cipher<Suite: CryptoSuite>: SessionCipher {
     static var tagLength: Int { 16 }
 
@@ -246,7 +246,7 @@ public struct Security2Cipher<Suite: CryptoSuite>: SessionCipher {
 
     /// - Parameters:
     ///   - key: 32 bytes.
-    ///   - nonce: as the board named it; its last four bytes are the counter under patch version 1.
+    ///   - nonce: the board's nonce. Under patch version 1 its last four bytes are the counter.
     init(key: KeyMaterial, nonce: [UInt8], patchVersion: Security2PatchVersion) {
         self.key = key
         self.nonce = nonce
@@ -264,7 +264,7 @@ public struct Security2Cipher<Suite: CryptoSuite>: SessionCipher {
         return sealed
     }
 
-    /// A message that does not decrypt leaves the counter where it is, as on the board.
+    /// Decrypts a message. A message that cannot be decrypted does not advance the counter, as on the board.
     public mutating func decrypt(_ ciphertext: [UInt8]) throws(CipherError) -> [UInt8] {
         guard ciphertext.count > Self.tagLength else { throw .tooShort }
         guard !isExhausted else { throw .nonceExhausted }
@@ -285,12 +285,12 @@ public struct Security2Cipher<Suite: CryptoSuite>: SessionCipher {
             nonce[index] &+= 1
             if nonce[index] != 0 { return }
         }
-        // The counter is back at zero: a further message would repeat a nonce sooner or later.
+        // The counter is back at zero: a further message would sooner or later repeat a nonce.
         isExhausted = true
     }
 }
 
-/// `sec_patch_ver`: how the nonces of Security 2 come about.
+/// `sec_patch_ver`: how the nonces of Security 2 are made.
 public struct Security2PatchVersion: Sendable, Equatable {
     public let rawValue: Int
 
@@ -299,7 +299,7 @@ public struct Security2PatchVersion: Sendable, Equatable {
     /// 8 random bytes and a 32-bit counter that both directions share.
     public static let countedNonce = Security2PatchVersion(rawValue: 1)
 
-    /// From `prov.sec_patch_ver`, 0 where that is absent; nil for one that is not known.
+    /// Takes `prov.sec_patch_ver`, or 0 if that is absent; nil for an unknown version.
     public init?(_ number: Int) {
         guard number == 0 || number == 1 else { return nil }
         rawValue = number

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCrypto
 
-/// The client's end of whichever scheme the board's capabilities ask for.
+/// The client's end of the scheme that the board's capabilities require.
 public enum ClientSecurity<Suite: CryptoSuite>: SecurityScheme {
-    /// For boards without security: everything travels in clear.
+    /// For boards without security: all messages are in clear.
     case security0(Security0Client)
     /// For Security 1: X25519 with a proof of possession, AES-256-CTR.
     case security1(Security1Client<Suite>)
@@ -55,9 +55,9 @@ public enum ClientSecurity<Suite: CryptoSuite>: SecurityScheme {
     }
 }
 
-/// The board's end of whichever scheme it was built with.
+/// The board's end of the scheme that it was built with.
 public enum DeviceSecurity<Suite: CryptoSuite, Random: RandomSource>: DeviceSecurityScheme {
-    /// A board without security: everything travels in clear.
+    /// A board without security: all messages are in clear.
     case security0(Security0Device)
     /// A board with Security 1: X25519 with a proof of possession, AES-256-CTR.
     case security1(Security1Device<Suite, Random>)
@@ -90,9 +90,9 @@ public enum DeviceSecurity<Suite: CryptoSuite, Random: RandomSource>: DeviceSecu
     }
 }
 
-/// The cipher of whichever scheme was selected at run time, without an existential.
+/// The cipher of the scheme that was selected at run time, without an existential.
 public enum SelectedCipher<Suite: CryptoSuite>: SessionCipher {
-    /// Passes messages on in clear.
+    /// Leaves messages in clear.
     case security0(PlainCipher)
     /// AES-256-CTR: messages are confidential, but not authenticated.
     case security1(Security1Cipher<Suite>)

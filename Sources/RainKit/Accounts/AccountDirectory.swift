@@ -5,7 +5,7 @@ import RainAccount
 import RainHTTP
 import RainMaker
 
-/// The accounts of one user on this machine, several side by side: finds an account's session, and a place for a new one.
+/// The accounts of one user on this machine. Finds the session of an account, and a place for a new one.
 ///
 /// ```swift
 /// let accounts = AccountDirectory(folder: "/var/lib/gateway/rainkit", environment: [:])
@@ -15,14 +15,14 @@ import RainMaker
 public struct AccountDirectory: Sendable {
     /// The list of the accounts that were signed in, in `accounts.json` of the folder.
     public let known: KnownAccounts
-    /// Where session files and the locks of all stores are.
+    /// The folder of session files and of the locks of all stores.
     public let sessionsFolder: String
     private let environment: [String: String]
     private let logger: Logger?
 
     /// - Parameters:
-    ///   - folder: private to the user, such as `~/.local/state/rainkit`; made when it is needed.
-    ///   - environment: the process's, for the session bus and `CREDENTIALS_DIRECTORY`.
+    ///   - folder: private to the user, such as `~/.local/state/rainkit`; created when it is needed.
+    ///   - environment: that of the process, for the session bus and `CREDENTIALS_DIRECTORY`.
     public init(folder: String, environment: [String: String], logger: Logger? = nil) {
         known = KnownAccounts(path: "\(folder)/accounts.json")
         sessionsFolder = "\(folder)/sessions"
@@ -30,13 +30,13 @@ public struct AccountDirectory: Sendable {
         self.logger = logger
     }
 
-    /// An account's place.
+    /// The place of an account's session.
     public struct KeptAccount: Sendable {
-        /// Under which provider's and account's name the store has the session.
+        /// The names of provider and account under which the store has the session.
         public var key: CredentialKey
-        /// Which of the stores it is, for people and for the list of accounts.
+        /// The kind of the store, for people and for the list of accounts.
         public var kind: StoreKind
-        /// Loads and saves the session.
+        /// The store, which loads and saves the session.
         public var store: any CredentialStore
 
         public init(key: CredentialKey, kind: StoreKind, store: any CredentialStore) {
@@ -46,10 +46,11 @@ public struct AccountDirectory: Sendable {
         }
     }
 
-    /// The account of that name, or the one in use; where nobody of that name ever signed in, a place that holds no session.
+    /// Returns the place of the account of that name, or of the one in use. If nobody of that name ever signed in, the place holds no
+    /// session.
     ///
-    /// What systemd hands to a service comes first, as it was set up for this process. Otherwise the store is the one that the account
-    /// was signed in with, whatever state that store is in now: there is no second best.
+    /// A credential from systemd has priority, since it was set up for this process. Otherwise the store is the one that the account was
+    /// signed in with, even if that store cannot be used now. No other store is tried.
     public func account(at deployment: String, named name: String? = nil) throws(AccountError) -> KeptAccount {
         if let credentials = SystemdCredentialStore(environment: environment) {
             let key = try CredentialKey(deployment, account: name)
@@ -63,15 +64,15 @@ public struct AccountDirectory: Sendable {
             key: try CredentialKey(deployment, account: entry.name), kind: entry.store, store: store(entry.store))
     }
 
-    /// A place for the session of someone who is about to sign in, proven to work.
+    /// Returns a tested place for the session of a user who is about to sign in.
     ///
     /// - Parameters:
-    ///   - name: what the account shall be called; its user name if nil.
-    ///   - user: who signs in, as far as that is known before.
-    ///   - savesCredentials: whether to keep a session that proves itself with the user's password, or with cookies that are renewed with
-    ///     it (`CredentialKind.basic`, `CredentialKind.cookie`). Without it such a session ends with the process.
-    /// - Throws: `storeAbsent`, `storeLocked`, `storeNotAnswering` or `cannotStore` when the store that was asked for, or is remembered
-    ///   for this account, cannot be used now.
+    ///   - name: the account's name; its user name if nil.
+    ///   - user: the user's name, if it is known before.
+    ///   - savesCredentials: whether to keep a session that uses the user's password, or cookies that are renewed with it
+    ///   (`CredentialKind.basic`, `CredentialKind.cookie`). Without it such a session ends with the process.
+    /// - Throws: `storeAbsent`, `storeLocked`, `storeNotAnswering` or `cannotStore` when the store that was requested, or is remembered for
+    ///   this account, cannot be used now.
     public func newAccount(
         at deployment: String, named name: String? = nil, user: String? = nil, in choice: StoreChoice = .automatic,
         savingCredentials savesCredentials: Bool = false
@@ -105,7 +106,7 @@ public struct AccountDirectory: Sendable {
             }, note: chosen.note)
     }
 
-    /// For another process's turn. The Secret Service has a deadline of its own.
+    /// How long to wait for another process to finish. The Secret Service has a deadline of its own.
     private static let probeLimit = StoreLockTimes.wait
 
     private func firstThatWorks(_ key: CredentialKey) async throws(AccountError) -> (kind: StoreKind, note: String?) {
@@ -122,7 +123,7 @@ public struct AccountDirectory: Sendable {
         }
     }
 
-    /// A store of that kind, used or not.
+    /// Returns a store of that kind, used or not.
     public func store(_ kind: StoreKind) -> any CredentialStore {
         switch kind {
         case .file: FileCredentialStore(folder: sessionsFolder)
@@ -133,25 +134,25 @@ public struct AccountDirectory: Sendable {
     }
 }
 
-/// One account as a client uses it: its session, and what can be done with it, whichever identity system it belongs to.
+/// One account as a client uses it: its session and its operations, for any identity system.
 public struct AccountAccess: Sendable {
-    /// Under which name its session is kept: a deployment's, or a provider's.
+    /// The name under which its session is kept: a deployment's or a provider's.
     public let name: String
-    /// Where the service's paths begin; empty where it has no one such place.
+    /// The base address of the service's paths; empty if they have no common base.
     public let base: String
-    /// The PEM file of authorities that its servers are checked against; nil for the system's.
+    /// The PEM file of authorities for checking its servers; nil for the system's.
     public let certificateAuthorities: String?
-    /// Signs in and out, renews tokens, and sends requests in the user's name.
+    /// The session: signs in and out, renews tokens, and sends requests as the user.
     public let session: AccountSession
-    /// Where the session is kept.
+    /// The place of the session.
     public let place: SessionPlace
-    /// The place for the session of someone who signs in by ``RainKitClient/newAccount(user:in:savingCredentials:)``.
+    /// The place for the session of a user who signs in by ``RainKitClient/newAccount(user:in:savingCredentials:)``.
     public let newSession: NewAccountStore?
-    /// What can be done with an account of RainMaker's; nil for any other.
+    /// The operations of a RainMaker account; nil for any other.
     public let rainMaker: RainMakerAccount?
     /// The nodes of a RainMaker account; nil for any other.
     public let nodes: RainMakerCloud?
-    /// The identity provider, where it is not RainMaker's own.
+    /// The identity provider, if it is not RainMaker's own.
     public let provider: ConfiguredProvider?
     let deployment: Deployment?
     let http: any HTTPClient
@@ -192,21 +193,21 @@ public struct AccountAccess: Sendable {
 }
 
 extension AccountAccess {
-    /// What only an account of RainMaker's can do.
+    /// Returns the operations that only a RainMaker account has.
     /// - Throws: `unsupported` for any other.
     public func rainMakerAccount() throws(AccountError) -> RainMakerAccount {
         if let rainMaker { return rainMaker }
-        throw AccountError(.unsupported, message: "\(provider?.title ?? name) cannot do this; RainMaker can")
+        throw AccountError(.unsupported, message: "\(provider?.title ?? name) does not support this; RainMaker does")
     }
 }
 
-/// Where a session is kept: in what kind of store, under which account's name, and the path if it has one.
+/// The place of a session: the kind of store, the account's name, and the path if it has one.
 public struct SessionPlace: Sendable, Equatable {
-    /// Which kind of store it is.
+    /// The kind of store.
     public var kind: StoreKind
-    /// The account's name in the store; nil where that is known only after the sign-in.
+    /// The account's name in the store; nil if it is known only after the sign-in.
     public var account: String?
-    /// The session's file; nil for a store that is no file.
+    /// The session's file; nil if the store is not a file.
     public var path: String?
 
     public init(kind: StoreKind, account: String? = nil, path: String? = nil) {

@@ -5,20 +5,20 @@ import RainCore
 import RainMaker
 import RainPrivateFiles
 
-/// The accounts that were signed in on this machine: where each session is kept, and which one is in use at each deployment. No secret
-/// is in it.
+/// The list of accounts that were signed in on this machine: where each session is kept, and which account is in use at each deployment. It
+/// contains no secret.
 public struct KnownAccounts: Sendable {
     /// An account that was signed in, and the store that its session is in.
     public struct Entry: Sendable, Equatable {
         /// The name of the deployment, or of the provider.
         public var deployment: String
-        /// What the account is called here: its user name, unless another name was given.
+        /// The account's local name: its user name, unless another name was given.
         public var name: String
-        /// What the user signs in with: an e-mail address or a telephone number at RainMaker.
+        /// The name that the user signs in with: an e-mail address or a telephone number at RainMaker.
         public var userName: String
         /// The id that the identity system gave the user.
         public var userID: String
-        /// Where the session is; it decides where the next command looks.
+        /// The store that has the session. The next command looks there.
         public var store: StoreKind
 
         public init(deployment: String, name: String, userName: String, userID: String, store: StoreKind) {
@@ -30,29 +30,29 @@ public struct KnownAccounts: Sendable {
         }
     }
 
-    /// What the file says.
+    /// The content of the file.
     public struct Content: Sendable, Equatable {
-        /// In the order of their last sign-in.
+        /// The accounts, in the order of their last sign-in.
         public internal(set) var entries: [Entry] = []
         /// The account in use, by deployment.
         var chosen: [String: String] = [:]
 
         public init() {}
 
-        /// The accounts at a deployment or provider, in the order of their last sign-in.
+        /// Returns the accounts at a deployment or provider, in the order of their last sign-in.
         public func entries(at deployment: String) -> [Entry] { entries.filter { $0.deployment == deployment } }
 
-        /// The account that is called so at a deployment or provider; nil if none is.
+        /// Returns the account of that name at a deployment or provider; nil if there is none.
         public func entry(_ name: String, at deployment: String) -> Entry? {
             entries.first { $0.deployment == deployment && $0.name == name }
         }
 
-        /// The account that is meant where none is named: the one chosen, or else the last that signed in.
+        /// Returns the account to use if none is named: the chosen one, or else the last that signed in.
         public func current(at deployment: String) -> Entry? {
             chosen[deployment].flatMap { entry($0, at: deployment) } ?? entries(at: deployment).last
         }
 
-        /// Notes a sign-in: the account is the one in use from now on.
+        /// Adds a signed-in account, which is the one in use from now on.
         public mutating func add(_ entry: Entry) {
             entries.removeAll { $0.deployment == entry.deployment && $0.name == entry.name }
             entries.append(entry)
@@ -70,13 +70,13 @@ public struct KnownAccounts: Sendable {
             if chosen[entry.deployment] == entry.name { chosen[entry.deployment] = before.chosen[entry.deployment] }
         }
 
-        /// Throws `notSignedIn` for an account that never signed in here.
+        /// Makes an account the one in use. Throws `notSignedIn` for an account that never signed in here.
         public mutating func use(_ name: String, at deployment: String) throws(AccountError) {
             guard entry(name, at: deployment) != nil else { throw Self.unknown(name, at: deployment) }
             chosen[deployment] = name
         }
 
-        /// Takes an account off the list, and out of use; one that is not there is fine. Its session stays in its store.
+        /// Removes an account from the list, and out of use; an absent one is not an error. Its session stays in its store.
         public mutating func remove(_ name: String, at deployment: String) {
             entries.removeAll { $0.deployment == deployment && $0.name == name }
             if chosen[deployment] == name { chosen[deployment] = nil }
@@ -84,7 +84,7 @@ public struct KnownAccounts: Sendable {
 
         static func unknown(_ name: String, at deployment: String) -> AccountError {
             AccountError(
-                .notSignedIn, message: "there is no account \"\(name)\" at \(deployment) here",
+                .notSignedIn, message: "there is no account \"\(name)\" at \(deployment)",
                 remedies: [.knownAccount]
             ).about(name)
         }
@@ -96,7 +96,7 @@ public struct KnownAccounts: Sendable {
 
     public init(path: String) { document = PrivateDocument(path: path) }
 
-    /// Throws `storeUnreadable` for a file that cannot be read.
+    /// Returns the content. Throws `storeUnreadable` for a file that cannot be read.
     public func load() throws(AccountError) -> Content { try document.load(orThrow: failure)?.content ?? Content() }
 
     /// Changes the content while no other process can.
@@ -145,7 +145,7 @@ private struct Stored: Codable {
         }
     }
 
-    /// Without what a later version wrote and this one does not know.
+    /// The content, without entries of a later version that this one does not know.
     var content: KnownAccounts.Content {
         var content = KnownAccounts.Content()
         for account in accounts {
@@ -161,10 +161,10 @@ private struct Stored: Codable {
     }
 }
 
-/// Names of accounts that a server or a file supplies. They come back in lists, in completions and in commands that are printed.
+/// Names of accounts that a server or a file supplies. They reappear in lists, completions and printed commands.
 enum AccountName {
-    /// Characters by which shells do more than take a word (POSIX, "Quoting"). Some may be in an e-mail address (RFC 5322, 3.2.3): the user
-    /// can still give such a name, or another one.
+    /// Characters with a special meaning for shells (POSIX, "Quoting"). Some may be in an e-mail address (RFC 5322, 3.2.3): the user can
+    /// still give such a name, or another one.
     private static let metacharacters = Set("`$\\\"';&|<>(){}[]*?!#~^".unicodeScalars)
 
     static func isSafe(_ name: String) -> Bool {
@@ -172,17 +172,19 @@ enum AccountName {
             && !name.unicodeScalars.contains(where: metacharacters.contains)
     }
 
-    /// - Throws: an error with that code if a shell or a terminal may obey the name.
+    /// Checks a name from a server or a file.
+    /// - Throws: an error with that code if the name has characters with a special meaning for a shell or a terminal.
     static func check(_ name: String, from source: String, _ code: AccountError.Code) throws(AccountError) {
         guard !isSafe(name) else { return }
         throw AccountError(
             code,
             message:
-                "the user name \"\(presentable(name))\" from \(source) has characters that a shell or a terminal obeys, so it was not kept",
+                "the user name \"\(presentable(name))\" from \(source) has characters that a shell or a terminal interprets, so it was not "
+                + "kept",
             remedies: [.accountName])
     }
 
-    /// A name made of the id that a provider gave the user, such as `auth0|5f7c8e`.
+    /// Makes a name from the id that a provider gave the user, such as `auth0|5f7c8e`.
     static func made(from id: String) -> String {
         var name = String.UnicodeScalarView()
         for scalar in ShownText.plain(id).unicodeScalars {

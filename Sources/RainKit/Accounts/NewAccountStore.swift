@@ -3,27 +3,27 @@ import IdentityProviders
 import RainAccount
 import Synchronization
 
-/// The store of someone who is about to sign in: only when the session is there is it known whose it is.
+/// The store for the session of a user who is about to sign in. The session's user is known only once the session exists.
 ///
-/// Saving notes the account in the list, puts the session under its name into the store that was chosen, and removes what an earlier
-/// sign-in left in another store. From then on this store is that one. Where it fails, all is as it was. A session that is not to be kept
-/// stays in memory, and what is stored and listed stays as it is.
+/// Saving adds the account to the list, saves the session under its name in the chosen store, and removes the session of an earlier sign-in
+/// from another store. After that this value acts as that store. If saving fails, nothing is changed. A session that is not to be kept
+/// stays in memory, and stored sessions and the list stay as they are.
 public final class NewAccountStore: CredentialStore, NewSessionStore {
-    /// The kind of store that was tried; what is remembered for an account may lead to another (``account``).
+    /// The kind of store that was tested. The store remembered for an account may be another one (``account``).
     public let kind: StoreKind
-    /// Why it is not the place that one would expect, for the person to read.
+    /// Why it is not the expected place, as a text for the user.
     public var note: String? { outlivesProcess ? storedNote : nil }
     private let storedNote: String?
     private let directory: AccountDirectory
     private let deployment: String
     private let name: String?
-    /// The user name that the person gave.
+    /// The user name that the user gave.
     private let user: String?
-    /// Whether the person named the store; then what is remembered does not count.
+    /// Whether the user named the store. Then the remembered store is not used.
     private let isAsked: Bool
-    /// Whether a session that proves itself with the user's password, or with cookies that are renewed with it, may be kept.
+    /// Whether to keep a session that uses the user's password, or cookies that are renewed with it.
     private let savesCredentials: Bool
-    /// Where the session of an earlier sign-in is, if it is known before who signs in.
+    /// The place of an earlier sign-in's session, if the user is known before.
     private let earlier: AccountDirectory.KeptAccount?
     private let saved = Mutex<AccountDirectory.KeptAccount?>(nil)
 
@@ -42,7 +42,7 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
         storedNote = note
     }
 
-    /// Where the session is, once there is one.
+    /// The place of the session, once there is one.
     public var account: AccountDirectory.KeptAccount? { saved.withLock { $0 } }
 
     /// False for a session that is kept in memory.
@@ -66,7 +66,7 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
         return try await account.store.exclusively(account.key, within: limit, body)
     }
 
-    /// It was probed before it was made.
+    /// Does nothing: the store was tested before this value was made.
     public func probe(_ key: CredentialKey, within limit: Duration) async throws(AccountError) {}
 
     private struct Access: CredentialAccess {
@@ -78,7 +78,7 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
         func remove() async throws(AccountError) {}
     }
 
-    /// The user name, or a name made of the user's id.
+    /// Returns the user name, or a name made of the user's id.
     private func usualName(_ session: SavedSession) throws(AccountError) -> String {
         let name = session.userName
         if name.isEmpty || name == session.userID.rawValue { return AccountName.made(from: session.userID.rawValue) }
@@ -91,7 +91,7 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
         let key = try CredentialKey(deployment, account: name)
         let earlier = try directory.known.load().entry(name, at: deployment)
         let isSecretOfUser = session.tokens.holdPassword
-        // Who signs in by browser is known only now: what is remembered for that account still counts.
+        // A user who signs in by browser is known only now. The store remembered for that account is still used.
         let kind = isSecretOfUser && !savesCredentials ? .memory : isAsked ? kind : earlier?.store ?? kind
         let store = directory.store(kind)
         let entry = KnownAccounts.Entry(
@@ -100,7 +100,7 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
         let known = directory.known
         try await store.exclusively(key, within: limit) { access async throws(AccountError) in
             guard kind != .memory else { return try await access.save(session) }
-            // Noted first: where that fails, the session that is there is still there.
+            // The list is changed first: if that fails, the stored session is still there.
             var before = KnownAccounts.Content()
             try known.change { content in
                 before = content
@@ -115,7 +115,7 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
         }
         saved.withLock { $0 = AccountDirectory.KeptAccount(key: key, kind: kind, store: store) }
         if let earlier, earlier.store != kind, kind != .memory {
-            // The old place may be away: then what is there is left to expire.
+            // The old store may be unavailable. Then its session stays until it expires.
             try? await directory.store(earlier.store).exclusively(key, within: limit) {
                 access async throws(AccountError) in
                 try await access.remove()
@@ -126,20 +126,20 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
 
 /// Where an account's session is kept. The choice is remembered for each account.
 public enum StoreKind: String, Sendable, CaseIterable, Codable {
-    /// The desktop's store of secrets, unlocked with the person's login.
+    /// The desktop's secret store, unlocked with the user's login.
     case secretService = "secret-service"
     /// A file that only the user can read.
     case file
-    /// Nowhere: it ends with the process.
+    /// Memory: the session ends with the process.
     case memory
     /// A credential that systemd hands to a service; nothing can be saved there.
     case systemd
 }
 
-/// What was asked for.
+/// The requested store.
 public enum StoreChoice: Sendable, Equatable {
-    /// What is remembered for the account; otherwise the Secret Service where it answers, and a file where it does not.
+    /// The store remembered for the account. Otherwise the Secret Service if it answers, and a file if it does not.
     case automatic
-    /// This one and no other; a store that cannot be used now is an error.
+    /// This kind and no other. A store that cannot be used now is an error.
     case kind(StoreKind)
 }

@@ -2,21 +2,21 @@
 import ESPProvisioning
 import Glibc
 
-/// Where a board is: the scheme of a transport, and what that transport calls the place.
+/// The address of a board: the scheme of a transport, and a location in that transport's own form.
 ///
 /// ```swift
 /// let cable: BoardAddress = .serial("/dev/ttyUSB0")
 /// let typed = try BoardAddress("ble:PROV_a1b2c3?adapter=hci1")
 /// ```
 ///
-/// The text form is `SCHEME:LOCATION` with `?name=value&…` behind it. Without a location it means the only board, or the usual place, of
-/// that transport. Any scheme may be named here; which ones are understood is ``RainKitConfiguration/transports``.
+/// The text form is `SCHEME:LOCATION`, followed by `?name=value&…`. Without a location it means the only board, or the usual location, of
+/// that transport. Any scheme is allowed here; ``RainKitConfiguration/transports`` decides which ones are supported.
 public struct BoardAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The transport: `serial`, `ble`, `softap`, or what a program has registered.
+    /// The transport: `serial`, `ble`, `softap`, or one that a program has registered.
     public var scheme: String
     /// A path, a name, a host; nil for the only board.
     public var location: String?
-    /// What the transport wants to know besides, such as `adapter`.
+    /// Further values for the transport, such as `adapter`.
     public var parameters: [String: String]
 
     public init(scheme: String, location: String? = nil, parameters: [String: String] = [:]) {
@@ -45,7 +45,7 @@ public struct BoardAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The text form.
+    /// The address as text, in the form that can be read again.
     public var description: String {
         let more = parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
         return "\(scheme):\(location ?? "")\(more.isEmpty ? "" : "?\(more)")"
@@ -56,13 +56,13 @@ public struct BoardAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a person has said about a board, by options or by its label, before it is looked for.
+/// A person's information about a board, by options or by its label, before the search.
 public struct BoardHint: Sendable {
-    /// The transport, where one was named.
+    /// The transport, if one was named.
     public var scheme: String?
     /// Values of ``BoardTransport/options``, by the options' names.
     public var options: [String: String]
-    /// What the board's QR code says.
+    /// The content of the board's QR code.
     public var code: QRPayload?
 
     public init(scheme: String? = nil, options: [String: String] = [:], code: QRPayload? = nil) {
@@ -73,15 +73,15 @@ public struct BoardHint: Sendable {
 }
 
 extension RainKitClient {
-    /// The address that is meant: over the transport that was named; else over the one that an option or the QR code speaks of; else over
-    /// the one that has a board at hand.
+    /// Returns the address for a hint. The transport is the one that was named; otherwise the one that an option or the QR code implies;
+    /// otherwise the one that has a board connected.
     ///
     /// Throws `invalidArgument` for a transport that is not registered, and for an option that the transport does not have.
     public func address(for hint: BoardHint) throws(ProvisioningError) -> BoardAddress {
         let transport = try transport(for: hint)
         var address = BoardAddress(scheme: transport.scheme)
         for option in transport.options {
-            // The name on a label is where a board advertises itself. On a network it has another.
+            // On a label, the name is the one that the board advertises. On a network it has another.
             let isLabelled = option.name == Self.nameOption && option.parameter == nil
             let value = hint.options[option.name] ?? (isLabelled ? hint.code?.name : nil)
             guard let value else { continue }
@@ -94,12 +94,12 @@ extension RainKitClient {
         return address
     }
 
-    /// The option that every transport lets stand: over those that do not find boards by name it is only what the board is called.
+    /// The option that every transport accepts. Those that cannot search by name only display it.
     public static var nameOption: String { "device-name" }
 
     private func transport(for hint: BoardHint) throws(ProvisioningError) -> any BoardTransport {
         let transports = configuration.transports
-        if let scheme = hint.scheme { return try self.transport(for: BoardAddress(scheme: scheme)) }
+        if let scheme = hint.scheme { return try registeredTransport(for: BoardAddress(scheme: scheme)) }
         let named = hint.options.keys.filter { $0 != Self.nameOption }
         let candidates = [
             transports.first { transport in transport.options.contains { named.contains($0.name) && !$0.isForOther } },
@@ -113,22 +113,23 @@ extension RainKitClient {
             transports.first,
         ]
         guard let found = candidates.compactMap(\.self).first else {
-            throw ProvisioningError(.invalidArgument, message: "No transport to boards is registered here.")
+            throw ProvisioningError(.invalidArgument, message: "No board transport is registered.")
         }
         return found
     }
 }
 
-/// `HOST`, `HOST:PORT`, `[IPV6]` or `[IPV6]:PORT`, as transports over a network have in their addresses. A link-local IPv6 address names its
+/// `HOST`, `HOST:PORT`, `[IPV6]` or `[IPV6]:PORT`, for the addresses of transports over a network. A link-local IPv6 address includes its
 /// zone, the network interface, as in `[fe80::1%eth0]`.
 public struct HostAndPort: Sendable, Equatable {
-    /// A name or an address; an IPv6 address keeps its brackets, as URLs need them.
+    /// A name or an address; an IPv6 address keeps its brackets, which URLs need.
     public var host: String
     /// From 1 to 65535.
     public var port: Int
 
-    /// Throws `invalidArgument` for anything else.
-    /// - Parameter usual: the port where none is given.
+    /// Throws `invalidArgument` for any other text.
+    ///
+    /// - Parameter usual: the port if the text contains none.
     public init(_ text: String, usual: Int = 80) throws(ProvisioningError) {
         let end =
             text.hasPrefix("[") ? text.firstIndex(of: "]").map { text.index(after: $0) } : text.firstIndex(of: ":")
@@ -146,26 +147,29 @@ public struct HostAndPort: Sendable, Equatable {
         self.port = port
     }
 
-    /// Names the mistake in an address that cannot be used. No message quotes a text that may hold a password.
+    /// Names the mistake in an unusable address. No message quotes a text that may contain a password.
     private static func problem(_ text: String) -> String {
         if text.contains("://") { return "A board's address is HOST or HOST:PORT, without http:// and a path." }
         if text.contains("@") { return "A board's address has no user name or password: it is HOST or HOST:PORT." }
         if !text.contains("["), text.split(separator: ":", omittingEmptySubsequences: false).count > 2 {
-            // In `::1:8080` nobody can tell whether the last number is a port.
-            let isIPv6 = text.utf8.allSatisfy { ":.".utf8.contains($0) || Character(Unicode.Scalar($0)).isHexDigit }
+            // In `::1:8080` the last number may be a port or not.
+            // An IPv4 address first, and two ports after it.
+            let isIPv6 =
+                text.utf8.allSatisfy { ":.".utf8.contains($0) || Character(Unicode.Scalar($0)).isHexDigit }
+                && !text.prefix { $0 != ":" }.contains(".")
             return isIPv6 || text.contains("%")
                 ? "An IPv6 address is written in brackets, and a port follows them, as in [::1] or [::1]:8080."
-                : "A board's address is HOST or HOST:PORT, and this has more than one colon."
+                : "A board's address is HOST or HOST:PORT, but this has more than one colon."
         }
         let port = text.split(separator: ":", omittingEmptySubsequences: false).last ?? ""
         if text.contains(":"), !port.contains("]"), !(1...65535).contains(Int(port) ?? 0) {
             return "\"\(port)\" is not a port: ports are 1 to 65535."
         }
-        return "A board's address is HOST or HOST:PORT, and this is not one."
+        return "A board's address is HOST or HOST:PORT, and this is neither."
     }
 
-    /// Throws `unavailable` if the address names a network interface that this machine does not have, and `invalidArgument` for a link-local
-    /// address without one (RFC 4007, 11): it may be on any of the networks that this machine is on.
+    /// Throws `unavailable` if the address names a network interface that this machine does not have. Throws `invalidArgument` for a
+    /// link-local address without one (RFC 4007, 11), because it may be on any of this machine's networks.
     package func checkInterface() throws(ProvisioningError) {
         guard host.hasPrefix("[") else { return }
         let parts = host.dropFirst().dropLast().split(separator: "%", maxSplits: 1)
@@ -183,7 +187,7 @@ public struct HostAndPort: Sendable, Equatable {
         }
     }
 
-    /// An interface's name with the closing bracket: Linux names have at most 15 bytes.
+    /// Whether this is an interface's name with the closing bracket: Linux names have at most 15 bytes.
     private static func isZone(_ text: Substring) -> Bool {
         let name = text.utf8.dropLast()
         return (1...15).contains(name.count)

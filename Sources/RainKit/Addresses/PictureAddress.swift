@@ -4,20 +4,21 @@ import RainHTTPCurl
 
 /// The address of a picture with a board's QR code.
 package enum PictureAddress {
-    /// Checks that the picture cannot be exchanged on its way: its code decides which board gets the Wi-Fi password.
+    /// Checks that the picture cannot be replaced in transit: its code decides which board gets the Wi-Fi password.
     ///
-    /// Plain http is for a board's own camera: for private and link-local addresses, names in `.local`, and this machine.
-    /// - Throws: `insecureURL` for plain http from anywhere else, and for plain http with a user name or a password.
+    /// Plain http is only for a board's own camera: for private and link-local addresses, names in `.local`, and this machine.
+    ///
+    /// - Throws: `insecureURL` for plain http from any other address, and for plain http with a user name or a password.
     package static func check(_ url: String) throws(AccountError) {
         guard !url.lowercased().hasPrefix("https://") else { return }
-        // As libcurl reads it: a separator and a combining mark behind it are one character.
+        // As in libcurl. For `String`, a separator and a following combining mark would be one character.
         let rest = url.unicodeScalars.drop { $0 != "/" }.dropFirst(2)
         let authority = rest.prefix { !"/?#\\".unicodeScalars.contains($0) }
         guard !authority.contains("@") else {
             throw AccountError(
                 .insecureURL,
                 message:
-                    "the address of the picture has a user name or a password, which plain http shows to the network: use https://"
+                    "the address of the picture has a user name or a password, which plain http shows to the network; use https://"
             )
         }
         let end = authority.first == "[" ? authority.firstIndex(of: "]").map(authority.index(after:)) : nil
@@ -25,7 +26,7 @@ package enum PictureAddress {
         guard isNearby(host) else {
             throw AccountError(
                 .insecureURL,
-                message: "a picture from \(presentable(host)) by plain http may be exchanged on its way: use https://, "
+                message: "a picture from \(presentable(host)) by plain http may be replaced in transit; use https://, "
                     + "or fetch it yourself; plain http is only for boards' own addresses, such as 192.168.4.1")
         }
     }

@@ -5,7 +5,7 @@ import RainCore
 import RainHTTP
 import RainMaker
 
-/// How a client comes to an account's session: its identity system, and the store that the session is in.
+/// Finds an account's session: its identity system, and the store that has the session.
 extension RainKitClient {
     func storedAccount() throws(AccountError) -> AccountAccess {
         guard let selection = configuration.provider else {
@@ -20,17 +20,25 @@ extension RainKitClient {
         return try access(provider, store: kept.store, account: kept.key.account, place: SessionPlace(kept))
     }
 
-    /// For someone who signs in: an account whose place for the session is proven to work, before anything is asked. The client uses it
-    /// once ``signIn(with:to:)`` has succeeded.
+    /// Returns an account for a user who is about to sign in. It first tests that the store for the session works. The client uses the
+    /// account once ``signIn(with:to:)`` has succeeded.
     ///
     /// - Parameters:
-    ///   - user: who signs in, as far as that is known before.
-    ///   - choice: where the session is to be kept.
+    ///   - user: the user's name, if it is known before.
+    ///   - choice: the store to keep the session in.
     ///   - savesCredentials: whether to keep a session that holds the user's password, or cookies that are renewed with it. A store of the
-    ///     program's own (``RainKitConfiguration/sessions``) keeps every session.
+    ///   program's own (``RainKitConfiguration/sessions``) keeps every session.
     /// - Throws: `storeAbsent`, `storeLocked`, `storeNotAnswering` or `cannotStore` when the store cannot be used now.
     public func newAccount(
         user: String? = nil, in choice: StoreChoice = .automatic, savingCredentials savesCredentials: Bool = false
+    ) async throws -> AccountAccess {
+        try await RainKitError.rethrowing { () async throws(AccountError) in
+            try await accountToSignInTo(user: user, in: choice, savingCredentials: savesCredentials)
+        }
+    }
+
+    private func accountToSignInTo(
+        user: String?, in choice: StoreChoice, savingCredentials savesCredentials: Bool
     ) async throws(AccountError) -> AccountAccess {
         let provider = try configuration.provider.map { selection throws(AccountError) in
             try configuredProvider(selection)
@@ -97,7 +105,7 @@ extension RainKitClient {
 
 /// A provider with its settings, ready for a session.
 struct OpenProvider {
-    /// Under which name its sessions are kept.
+    /// The name under which its sessions are kept.
     var name: String
     var provider: ConfiguredProvider
     var server: ServerClock
@@ -105,10 +113,10 @@ struct OpenProvider {
 }
 
 extension RainKitClient {
-    /// The definitions of identity providers: those built in, and the user's own.
+    /// The definitions of identity providers: the built-in ones and the user's own.
     public var providerDefinitions: ProviderFolder { ProviderFolder(path: configuration.definitions) }
 
-    /// With which settings each provider was signed in to from this folder.
+    /// The settings of each provider's last sign-in from this folder.
     public var rememberedProviders: RememberedProviders {
         RememberedProviders(state: configuration.state)
     }
@@ -132,15 +140,15 @@ extension RainKitClient {
             }
             return found
         } catch {
-            // Settings that are missing are not what keeps somebody out who never signed in.
+            // For a user who never signed in, the cause is not the missing settings.
             guard remembered == nil, error.code == .missingParameter else { throw error }
             throw AccountError(
                 .notSignedIn,
-                message: "nobody is signed in to \(title(of: selection)) here; sign in to that provider first")
+                message: "nobody is signed in to \(title(of: selection)); sign in to that provider first")
         }
     }
 
-    /// As the provider's owners write it.
+    /// The provider's name as its owners write it.
     func title(of selection: ProviderSelection) -> String {
         (try? providerDefinitions.entry(selection.name).definition.displayName) ?? selection.name
     }
@@ -163,7 +171,7 @@ extension RainKitClient {
 }
 
 extension ProviderDefinition {
-    /// What its settings and sessions are called when they are for that environment.
+    /// The name of its settings and sessions for that environment.
     public func name(in environment: String?) -> String {
         guard let environment, environment != defaultEnvironment else { return id }
         return "\(id)-\(environment)"

@@ -5,49 +5,53 @@ import RainCore
 import RainIO
 
 extension RainKitClient {
-    /// The transport that an address names. Throws `invalidArgument` where none of that scheme is registered.
-    public func transport(for address: BoardAddress) throws(ProvisioningError) -> any BoardTransport {
+    /// Returns the transport of an address. Throws `invalidArgument` if no transport has its scheme.
+    public func transport(for address: BoardAddress) throws -> any BoardTransport {
+        try RainKitError.rethrowing { () throws(ProvisioningError) in try registeredTransport(for: address) }
+    }
+
+    func registeredTransport(for address: BoardAddress) throws(ProvisioningError) -> any BoardTransport {
         if let found = configuration.transports.first(where: { $0.scheme == address.scheme }) { return found }
         let known = configuration.transports.map(\.scheme).joined(separator: ", ")
         throw ProvisioningError(
-            .invalidArgument, message: "There is no transport \"\(address.scheme)\" here; there are \(known).")
+            .invalidArgument, message: "There is no transport \"\(address.scheme)\"; there are \(known).")
     }
 
-    /// Boards that wait to be provisioned, from all transports at once, each as soon as it is found and once.
+    /// Finds boards that wait to be provisioned, over all transports at once. Each board is reported as soon as it is found, and once.
     ///
-    /// The stream ends when the search's time is over, and stops looking when its loop is left. It throws `ProvisioningError`
-    /// where no transport could look to the end; one that cannot while others find something is told of by `unavailable`. It throws
-    /// `invalidArgument` for a scheme that is not registered.
+    /// The stream ends when the search's time is over, and the search stops when the loop is left. It throws `RainKitError` if a
+    /// transport failed and no other one found a board. If others found boards, `unavailable` is called for each transport that failed. It
+    /// throws `invalidArgument` for an unknown scheme.
     ///
     /// - Parameters:
-    ///   - schemes: the transports to look through; all that can find boards which wait for a network if nil.
+    ///   - schemes: the transports to use; if nil, all that can find boards without a network.
     public func boards(
         _ search: BoardSearch = BoardSearch(), over schemes: Set<String>? = nil,
         unavailable: @escaping @Sendable (ProvisioningError) -> Void = { _ in }
     ) -> AsyncThrowingStream<FoundBoard, any Error> {
         let transports = configuration.transports.filter { transport in
-            // Those that have their network already wait for nothing: they are looked for where they are asked for.
+            // Transports for boards that have a network are used only if requested.
             transport.canDiscover && (schemes?.contains(transport.scheme) ?? !transport.isForConnectedBoards)
         }
         var search = search
         search.logger = search.logger ?? configuration.logger
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: FoundBoard.self)
-        // Ended by the stream: when its last listener is gone, the search is cancelled.
+        // The stream ends it: when its last listener is gone, the search is cancelled.
         let looking = Task { [search] in
             do throws(ProvisioningError) {
-                for scheme in schemes ?? [] { _ = try transport(for: BoardAddress(scheme: scheme)) }
+                for scheme in schemes ?? [] { _ = try registeredTransport(for: BoardAddress(scheme: scheme)) }
                 let failures = try await Self.discover(search, through: transports, continuation)
                 for failure in failures { unavailable(failure) }
                 continuation.finish()
             } catch {
-                continuation.finish(throwing: error)
+                continuation.finish(throwing: RainKitError(error))
             }
         }
         continuation.onTermination = { _ in looking.cancel() }
         return stream
     }
 
-    /// What kept some of the transports from looking.
+    /// Returns why some of the transports could not search.
     private static func discover(
         _ search: BoardSearch, through transports: [any BoardTransport],
         _ found: AsyncThrowingStream<FoundBoard, any Error>.Continuation
@@ -60,7 +64,7 @@ extension RainKitClient {
                         try await transport.discover(search) { board in
                             await counter.add()
                             if case .terminated = found.yield(board) { return false }
-                            // A search by name ends with the board.
+                            // A search by name ends once the board is found.
                             return search.name == nil
                         }
                         return (index, await counter.count, nil)
@@ -72,34 +76,44 @@ extension RainKitClient {
             var results: [(index: Int, count: Int, failure: ProvisioningError?)] = []
             for await result in group {
                 results.append(result)
-                // Nobody needs the others any longer.
+                // The other searches are not needed any more.
                 if search.name != nil, result.count > 0 { group.cancelAll() }
             }
-            // They end in any order, and what is told is to be the same each time.
+            // They end in any order; the errors are sorted so that the same one is reported each time.
             return results.sorted { $0.index < $1.index }
         }
         if search.name != nil, !Task.isCancelled, results.contains(where: { $0.count > 0 }) { return [] }
-        // A machine without Wi-Fi looks elsewhere, and nothing is wrong with that unless Wi-Fi was asked for.
+        // A machine without Wi-Fi searches over other transports. That is an error only if Wi-Fi alone was requested.
         let failures = results.compactMap(\.failure).filter { transports.count == 1 || !$0.isForWantOfWiFi }
-        // A transport that found boards before it failed has not looked to the end.
+        // A transport that found boards before it failed has not finished its search.
         let someFound = results.contains { $0.failure == nil && $0.count > 0 }
         if let failure = failures.first, !someFound || failure.code == .cancelled { throw failure }
         return failures
     }
 
-    /// Opens the board at an address, of which nothing is asked yet; without a location the only one in reach.
+    /// Opens the board at an address, without sending it anything yet. Without a location it opens the only board in reach.
     ///
     /// - Parameters:
-    ///   - limit: the time in which it must be found.
-    ///   - waitsForBoard: whether one that is not plugged in yet is waited for so long.
-    /// - Throws: what ``BoardTransport/board(at:_:)`` throws.
+    ///   - limit: the time in which the board must be found.
+    ///   - waitsForBoard: whether to wait that long for a board that is not plugged in yet.
+    /// - Throws: the errors of ``BoardTransport/board(at:_:)``.
     public func open(
         _ address: BoardAddress, with credentials: BoardCredentials, within limit: Duration = .seconds(60),
         waitsForBoard: Bool = false, followsLog: Bool = true
+    ) async throws -> any Board {
+        try await RainKitError.rethrowing { () async throws(ProvisioningError) in
+            try await openBoard(
+                address, with: credentials, within: limit, waitsForBoard: waitsForBoard, followsLog: followsLog)
+        }
+    }
+
+    func openBoard(
+        _ address: BoardAddress, with credentials: BoardCredentials, within limit: Duration,
+        waitsForBoard: Bool = false, followsLog: Bool = true
     ) async throws(ProvisioningError) -> any Board {
-        // "Not found" and what to try says more than "late": there is a moment left to say it.
+        // The search ends a little before the limit, since "not found" with its remedies is more useful than "late".
         let foundBy = ContinuousClock.now + limit - min(.seconds(2), limit / 4)
-        let transport = try transport(for: address)
+        let transport = try registeredTransport(for: address)
         var opening = BoardOpening(
             credentials: credentials, tools: configuration.tools, foundBy: foundBy, logger: configuration.logger)
         opening.deviceLog = configuration.deviceLog
@@ -108,10 +122,10 @@ extension RainKitClient {
         opening.networkChange = configuration.networkChange
         opening.state = configuration.keepsFiles ? configuration.state : nil
         opening.other = { [self] (address, credentials) async throws(ProvisioningError) -> any Board in
-            try await open(address, with: credentials, within: limit)
+            try await openBoard(address, with: credentials, within: limit)
         }
         let (ready, timer) = (opening, configuration.tools.timer)
-        // A transport of the program's own may not keep to the time.
+        // A transport of the program's own may exceed the limit.
         let opened = await withDeadline(limit, sleep: { try await timer.sleep(for: $0) }) {
             () async throws(ProvisioningError) in
             try await transport.board(at: address, ready)
@@ -124,31 +138,36 @@ extension RainKitClient {
 }
 
 extension RainKitClient {
-    /// For what the board at a serial port prints; without a path at the only port that looks like a board's. Nothing is opened yet.
+    /// Returns a monitor for the output of the board at a serial port. Without a path it uses the only port that looks like a board's.
+    /// Nothing is opened yet.
     ///
-    /// Throws `invalidArgument` where no serial ports are registered, or several could be meant; `unavailable` where there is none.
+    /// Throws `invalidArgument` if no serial ports are registered, or if several ports match; `unavailable` if there is no port.
     ///
     /// - Parameters:
-    ///   - waitsForBoard: whether a port that is not there is waited for, and one that goes away.
-    ///   - limit: how long a board's port is waited for where no path is given.
+    ///   - waitsForBoard: whether to wait for a port that is absent, and for one that disappears.
+    ///   - limit: how long to wait for a board's port if no path is given.
     public func monitor(
         _ path: String? = nil, waitsForBoard: Bool = false, within limit: Duration = .seconds(86_400)
-    ) async throws(ProvisioningError) -> BoardMonitor {
-        let ports = configuration.transports.lazy.compactMap { $0 as? SerialBoards }.first
-        guard let ports else {
-            throw ProvisioningError(.invalidArgument, message: "There are no serial ports among the transports here.")
+    ) async throws -> BoardMonitor {
+        let (ports, tools) = (try serialPorts(), configuration.tools)
+        return try await RainKitError.rethrowing { () async throws(ProvisioningError) in
+            try await ports.monitor(path, waitsForBoard: waitsForBoard, within: limit, tools: tools)
         }
-        return try await ports.monitor(path, waitsForBoard: waitsForBoard, within: limit, tools: configuration.tools)
     }
 
-    /// The path of the one serial port that may have a board, for other programs that open it.
+    /// Returns the path of the only serial port that may have a board, for other programs that open it.
     /// - Throws: `unavailable` (`no_port`) or `invalidArgument` (`several_ports`).
-    public func onlySerialPort() async throws(ProvisioningError) -> String {
-        let ports = configuration.transports.lazy.compactMap { $0 as? SerialBoards }.first
-        guard let ports else {
-            throw ProvisioningError(.invalidArgument, message: "There are no serial ports among the transports here.")
+    public func onlySerialPort() async throws -> String {
+        let (ports, tools) = (try serialPorts(), configuration.tools)
+        return try await RainKitError.rethrowing { () async throws(ProvisioningError) in
+            try await ports.onlyPort(tools: tools)
         }
-        return try await ports.onlyPort(tools: configuration.tools)
+    }
+
+    private func serialPorts() throws -> SerialBoards {
+        if let ports = configuration.transports.lazy.compactMap({ $0 as? SerialBoards }).first { return ports }
+        throw RainKitError(
+            ProvisioningError(.invalidArgument, message: "Serial ports are not among the transports."))
     }
 }
 
@@ -158,28 +177,39 @@ private actor FoundCounter {
 }
 
 extension RainKitClient {
-    /// How long a board is looked for that nobody named, unless it is waited for.
+    /// How long to look for a board without a name or address, unless the caller waits for it.
     static let searchTime = Duration.seconds(20)
-    /// How long others are listened for once the first has been found.
+    /// How long to look for other boards once the first has been found.
     static let timeForOthers = Duration.milliseconds(1500)
 
-    /// The board that is meant where nobody has named one: the only one on a cable; else the only one that is found in any way.
+    /// Finds the board to use if the caller names none: the only board on a cable, else the only board found over any transport.
     ///
-    /// A cable is plugged in by a person who means that board, so nothing else is looked for beside a single one. Otherwise all ways are
-    /// looked through at once, and once a board is found, others get a moment to be found as well.
+    /// Whoever plugs in a cable means that board, so with a single board on a cable nothing else is searched. Otherwise all transports are
+    /// searched at once. Once a board is found, others get a moment to be found as well.
     ///
     /// - Parameters:
-    ///   - limit: the time for it, of which no more than 20 s is used unless it waits.
-    ///   - waits: whether a board is waited for until the time is over.
-    ///   - found: is handed each board as it is found, where more than one cable is looked at.
-    ///   - unavailable: is told, as soon as it is known, of a transport that cannot look, by its scheme.
-    ///   - choose: asks which of several is meant; nil for none of them. Without it several are an error.
-    /// - Throws: `unavailable` (`not_found`) with what each way said, `invalidArgument` (`several_boards`, `several_ports`), `cancelled`.
+    ///   - limit: the time limit. Unless `waits` is set, no more than 20 s of it are used.
+    ///   - waits: whether to wait for a board until the time is over.
+    ///   - found: called for each board as it is found, if there is not just one on a cable.
+    ///   - unavailable: called with the scheme of a transport that cannot search, as soon as that is known.
+    ///   - choose: called to choose from several boards; returns nil for none of them. Without it several boards are an error.
+    /// - Throws: `unavailable` (`not_found`) with the error of each transport, `invalidArgument` (`several_boards`, `several_ports`),
+    ///   `cancelled`.
     public func findBoard(
         within limit: Duration = .seconds(20), waits: Bool = false,
         found: @escaping @Sendable (FoundBoard) -> Void = { _ in },
         unavailable: @escaping @Sendable (String, ProvisioningError) -> Void = { _, _ in },
         choose: (@Sendable ([FoundBoard]) async -> FoundBoard?)? = nil
+    ) async throws -> BoardAddress {
+        try await RainKitError.rethrowing { () async throws(ProvisioningError) in
+            try await onlyBoard(within: limit, waits: waits, found: found, unavailable: unavailable, choose: choose)
+        }
+    }
+
+    private func onlyBoard(
+        within limit: Duration, waits: Bool, found: @escaping @Sendable (FoundBoard) -> Void,
+        unavailable: @escaping @Sendable (String, ProvisioningError) -> Void,
+        choose: (@Sendable ([FoundBoard]) async -> FoundBoard?)?
     ) async throws(ProvisioningError) -> BoardAddress {
         let transports = configuration.transports.filter(\.findsNewBoards)
         let finder = BoardFinder(
@@ -210,7 +240,7 @@ extension RainKitClient {
         return chosen.address
     }
 
-    /// What is on cables now.
+    /// The boards on cables now.
     private func boardsAtHand() async throws(ProvisioningError) -> [FoundBoard] {
         let cabled = configuration.transports.filter { $0.findsNewBoards && $0.hasBoardAtHand }
         guard !cabled.isEmpty else { return [] }
@@ -220,7 +250,7 @@ extension RainKitClient {
 
     private func notFound(_ result: BoardFinder.Result, hasWaited: Bool) -> ProvisioningError {
         var told: Set<String> = []
-        // Two ways that fail for one reason, such as a bus that is not there, are told of once.
+        // If two transports fail for one reason, such as an absent bus, it is reported once.
         let obstacles = result.failures.filter { told.insert($0.error.message).inserted }.map { failure in
             let way = failure.scheme.wayToBoard
             return " \(way.prefix(1).uppercased())\(way.dropFirst()): \(failure.error.message)"
@@ -228,7 +258,7 @@ extension RainKitClient {
         return ProvisioningError(
             .unavailable,
             message:
-                "No board was found: plug one in, or check that it is powered, near, and in provisioning mode.\(obstacles)",
+                "No board was found. Plug one in, or check that it is powered, near, and in provisioning mode.\(obstacles)",
             reason: "not_found", remedies: [hasWaited ? .moreTime : .waiting])
     }
 
@@ -245,7 +275,7 @@ extension RainKitClient {
 }
 
 extension String {
-    /// How boards of a transport's scheme are reached, in words.
+    /// How boards of a transport's scheme are reached, for messages.
     package var wayToBoard: String {
         switch self {
         case "serial": "on a cable"

@@ -7,25 +7,25 @@ import RainMaker
 import Synchronization
 
 extension RainKitClient {
-    /// What boards of the account report, as they report it, where the deployment offers that.
+    /// Returns the reports of the account's boards as they arrive, if the deployment supports that.
     ///
     /// ```swift
     /// for try await event in kit.liveEvents(of: [node.id]) {
-    ///     if case .report(let report) = event { print(report.node, report.values) }
+    /// if case .report(let report) = event { print(report.node, report.values) }
     /// }
     /// ```
     ///
-    /// Firmware that reports by AWS IoT's basic ingest, which is its default, cannot be heard: ask for its values as well. The sequence ends with
-    /// an error that trying again would not fix, such as `unsupported` where the deployment lets nobody listen. Leaving its loop ends the
-    /// connection.
+    /// Reports over AWS IoT's basic ingest, which is the firmware's default, do not arrive here: ask for those values as well. The sequence
+    /// ends with an error that trying again would not fix, such as `unsupported` if the deployment has no live events. Leaving the loop
+    /// closes the connection.
     public func liveEvents(of nodes: [NodeID]) -> AsyncThrowingStream<LiveEvent, any Error> {
         let queue = LiveEventQueue()
         // Cancelled by its handle: when the loop is left, the connection ends.
         let listening = LiveListening(
             Task {
                 do throws(AccountError) {
-                    let account = try account()
-                    try await rainMakerNodes().listen(to: nodes, with: liveTools(account)) { queue.add($0) }
+                    let account = try accountInUse()
+                    try await cloud().listen(to: nodes, with: liveTools(account)) { queue.add($0) }
                 } catch {
                     queue.finish(error)
                 }
@@ -41,7 +41,7 @@ extension RainKitClient {
     }
 }
 
-/// Live events that nobody has taken yet, up to a number of events and of bytes. The oldest ones are dropped first: newer values are worth
+/// Live events that wait to be taken, up to a number of events and of bytes. The oldest ones are dropped first: newer values are worth
 /// more, and a program that is late asks the cloud.
 final class LiveEventQueue: Sendable {
     static let maximumEvents = 1000
@@ -49,7 +49,7 @@ final class LiveEventQueue: Sendable {
 
     private struct State {
         var events: [(event: LiveEvent, weight: Int)] = []
-        /// The first of ``events`` that is left.
+        /// The index of the first waiting event in ``events``.
         var first = 0
         var weight = 0
         var end: AccountError?
@@ -60,7 +60,7 @@ final class LiveEventQueue: Sendable {
         mutating func take() -> LiveEvent? {
             guard first < events.count else { return nil }
             let (event, weight) = events[first]
-            // A placeholder in its place, so that what was taken is not kept.
+            // A placeholder, so that an event is released once it was taken.
             events[first] = (.listening([]), 0)
             self.weight -= weight
             first += 1
@@ -73,7 +73,7 @@ final class LiveEventQueue: Sendable {
     }
     private let state = Mutex(State())
 
-    /// How many bytes wait, about.
+    /// The approximate number of waiting bytes.
     var weight: Int { state.withLock { $0.weight } }
 
     func add(_ event: LiveEvent) {
@@ -103,7 +103,7 @@ final class LiveEventQueue: Sendable {
         waiter?.resume(throwing: error)
     }
 
-    /// The next event, once there is one; nil if the calling task is cancelled. Only one task may ask at a time.
+    /// Returns the next event, once there is one; nil if the calling task is cancelled. Only one task may ask at a time.
     func next() async throws -> LiveEvent? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -126,7 +126,7 @@ final class LiveEventQueue: Sendable {
     }
 }
 
-/// The task that listens. It ends with the last reference to this.
+/// The task that listens. It ends with the last reference to this value.
 final class LiveListening: Sendable {
     private let task: Task<Void, Never>
 
@@ -135,7 +135,7 @@ final class LiveListening: Sendable {
 
     func next(from queue: LiveEventQueue) async throws -> LiveEvent? {
         let event = try await queue.next()
-        // Nil only for a task that is cancelled: nobody asks again.
+        // The event is nil only if the task is cancelled. Nobody asks again then.
         if event == nil { task.cancel() }
         return event
     }

@@ -7,42 +7,74 @@ import RainJSON
 import RainMaker
 
 extension RainKitClient {
-    /// The boards in the account, with what they last reported.
-    public func nodes() async throws(AccountError) -> [Node] { try await rainMakerNodes().nodes() }
-
-    /// Hands them on one by one while the cloud lists them, and holds none: for accounts with thousands.
-    public func eachNode(_ take: (Node) throws(AccountError) -> Void) async throws(AccountError) {
-        try await rainMakerNodes().eachNode(take)
+    /// Returns the nodes in the account, with their last reported values.
+    public func nodes() async throws -> [Node] {
+        try await RainKitError.rethrowing { () async throws(AccountError) in try await cloud().nodes() }
     }
 
-    /// One board of the account. Throws `rejected` if there is no such board.
-    public func node(_ id: NodeID) async throws(AccountError) -> Node { try await rainMakerNodes().node(id) }
+    /// Passes on the nodes one by one while the cloud lists them, and keeps none: for accounts with thousands.
+    ///
+    /// - Parameter take: called for each node. An error that it throws ends the listing, and is thrown unchanged.
+    public func eachNode(_ take: (Node) throws -> Void) async throws {
+        var failure: (any Error)?
+        do throws(AccountError) {
+            try await cloud().eachNode { node throws(AccountError) in
+                do { try take(node) } catch {
+                    failure = error
+                    throw AccountError(.cancelled, message: "Cancelled.")
+                }
+            }
+        } catch {
+            throw failure ?? RainKitError(error)
+        }
+    }
 
-    /// All that can be asked of RainMaker's cloud about the boards in the account.
+    /// Returns the node with this id. Throws `rejected` if the account has no such node.
+    public func node(_ id: NodeID) async throws -> Node {
+        try await RainKitError.rethrowing { () async throws(AccountError) in try await cloud().node(id) }
+    }
+
+    /// Returns all calls of RainMaker's cloud for the nodes in the account. Their errors are `AccountError`.
+    ///
     /// - Throws: `unsupported` for an account of another identity system.
-    public func rainMakerNodes() throws(AccountError) -> RainMakerCloud {
-        let account = try account()
+    public func rainMakerNodes() throws -> RainMakerCloud {
+        try RainKitError.rethrowing { () throws(AccountError) in try cloud() }
+    }
+
+    package func cloud() throws(AccountError) -> RainMakerCloud {
+        let account = try accountInUse()
         if let nodes = account.nodes { return nodes }
         throw AccountError(
-            .unsupported, message: "\(account.name) keeps no list of boards; RainMaker does")
+            .unsupported, message: "\(account.name) has no list of boards; RainMaker has one")
+    }
+
+    /// Sends a request to RainMaker's cloud, and throws the client's own error.
+    @discardableResult
+    func asking<Answer>(
+        _ question: (RainMakerCloud) async throws(AccountError) -> Answer
+    ) async throws(RainKitError) -> Answer {
+        do throws(AccountError) { return try await question(try cloud()) } catch { throw RainKitError(error) }
     }
 }
 
 extension RainKitClient {
-    /// Claims in the place of a board that cannot do so itself: makes its key here, and has the cloud certify it.
+    /// Claims in place of a board that cannot do so itself: makes its key here, and has the cloud certify it.
     ///
-    /// What comes back belongs into the board's flash (`NodeCredentials.partitionRows`), and nowhere else. The same board gets the
-    /// same node id each time, and a new certificate.
+    /// The credentials belong in the board's flash (`NodeCredentials.partitionRows`), and nowhere else. ``claimOverCable(_:report:)``
+    /// claims and also writes them there. The same board gets the same node id each time, and a new certificate.
     ///
     /// - Parameter mac: the board's address as claim services write it: twelve hexadecimal digits, `7CDFA1000042`.
     /// - Throws: `notSignedIn`; `unsupported` for a deployment without a claim service; the service's refusals as `rejected`.
-    public func claimForBoard(mac: String) async throws(AccountError) -> NodeCredentials {
-        let account = try account()
+    public func claimForBoard(mac: String) async throws -> NodeCredentials {
+        try await RainKitError.rethrowing { () async throws(AccountError) in try await claim(mac) }
+    }
+
+    func claim(_ mac: String) async throws(AccountError) -> NodeCredentials {
+        let account = try accountInUse()
         guard let deployment = account.deployment, let nodes = account.nodes,
             let service = ClaimService(deployment, session: account.session)
         else {
-            throw AccountError(
-                .unsupported, message: "\(account.name) has no claim service, so boards cannot be claimed there")
+            throw .withoutClaimService(account.name)
         }
         let hosts = try await nodes.nodeHosts()
         let board: JSONValue = ["mac_addr": .string(mac), "platform": "host"]

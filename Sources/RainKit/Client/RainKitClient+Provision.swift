@@ -15,51 +15,51 @@ extension RainKitClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - proof: the board's proof of possession; nil for a board that wants none. With one, a board that says that it speaks Security 0
-    ///     is refused (`securityMismatch`), since everything would go in clear.
-    ///   - report: is told what happens, in order.
-    /// - Throws: `OnboardingError`: which step failed and why; `notSignedIn` before anything goes to the board.
+    ///   - proof: the board's proof of possession; nil for a board that needs none. With a proof, a board that reports Security 0 is
+    ///   refused (`securityMismatch`), since everything would be sent unencrypted.
+    ///   - report: called for each event, in order.
+    /// - Throws: `RainKitError`: which step failed and why; `notSignedIn` before anything is sent to the board.
     @discardableResult
     public func provision(
         _ address: BoardAddress, proof: ProofOfPossession? = nil, network: WiFiNetwork,
         report: @escaping @Sendable (OnboardingEvent) -> Void = { _ in }
-    ) async throws(OnboardingError) -> OnboardedNode {
+    ) async throws -> OnboardedNode {
         try await provision(
             address, with: BoardCredentials(proof: proof), OnboardingRequest(network: .given(network)), report: report)
     }
 
-    /// The same, with everything that can be asked for.
+    /// Puts a board on Wi-Fi and into the account, with all options of a request.
     ///
-    /// Over a transport that leaves this machine's network, what the cloud has to give is fetched before the board is asked anything.
+    /// Over a transport that leaves this machine's network, the cloud's data is fetched before the board is asked anything.
     @discardableResult
     public func provision(
         _ address: BoardAddress, with credentials: BoardCredentials, _ request: OnboardingRequest,
         report: @escaping @Sendable (OnboardingEvent) -> Void = { _ in }
-    ) async throws(OnboardingError) -> OnboardedNode {
+    ) async throws -> OnboardedNode {
         let began = ContinuousClock.now
         let cloud = request.needsAccount ? try await signedInCloud() : nil
         let board: any Board
         do throws(ProvisioningError) {
-            board = try await open(address, with: credentials, within: request.deadline)
+            board = try await openBoard(address, with: credentials, within: request.deadline)
         } catch {
-            throw OnboardingError(
+            throw RainKitError(
                 error.code == .cancelled ? .cancelled : .board(error), step: .identify, message: error.message)
         }
         var request = request
         request.deadline = max(.zero, request.deadline - (ContinuousClock.now - began))
-        let leavesNetwork = (try? transport(for: address))?.leavesNetwork ?? false
+        let leavesNetwork = (try? registeredTransport(for: address))?.leavesNetwork ?? false
         if request.mapsToUser, leavesNetwork { request.fetchesChallengeFirst = true }
         return try await run(board, cloud, request, report)
     }
 
-    /// Sets up a board that was opened by ``open(_:with:within:waitsForBoard:followsLog:)``, and closes it, however it ends.
+    /// Sets up a board that was opened by ``open(_:with:within:waitsForBoard:followsLog:)``, and closes it whether that succeeds or not.
     @discardableResult
     public func provision(
         _ board: any Board, _ request: OnboardingRequest,
         report: @escaping @Sendable (OnboardingEvent) -> Void = { _ in }
-    ) async throws(OnboardingError) -> OnboardedNode {
+    ) async throws -> OnboardedNode {
         let cloud: Onboarder.Cloud?
-        do throws(OnboardingError) {
+        do throws(RainKitError) {
             cloud = request.needsAccount ? try await signedInCloud() : nil
         } catch {
             await board.close()
@@ -68,18 +68,18 @@ extension RainKitClient {
         return try await run(board, cloud, request, report)
     }
 
-    /// The same as a sequence of events, with the node at its end.
+    /// Sets a board up as a sequence of events, with the node at its end.
     public func provisioning(
         _ address: BoardAddress, proof: ProofOfPossession? = nil, network: WiFiNetwork
     ) -> ProvisioningRun {
         provisioning(address, with: BoardCredentials(proof: proof), OnboardingRequest(network: .given(network)))
     }
 
-    /// The same with everything that can be asked for.
+    /// Sets a board up as a sequence of events, with all options of a request.
     public func provisioning(
         _ address: BoardAddress, with credentials: BoardCredentials, _ request: OnboardingRequest
     ) -> ProvisioningRun {
-        ProvisioningRun { report async throws(OnboardingError) in
+        ProvisioningRun { report in
             try await self.provision(address, with: credentials, request, report: report)
         }
     }
@@ -87,12 +87,12 @@ extension RainKitClient {
     private func run(
         _ board: any Board, _ cloud: Onboarder.Cloud?, _ request: OnboardingRequest,
         _ report: @escaping @Sendable (OnboardingEvent) -> Void
-    ) async throws(OnboardingError) -> OnboardedNode {
+    ) async throws(RainKitError) -> OnboardedNode {
         let onboarder = Onboarder(
             board: board, cloud: cloud, time: Timekeeper(configuration.tools.timer), clock: configuration.tools.clock,
             logger: configuration.logger, randomBytes: configuration.tools.randomBytes)
         let node: OnboardedNode
-        do throws(OnboardingError) {
+        do throws(RainKitError) {
             node = try await onboarder.run(request, report: report)
         } catch {
             await endSession(at: cloud)
@@ -104,11 +104,11 @@ extension RainKitClient {
 }
 
 extension OnboardingRequest {
-    /// Whether somebody has to be signed in for it.
+    /// Whether the request needs a signed-in user.
     public var needsAccount: Bool { mapsToUser || claimsOnly }
 }
 
-/// A board that is being set up, as a sequence of what happens; its end is ``node``.
+/// A board that is being set up, as a sequence of events. The result is ``node``.
 ///
 /// ```swift
 /// let run = kit.provisioning(.serial("/dev/ttyUSB0"), proof: "abcd1234", network: home)
@@ -116,9 +116,9 @@ extension OnboardingRequest {
 /// let node = try await run.node
 /// ```
 ///
-/// The run begins at once. Leaving its loop, or letting go of the value, cancels it; so does cancelling the task that waits for ``node``.
+/// The run begins at once. Leaving its loop, or releasing the value, cancels it; so does cancelling the task that waits for ``node``.
 public struct ProvisioningRun: AsyncSequence, Sendable {
-    /// What happens to the board: a step begins, tells of its progress, and ends.
+    /// An event: a step begins, reports its progress, or ends.
     public typealias Element = OnboardingEvent
     private let events: AsyncThrowingStream<OnboardingEvent, any Error>
     private let task: Task<OnboardedNode, any Error>
@@ -127,9 +127,9 @@ public struct ProvisioningRun: AsyncSequence, Sendable {
         _ run:
             @escaping @Sendable (
                 @escaping @Sendable (OnboardingEvent) -> Void
-            ) async throws(OnboardingError) -> OnboardedNode
+            ) async throws -> OnboardedNode
     ) {
-        // A run ends with its deadline, and so does what it has to tell.
+        // A run ends with its deadline, so its events are limited too.
         let (events, continuation) = AsyncThrowingStream.makeStream(of: OnboardingEvent.self)
         let task = Task {
             do {
@@ -146,7 +146,7 @@ public struct ProvisioningRun: AsyncSequence, Sendable {
         self.task = task
     }
 
-    /// What came of it. Throws `OnboardingError`.
+    /// The result of the run. Throws `RainKitError`.
     public var node: OnboardedNode {
         get async throws {
             try await withTaskCancellationHandler {
@@ -159,7 +159,7 @@ public struct ProvisioningRun: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(events: events.makeAsyncIterator(), task: task) }
 
-    /// Hands out the events, and cancels the run when it is let go before their end, as when its loop is left.
+    /// Passes on the events. Cancels the run when it is released before their end, as when the loop is left.
     public struct Iterator: AsyncIteratorProtocol {
         private var events: AsyncThrowingStream<OnboardingEvent, any Error>.Iterator
         private let leaving: Leaving
@@ -171,11 +171,11 @@ public struct ProvisioningRun: AsyncSequence, Sendable {
             leaving = Leaving(task: task)
         }
 
-        /// The next event; nil once the run has ended well. Throws `OnboardingError` where it has not.
+        /// Returns the next event; nil once the run has succeeded. Throws `RainKitError` if it has failed.
         public mutating func next() async throws -> OnboardingEvent? { try await events.next() }
     }
 
-    /// Cancels the run with the last copy of its iterator; a run that has ended does not notice.
+    /// Cancels the run with the last copy of its iterator. On a run that has ended it has no effect.
     private final class Leaving: Sendable {
         private let task: Task<OnboardedNode, any Error>
 
@@ -185,50 +185,52 @@ public struct ProvisioningRun: AsyncSequence, Sendable {
     }
 }
 
-/// The cloud's part of setting up a board: who is signed in, and where the cloud hears whose the board is.
+/// The cloud's part of setting up a board: the signed-in user, and the cloud that records the board's user.
 extension RainKitClient {
-    /// Throws `notSignedIn` before anything is sent anywhere, and `missingParameter` for a provider whose users belong to no cloud that is
-    /// described here.
-    /// - Parameter notes: what is to be remembered with the board, for which the user's own cloud may have no place (`unsupported`).
-    public func checkCanProvision(_ notes: MappingNotes = MappingNotes()) async throws(AccountError) {
-        try (try await onboardingCloud().mapping as? HTTPNodeMapping)?.check(notes)
+    /// Checks that boards can be put into the account. Throws `notSignedIn` before anything is sent anywhere. Throws `missingParameter` for
+    /// a provider whose users need a cloud of their own, if the configuration describes none.
+    /// - Parameter notes: the tags and metadata for the board. The user's own cloud may not support them (`unsupported`).
+    public func checkCanProvision(_ notes: MappingNotes = MappingNotes()) async throws {
+        try await RainKitError.rethrowing { () async throws(AccountError) in
+            try (try await onboardingCloud().mapping as? HTTPNodeMapping)?.check(notes)
+        }
     }
 
-    /// Forgets the unfinished mappings of the signed-in user. Nothing is sent, and the boards can be set up again. Mappings that another
+    /// Removes the unfinished mappings of the signed-in user. Nothing is sent, and the boards can be set up again. Mappings that another
     /// run is handling stay.
     /// - Returns: the nodes whose mappings were given up.
     @discardableResult
-    public func forgetPendingMappings() async throws(OnboardingError) -> [NodeID] {
+    public func forgetPendingMappings() async throws -> [NodeID] {
         let account: AccountAccess
         let user: UserID
         do throws(AccountError) {
-            account = try self.account()
+            account = try accountInUse()
             user = try await account.session.userID()
         } catch {
-            throw OnboardingError(
+            throw RainKitError(
                 error.code == .cancelled ? .cancelled : .account(error), step: .resume, message: error.message)
         }
         do throws(RecordStoreError) {
             return try await records(at: account.name).pending.forgetAll(of: user)
         } catch {
-            throw OnboardingError(
+            throw RainKitError(
                 .cannotKeepPending(error), step: .resume,
-                message: "What earlier runs left could not be given up: \(error).")
+                message: "The mappings that earlier runs left could not be removed: \(error).")
         }
     }
 
-    func signedInCloud() async throws(OnboardingError) -> Onboarder.Cloud {
+    func signedInCloud() async throws(RainKitError) -> Onboarder.Cloud {
         do throws(AccountError) {
             return try await onboardingCloud()
         } catch {
-            throw OnboardingError(
+            throw RainKitError(
                 error.code == .cancelled ? .cancelled : .account(error), step: .account, message: error.message)
         }
     }
 
     private func onboardingCloud() async throws(AccountError) -> Onboarder.Cloud {
         try checkBackend()
-        let account = try account()
+        let account = try accountInUse()
         let user = try await account.session.userID()
         let mapping = try mapping(account, user: user)
         try await (mapping as? HTTPNodeMapping)?.checkSession()
@@ -247,26 +249,26 @@ extension RainKitClient {
     /// How long a backend has to answer a sign-out.
     private static let signOutDeadline = Duration.seconds(2)
 
-    /// Ends what a run has begun at the cloud, whatever came of the run.
+    /// Ends the run's session at the cloud, whether the run succeeded or not.
     func endSession(at cloud: Onboarder.Cloud?) async {
         guard let mapping = cloud?.mapping else { return }
         let (timer, logger) = (configuration.tools.timer, configuration.logger)
-        // Not a child of the caller's task: a cancelled task cannot send. It is awaited, and ends by its deadline.
+        // A cancelled task cannot send, so this is not a child of the caller's task. It is awaited, and ends by its deadline.
         await Task {
             let outcome = await withDeadline(Self.signOutDeadline, sleep: { try await timer.sleep(for: $0) }) {
                 () async throws(AccountError) in try await mapping.endSession()
             }
             if case .success? = outcome { return }
-            logger.debug("the backend was not signed out of")
+            logger.debug("the sign-out from the backend failed")
         }.value
     }
 
-    /// RainMaker's cloud knows RainMaker's users. Those of any other identity system belong to a cloud that only the user knows.
+    /// RainMaker's cloud knows RainMaker's users. Users of any other identity system need a cloud that is described in the configuration.
     private func checkBackend() throws(AccountError) {
         guard let provider = configuration.provider, configuration.backend == nil else { return }
         throw AccountError(
             .missingParameter,
-            message: "users of \(title(of: provider)) belong to a cloud of your own, and none is described here",
+            message: "users of \(title(of: provider)) need a cloud of your own, and none is described",
             remedies: [.backend])
     }
 
@@ -277,7 +279,7 @@ extension RainKitClient {
                 .unsupported,
                 message: "boards cannot be put into an account at \(account.provider?.title ?? account.name)")
         }
-        // Tokens are not shared with a backend where the provider has codes for that (SPiD's documentation, "Login").
+        // If the provider issues codes for a backend, the backend gets a code and no tokens (SPiD's documentation, "Login").
         var codes: HTTPNodeMapping.CodeSource?
         if let provider = account.provider, let spid = try? SPiDAccount(account.session, provider) {
             codes = { client throws(AccountError) in try await spid.code(for: .code(forClient: client)) }

@@ -5,7 +5,7 @@ import RainCore
 import RainMaker
 import Synchronization
 
-/// The front door: signs in, keeps the session, finds boards, and puts them on Wi-Fi and into the account.
+/// The SDK's main type: signs in, keeps the session, finds boards, and puts them on Wi-Fi and into the account.
 ///
 /// ```swift
 /// let kit = try RainKitClient(state: "/var/lib/gateway")
@@ -14,10 +14,10 @@ import Synchronization
 /// let node = try await kit.provision(.serial("/dev/ttyUSB0"), proof: "abcd1234", network: home) { print($0) }
 /// ```
 ///
-/// A client may be shared by any number of tasks, and a process may have several: none of them has global state. What it keeps is in the
+/// Any number of tasks may share a client, and a process may have several: none of them has global state. A client keeps its data in the
 /// folder of its ``configuration``, which other processes may share too.
 public final class RainKitClient: Sendable {
-    /// What the client was made with; another configuration takes another client.
+    /// The configuration of this client. It cannot be changed later.
     public let configuration: RainKitConfiguration
     /// The accounts that were signed in from this folder.
     public let accounts: AccountDirectory
@@ -30,34 +30,38 @@ public final class RainKitClient: Sendable {
             folder: configuration.state, environment: configuration.environment, logger: configuration.logger)
     }
 
-    /// A client with the defaults of ``RainKitConfiguration``.
+    /// Creates a client with the defaults of ``RainKitConfiguration``.
     ///
     /// - Parameters:
-    ///   - state: an absolute path to a folder private to the user; made when it is needed.
+    ///   - state: the absolute path of a folder private to the user. It is created when it is needed.
     ///   - deployment: the RainMaker cloud.
     /// - Throws: `invalidConfiguration` for a relative path.
-    public convenience init(
-        state: String, deployment: Deployment = .global, logger: Logger? = nil
-    ) throws(AccountError) {
+    public convenience init(state: String, deployment: Deployment = .global, logger: Logger? = nil) throws {
         guard state.hasPrefix("/") else {
-            throw AccountError(
-                .invalidConfiguration, message: "the folder for sessions is an absolute path, and \"\(state)\" is none")
+            throw RainKitError(
+                AccountError(
+                    .invalidConfiguration,
+                    message: "the folder for sessions must be an absolute path, and \"\(state)\" is not one"))
         }
         self.init(RainKitConfiguration(state: state, deployment: deployment, logger: logger))
     }
 
-    /// Lets go of what boards and radios share. The client can be used on; it opens them again.
+    /// Closes what boards and radios share. The client stays usable; it opens them again.
     public func close() async {
         for transport in configuration.transports { await transport.close() }
     }
 
     // MARK: The account in use
 
-    /// The account that the configuration names, or the one in use; its session may be none. Nothing is sent.
+    /// Returns the account that the configuration names, or the one in use. It may have no session. Nothing is sent.
     ///
-    /// Throws `invalidConfiguration`, `unknownProvider`, `missingParameter` for settings that lead nowhere, and what the list of accounts
-    /// throws.
-    public func account() throws(AccountError) -> AccountAccess {
+    /// Throws `invalidConfiguration`, `unknownProvider` or `missingParameter` for unusable settings, and the errors of the list of
+    /// accounts.
+    public func account() throws -> AccountAccess {
+        try RainKitError.rethrowing { () throws(AccountError) in try accountInUse() }
+    }
+
+    package func accountInUse() throws(AccountError) -> AccountAccess {
         if let known = current.withLock({ $0 }) { return known }
         let found = try storedAccount()
         guard try isListed(found) else { return found }
@@ -68,8 +72,8 @@ public final class RainKitClient: Sendable {
         }
     }
 
-    /// Whether somebody has signed in to it. Otherwise another process may yet, under another name or in another store: the next call looks
-    /// again.
+    /// Whether somebody has signed in to the account. If not, another process still may, under another name or in another store. The next
+    /// call therefore looks again.
     private func isListed(_ account: AccountAccess) throws(AccountError) -> Bool {
         if configuration.sessions != nil || account.place.kind != .file { return true }
         guard let name = account.place.account else { return false }
@@ -78,15 +82,19 @@ public final class RainKitClient: Sendable {
 
     func use(_ account: AccountAccess) { current.withLock { $0 = account } }
 
-    /// Takes a signed-out account off the list. One that was never on it, because its session was not kept, leaves the list as it is.
-    public func forget(_ account: AccountAccess) throws(AccountError) {
+    /// Removes a signed-out account from the list. An account whose session was not kept was never on the list, which then stays as it is.
+    public func forget(_ account: AccountAccess) throws {
+        try RainKitError.rethrowing { () throws(AccountError) in try takeOffList(account) }
+    }
+
+    private func takeOffList(_ account: AccountAccess) throws(AccountError) {
         guard account.newSession?.outlivesProcess != false else { return }
-        // After a sign-in here the list has the name that the user turned out to have.
+        // After a sign-in here the list has the name that the sign-in returned.
         guard let name = account.newSession?.account?.key.account ?? account.place.account else { return }
         try accounts.known.change { $0.remove(name, at: account.name) }
     }
 
-    /// What runs leave of boards, for one identity system. All runs share the two stores: each store has a queue for its file.
+    /// Returns the records that runs leave, for one identity system. All runs share the two stores: each store has a queue for its file.
     func records(at name: String) -> BoardRecords {
         boardRecords.withLock { records in
             if let known = records[name] { return known }
@@ -101,7 +109,7 @@ public final class RainKitClient: Sendable {
     }
 }
 
-/// What a later run has to know of boards.
+/// What a later run needs to know about boards.
 struct BoardRecords: Sendable {
     var pending: any PendingMappingStore
     var claimed: any ClaimedBoardStore
@@ -110,31 +118,55 @@ struct BoardRecords: Sendable {
 extension RainKitClient {
     /// Signs in with a user name and a password, and keeps the session.
     ///
-    /// Throws `invalidCredentials` and its neighbours for a refusal, `secondStepRequired` where a one-time code is wanted as well, and what
-    /// the store throws that is to keep the session.
+    /// Throws `invalidCredentials` and related codes for a refusal, `secondStepRequired` if a one-time code is required as well, and the
+    /// errors of the store that is to keep the session.
     @discardableResult
-    public func signIn(user: String, password: Secret) async throws(AccountError) -> UserInfo {
+    public func signIn(user: String, password: Secret) async throws -> UserInfo {
         try await signIn(with: .password(user: user, password))
     }
 
-    /// The same with a password that is at hand as text.
+    /// Signs in with a user name and a password given as text.
     @discardableResult
-    public func signIn(user: String, password: String) async throws(AccountError) -> UserInfo {
+    public func signIn(user: String, password: String) async throws -> UserInfo {
         try await signIn(user: user, password: Secret(password))
     }
 
-    /// Signs in and keeps the session, in the place of any earlier one of that account. A sign-in that fails changes nothing: the client
-    /// goes on with the account that it used before.
+    /// Signs in unless a session is stored that the cloud still accepts. A program calls this each time it starts.
+    ///
+    /// A cloud that cannot be reached for the moment does not end a stored session: the program continues with it.
+    ///
+    /// - Parameter password: called only if the user has to sign in.
+    /// - Returns: the id of the signed-in user.
+    /// - Throws: `RainKitError`, as ``signIn(user:password:)-(String,Secret)`` does.
+    @discardableResult
+    public func signInIfNeeded(user: String, password: () async throws -> String) async throws -> UserID {
+        do throws(AccountError) {
+            let session = try accountInUse().session
+            let stored = try await session.userID()
+            do throws(AccountError) {
+                return try await session.user().userID
+            } catch {
+                if error.isTransient { return stored }
+                throw error
+            }
+        } catch {
+            guard [.notSignedIn, .expired, .notRenewable].contains(error.code) else { throw RainKitError(error) }
+        }
+        return try await signIn(user: user, password: try await password()).userID
+    }
+
+    /// Signs in and keeps the session in place of any earlier one of that account. A sign-in that fails changes nothing: the client
+    /// continues with its previous account.
     ///
     /// - Parameters:
-    ///   - store: where the session is to be kept. That is tried before anybody is asked for anything.
+    ///   - store: the store to keep the session in. It is tested before the user is asked for anything.
     ///   - savesCredentials: whether to keep a session that holds the user's password, or cookies that are renewed with it, as Liferay's
-    ///     `basic` and `cookie` modes make them. Without it such a session ends with the process.
+    ///   `basic` and `cookie` modes make them. Without it such a session ends with the process.
     @discardableResult
     public func signIn(
         with method: SignInMethod, keeping store: StoreChoice = .automatic,
         savingCredentials savesCredentials: Bool = false
-    ) async throws(AccountError) -> UserInfo {
+    ) async throws -> UserInfo {
         try await signIn(
             with: method,
             to: try await newAccount(user: method.user, in: store, savingCredentials: savesCredentials))
@@ -142,13 +174,11 @@ extension RainKitClient {
 
     /// Signs in to an account of ``newAccount(user:in:savingCredentials:)``, which the client uses from then on.
     @discardableResult
-    public func signIn(
-        with method: SignInMethod, to account: AccountAccess
-    ) async throws(AccountError) -> UserInfo {
+    public func signIn(with method: SignInMethod, to account: AccountAccess) async throws -> UserInfo {
         let context = SignInContext(account: account, tools: configuration.tools)
-        // Tries the store once more before anybody is asked: one of the program's own was not tried before.
-        let user = try await account.session.signIn { () async throws(AccountError) in
-            try await method.credentials(context)
+        let user = try await RainKitError.rethrowing { () async throws(AccountError) in
+            // Tests the store once more before the user is asked. A store of the program's own was not tested before.
+            try await account.session.signIn { () async throws(AccountError) in try await method.credentials(context) }
         }
         use(account)
         return user
@@ -156,20 +186,26 @@ extension RainKitClient {
 }
 
 extension RainKitClient {
-    /// The session of the account in use: tokens, requests in the user's name, events.
-    public func session() throws(AccountError) -> AccountSession { try account().session }
+    /// Returns the session of the account in use: tokens, requests as the user, events. Its errors are `AccountError`.
+    public func session() throws -> AccountSession { try account().session }
 
-    /// The signed-in user's id, from the stored session: nothing is sent. Throws `notSignedIn`.
-    public func userID() async throws(AccountError) -> UserID { try await session().userID() }
+    /// Returns the signed-in user's id, from the stored session. Nothing is sent. Throws `not_signed_in`.
+    public func userID() async throws -> UserID {
+        try await RainKitError.rethrowing { () async throws(AccountError) in try await accountInUse().session.userID() }
+    }
 
-    /// The signed-in user, as the identity system has them now.
-    public func user() async throws(AccountError) -> UserInfo { try await session().user() }
+    /// Fetches the signed-in user's current profile from the identity system.
+    public func user() async throws -> UserInfo {
+        try await RainKitError.rethrowing { () async throws(AccountError) in try await accountInUse().session.user() }
+    }
 
-    /// Ends the session here and at the identity system; `everywhere` ends all of the user's sessions on all devices.
+    /// Ends the session here and at the identity system. With `everywhere` it ends all of the user's sessions on all devices.
     @discardableResult
-    public func signOut(everywhere: Bool = false) async throws(AccountError) -> AccountSession.SignOutOutcome {
+    public func signOut(everywhere: Bool = false) async throws -> AccountSession.SignOutOutcome {
         let account = try account()
-        let outcome = try await account.session.signOut(everywhere: everywhere)
+        let outcome = try await RainKitError.rethrowing { () async throws(AccountError) in
+            try await account.session.signOut(everywhere: everywhere)
+        }
         try forget(account)
         return outcome
     }

@@ -6,10 +6,10 @@ import RainMaker
 import RainPrivateFiles
 
 extension NodeMappingDescription {
-    /// Reads the file that describes the user's own cloud. What is in it decides where tokens are sent.
+    /// Reads the file that describes the user's own cloud. The description decides where tokens are sent.
     ///
-    /// - Parameter mayBeAbsent: whether nil stands for a file that is not there.
-    /// - Throws: `unreadableDefinition`, naming what is wrong.
+    /// - Parameter mayBeAbsent: whether an absent file gives nil instead of an error.
+    /// - Throws: `unreadableDefinition`, which names the problem.
     public init?(file path: String, mayBeAbsent: Bool = false) throws(AccountError) {
         let bytes: [UInt8]?
         do throws(PrivateFileError) {

@@ -2,10 +2,11 @@
 import RainPrivateFiles
 
 extension PrivateDocumentError {
-    /// Which file is not usable, why, and the way out. Nobody is told to give up a file that the system only failed to read.
+    /// Returns a message with the unusable file, the reason and the remedy. A file that the system failed to read need not be given up, so
+    /// the message does not suggest it.
     /// - Parameters:
-    ///   - what: what the file is, as the subject of the sentence.
-    ///   - remedy: what to do once it was moved away.
+    ///   - what: the file's purpose, as the subject of the sentence.
+    ///   - remedy: what to do after moving the file away.
     func sentence(_ what: String, afterMoving remedy: String) -> String {
         if cause is PrivateFileError { return "\(what) cannot be used: \(cause)" }
         if isNewer { return "\(what) cannot be used: \(path): \(cause); update this program" }

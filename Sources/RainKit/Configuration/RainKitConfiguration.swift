@@ -11,44 +11,44 @@ import RainHTTPCurl
 import RainIO
 import RainMaker
 
-/// Which cloud, whose account, and with what a ``RainKitClient`` works. Everything has a default but the folder.
+/// The settings of a ``RainKitClient``: the cloud, the account and the tools. All but the folder have a default.
 public struct RainKitConfiguration: Sendable {
     /// The RainMaker cloud; Espressif's public one by default.
     public var deployment: Deployment
-    /// The identity system that users sign in to, where it is not the deployment's own.
+    /// The identity system that users sign in to, if it is not the deployment's own.
     public var provider: ProviderSelection?
     /// The account's name on this machine; nil for the one in use.
     public var account: String?
-    /// A folder private to the user, for sessions, the list of accounts and what is pending. It is made when it is needed.
+    /// A folder private to the user, for sessions, the list of accounts and pending mappings. It is created when it is needed.
     public var state: String
     /// A folder with definitions of identity providers that are not built in: see `docs/adding-an-identity-provider.md`.
     public var definitions: String
-    /// A cloud of the user's own that records whose a board is, for identity providers other than RainMaker's: see `docs/own-cloud.md`.
+    /// The user's own cloud, which records the board's user, for identity providers other than RainMaker's: see `docs/own-cloud.md`.
     public var backend: NodeMappingDescription?
-    /// A PEM file of authorities to trust in the place of the deployment's and the system's.
+    /// A PEM file of authorities to trust instead of the deployment's and the system's.
     public var certificateAuthorities: String?
-    /// The process's environment: the session bus of the desktop's store of secrets, systemd's credentials, clients' secrets.
+    /// The process's environment. It supplies the session bus for the desktop's secret store, systemd's credentials, and clients' secrets.
     public var environment: [String: String]
-    /// The ways to boards, in the order in which they are looked through.
+    /// The transports to boards, in the order of the search.
     public var transports: [any BoardTransport]
     /// HTTP, cryptography, randomness and clocks.
     public var tools: RainKitTools
-    /// Where sessions are kept, in the place of what the list of accounts says.
+    /// The store for sessions; if nil, the one in the list of accounts.
     public var sessions: (any CredentialStore)?
-    /// What only a later run can finish; a file in ``state`` if nil.
+    /// The store for mappings that only a later run can finish; a file in ``state`` if nil.
     public var pendingMappings: (any PendingMappingStore)?
-    /// Which boards have been claimed; a file in ``state`` if nil.
+    /// The store for claimed boards; a file in ``state`` if nil.
     public var claimedBoards: (any ClaimedBoardStore)?
-    /// For everything the client does; no secret is logged.
+    /// Logs everything that the client does; no secret is logged.
     public var logger: Logger
-    /// Is handed each line that a board prints on its cable, without the secrets that firmware prints.
+    /// Called for each line that a board prints on its cable, without the secrets that firmware prints.
     public var deviceLog: @Sendable (String) -> Void = { _ in }
-    /// Is told what happens to this machine's own network where it is left for a board's.
+    /// Called when this machine's own network changes because a board's network is joined.
     public var networkChange: @Sendable (NetworkChange) -> Void = { _ in }
 
     /// - Parameters:
-    ///   - state: an absolute path.
-    ///   - logger: silent if none is given.
+    ///   - state: the absolute path of the folder.
+    ///   - logger: silent if nil.
     public init(state: String, deployment: Deployment = .global, logger: Logger? = nil) {
         self.state = state
         self.deployment = deployment
@@ -59,7 +59,7 @@ public struct RainKitConfiguration: Sendable {
         self.logger = logger ?? Logger(label: "rainkit") { _ in SwiftLogNoOpLogHandler() }
     }
 
-    /// Keeps nothing on disk: sessions and what is pending end with the process.
+    /// Creates a configuration that keeps nothing on disk: sessions and pending mappings end with the process.
     public static func inMemory(deployment: Deployment = .global, logger: Logger? = nil) -> RainKitConfiguration {
         var configuration = RainKitConfiguration(state: Self.nowhere, deployment: deployment, logger: logger)
         configuration.sessions = InMemoryCredentialStore()
@@ -68,12 +68,12 @@ public struct RainKitConfiguration: Sendable {
         return configuration
     }
 
-    /// Whether there is a folder for what outlives the process.
+    /// Whether there is a folder for files that outlive the process.
     var keepsFiles: Bool { state != Self.nowhere }
     private static let nowhere = "/nonexistent"
 }
 
-/// Printed or dumped, a configuration shows nothing of the environment, in which there may be secrets.
+/// When printed or dumped, a configuration shows nothing of the environment, which may contain secrets.
 extension RainKitConfiguration: CustomStringConvertible, CustomReflectable {
     public var description: String { "RainKitConfiguration(state: \(state), deployment: \(deployment.name))" }
     public var customMirror: Mirror { Mirror(self, children: ["state": state, "deployment": deployment.name]) }
@@ -93,13 +93,13 @@ func processEnvironment() -> [String: String] {
     return result
 }
 
-/// An identity system other than RainMaker's own, as a client signs in there.
+/// The choice of an identity system other than RainMaker's own.
 public struct ProviderSelection: Sendable {
-    /// The provider's name, such as `spid`, or that under which its settings were remembered.
+    /// The provider's name, such as `spid`, or the name under which its settings were remembered.
     public var name: String
-    /// The settings; those of the last sign-in if nil.
+    /// The provider's settings; those of the last sign-in if nil.
     public var settings: ProviderSettings?
-    /// Who answers a server on the way that asks who is there.
+    /// Answers servers that require authentication before the provider can be reached.
     public var challenges: (any ChallengeResolver)?
 
     public init(_ name: String, settings: ProviderSettings? = nil, challenges: (any ChallengeResolver)? = nil) {
@@ -109,24 +109,24 @@ public struct ProviderSelection: Sendable {
     }
 }
 
-/// What a client works with and does not make itself. Each has a default for Linux, and each can be replaced.
+/// External services that a client uses. Each has a default for Linux, and each can be replaced.
 public struct RainKitTools: Sendable {
-    /// Makes the HTTP client for clouds and boards. The argument is a PEM file of authorities to trust in the place of the system's.
+    /// Makes the HTTP client for clouds and boards. The argument is a PEM file of authorities to trust instead of the system's.
     public var http: @Sendable (_ certificateAuthorities: String?) -> any HTTPClient
-    /// Opens connections to a cloud's broker, for live changes. The argument is as for ``http``.
+    /// Opens connections to a cloud's broker, for live changes. The argument is the same as for ``http``.
     public var connections: @Sendable (_ certificateAuthorities: String?) -> any StreamOpener
     /// The cryptography of boards' handshakes, and the hashes of signatures and code challenges.
     public var crypto: any CryptoSuite.Type
-    /// Checks the id tokens of identity providers by the keys that these publish.
+    /// Checks the id tokens of identity providers with the keys that the providers publish.
     public var signatures: any PublicKeySignatures.Type
-    /// Unpredictable bytes: keys, secrets and states are made of them.
+    /// Returns unpredictable bytes, used for keys, secrets and states.
     public var randomBytes: @Sendable (_ count: Int) -> [UInt8]
-    /// Tells the time of day, by which tokens expire.
+    /// The time of day, which decides when tokens expire.
     public var clock: any WallClock
     /// Measures waiting and deadlines.
     public var timer: any Clock<Duration>
 
-    /// libcurl, OpenSSL and the machine's clocks, where nothing else is given.
+    /// Creates the tools. The defaults are libcurl, OpenSSL and the machine's clocks.
     public init(
         http: @escaping @Sendable (_ certificateAuthorities: String?) -> any HTTPClient = {
             CurlHTTPClient(CurlConfiguration(certificateAuthorities: $0))
@@ -151,7 +151,7 @@ public struct RainKitTools: Sendable {
         self.timer = timer
     }
 
-    /// ``randomBytes`` as a source that can be drawn from.
+    /// ``randomBytes`` as a random source.
     public var random: some RandomSource { DrawnBytes(draw: randomBytes) }
 }
 
@@ -165,7 +165,7 @@ private struct DrawnBytes: RandomSource {
 
 /// A file with the certificates of authorities, in PEM form.
 public enum CertificateFile {
-    /// Why the file cannot be used, such as "holds no certificate in PEM form"; nil if it has at least one certificate, and none that is
-    /// damaged.
+    /// Returns why the file cannot be used, such as "holds no certificate in PEM form". Returns nil if the file has at least one
+    /// certificate, and no damaged ones.
     public static func problem(_ path: String) -> String? { certificateFileProblem(path) }
 }

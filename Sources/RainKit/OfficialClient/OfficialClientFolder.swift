@@ -21,7 +21,7 @@ public struct OfficialClientFolder: Sendable {
 
     public init(path: String) { self.path = path }
 
-    /// Where that client would look: `RM_USER_CONFIG_DIR`, or a folder of the home.
+    /// Finds the folder as that client does: `RM_USER_CONFIG_DIR`, or a folder in the home.
     public init?(environment: [String: String]) {
         if let path = environment["RM_USER_CONFIG_DIR"], !path.isEmpty {
             self.init(path: path)
@@ -32,23 +32,31 @@ public struct OfficialClientFolder: Sendable {
         }
     }
 
-    /// A session of that client's, and where it is good for.
+    /// A session of that client, and its deployment.
     public struct Found: Sendable {
         /// The cloud that the session is for, from that client's profile.
         public var deployment: Deployment
-        /// The tokens and their user, ready for a store of this library's.
+        /// The tokens and their user, ready for a store of this library.
         public var session: SavedSession
-        /// The file that it is from.
+        /// The file with the session.
         public var file: String
-        /// Whether other users of the machine may read it there, as that client's umask allows.
+        /// Whether other users of the machine may read that file, as that client's umask allows.
         public var isExposed: Bool
     }
 
-    /// The session of a profile, the current one if none is named. Nothing is changed.
+    /// Loads the session of a profile, or of the current one if none is named. Nothing is changed.
     ///
-    /// Throws `notSignedIn` where there is none, `storeUnreadable` for what cannot be read, `invalidConfiguration` for a profile that
-    /// is not there or leads to no deployment.
+    /// Throws `notSignedIn` if there is no session, `storeUnreadable` for a file that cannot be read, `invalidConfiguration` for a profile
+    /// that does not exist or has no deployment.
     public func load(profile name: String? = nil) throws(AccountError) -> Found {
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+            throw AccountError(
+                .storeUnreadable,
+                message:
+                    "\(path) is a file; give the folder of esp-rainmaker-cli, which contains the folder profiles"
+            )
+        }
         let current = try read("profiles/current_profile").map { text in
             String(decoding: text.bytes.filter { $0 > 0x20 }, as: UTF8.self)
         }
@@ -91,7 +99,8 @@ public struct OfficialClientFolder: Sendable {
         guard let host = texts["host"] else {
             throw AccountError(.invalidConfiguration, message: "esp-rainmaker-cli's profile \"\(name)\" names no host")
         }
-        // Keys that its own `profile add` does not write; without them it uses Espressif's services, which are not this deployment's.
+        // That client's `profile add` does not write these keys. Without them it uses Espressif's services, which are not this
+        // deployment's.
         var authorization = texts["token_url"]
         if authorization?.hasSuffix("/token") == true { authorization = authorization.map { String($0.dropLast(6)) } }
         return try Deployment(
@@ -99,7 +108,7 @@ public struct OfficialClientFolder: Sendable {
             clientID: texts["client_id"])
     }
 
-    /// The members that are there. One of the wrong type is an error: without it, the session would be another than that client's.
+    /// Returns the members that exist. One of the wrong type is an error: without it, the session would differ from that client's.
     private func texts(
         _ names: [String], of json: JSONValue, in file: String
     ) throws(AccountError) -> [String: String] {
@@ -121,7 +130,7 @@ public struct OfficialClientFolder: Sendable {
         var isExposed: Bool
     }
 
-    /// More than any of these files is long.
+    /// The maximum size of any of these files.
     private static let maximumBytes = 1 << 20
 
     private func safe(_ name: String) throws(AccountError) -> String {
@@ -134,12 +143,12 @@ public struct OfficialClientFolder: Sendable {
     func json(_ name: String) throws(AccountError) -> JSONFile? {
         guard let text = try read(name) else { return nil }
         guard let value = try? JSONValue(parsing: text.bytes), value.members != nil else {
-            throw AccountError(.storeUnreadable, message: "\(path)/\(name) is no JSON object")
+            throw AccountError(.storeUnreadable, message: "\(path)/\(name) is not a JSON object")
         }
         return JSONFile(path: "\(path)/\(name)", value: value, isExposed: text.isExposed)
     }
 
-    /// That client keeps no mode and no owner in mind, so neither can we: it is the person's own folder that is named.
+    /// Reads a file of any mode and owner, since that client checks neither. The path is the user's own folder.
     private func read(_ name: String) throws(AccountError) -> (bytes: [UInt8], isExposed: Bool)? {
         let path = "\(path)/\(name)"
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -151,7 +160,7 @@ public struct OfficialClientFolder: Sendable {
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.maximumBytes else {
-            throw AccountError(.storeUnreadable, message: "\(path) is no file of esp-rainmaker-cli's")
+            throw AccountError(.storeUnreadable, message: "\(path) is not a file of esp-rainmaker-cli")
         }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16 << 10)
@@ -166,9 +175,9 @@ public struct OfficialClientFolder: Sendable {
 }
 
 extension OfficialClientFolder {
-    /// Writes a session for that client, and makes its deployment the client's current profile. What the client has beside it stays.
+    /// Writes a session for that client, and makes its deployment the client's current profile. The client's other data stays.
     ///
-    /// Folders that are made have mode 0700, the files 0600. Throws `cannotStore`, and `invalidConfiguration` for a relative path.
+    /// New folders get mode 0700, files 0600. Throws `cannotStore`, and `invalidConfiguration` for a relative path.
     public func save(_ session: SavedSession, at deployment: Deployment) throws(AccountError) {
         guard path.hasPrefix("/") else {
             throw AccountError(.invalidConfiguration, message: "\(path) is not an absolute path")
@@ -180,7 +189,7 @@ extension OfficialClientFolder {
             "accesstoken": .string(session.tokens.access.revealString()),
         ]
         do throws(PrivateFileError) {
-            // The outer folder too: a file's own makes its parents private only if they are new.
+            // The outer folder too: writing a file makes its parent folders private only if they are new.
             _ = try PrivateFolder.open(path, create: true)
             guard let folder = try PrivateFolder.open("\(path)/profiles", create: true) else {
                 throw PrivateFileError.missing("\(path)/profiles")
@@ -193,7 +202,7 @@ extension OfficialClientFolder {
         }
     }
 
-    /// The client's profiles and this one. Nil where it needs none: it knows Espressif's own, and writes them itself.
+    /// The client's profiles and this one. Nil for Espressif's own deployments: the client knows them, and writes their profiles itself.
     private func profiles(with deployment: Deployment) throws(AccountError) -> JSONValue? {
         if [Deployment.global, .china].contains(where: { $0.name == deployment.name }) { return nil }
         var members: [JSONValue.Member] = [
@@ -205,7 +214,7 @@ extension OfficialClientFolder {
         if let clientID = deployment.clientID { members.append(.init("client_id", .string(clientID))) }
 
         let old = try json("profiles/profiles.json")?.value
-        // It fills in what its own profile lacks; a file without any would be one without `global`.
+        // The client adds missing keys only to its own profile. A file without `global` would stay without it.
         let global: JSONValue = [
             "global": [
                 "name": "global", "description": "Global ESP RainMaker (Rest of World)",

@@ -6,19 +6,20 @@ import RainJSON
 import RainMaker
 import RainPrivateFiles
 
-/// The providers' definitions that a user has added: JSON files in one folder, read when they are needed. Nothing is compiled.
+/// Reads the provider definitions that a user has added: JSON files in one folder, read when they are needed. Nothing is compiled.
 ///
-/// What is in them decides where passwords are sent, so they must belong to the user or to root, and nobody else may write them.
+/// The definitions decide where passwords are sent. The files must therefore belong to the user or to root, and nobody else may be able to
+/// write them.
 public struct ProviderFolder: Sendable {
-    /// The folder; it may be absent.
+    /// The folder's path. The folder may be absent.
     public let path: String
 
-    /// A folder with more files than that holds something else.
+    /// The maximum number of files. A folder with more files is meant for something else.
     public static let maximumFiles = 64
 
     public init(path: String) { self.path = path }
 
-    /// The providers built in and those of the folder, and what is wrong with files that are no definitions.
+    /// Returns the built-in providers and those of the folder, and for each invalid file its problem.
     /// - Throws: `unreadableDefinition` for a folder with too many files.
     public func load() throws(AccountError) -> (registry: ProviderRegistry, problems: [String: AccountError]) {
         let (registry, unusable) = try read()
@@ -27,7 +28,7 @@ public struct ProviderFolder: Sendable {
         return (registry, problems)
     }
 
-    /// The provider of that name; one whose file is wrong is an error that says so.
+    /// Returns the provider of that name. If its file is invalid, the file's problem is thrown.
     public func entry(_ id: String) throws(AccountError) -> ProviderRegistry.Entry {
         let (registry, unusable) = try read()
         do throws(AccountError) {
@@ -37,9 +38,9 @@ public struct ProviderFolder: Sendable {
         }
     }
 
-    /// Returns what is wrong with a file that is meant to define this provider and is not used; nil where there is no such file.
+    /// Returns the problem of a file that is meant to define this provider and is not used; nil if there is no such file.
     ///
-    /// The provider may exist anyway: a file cannot replace one that is built in.
+    /// The provider may exist anyway: a file cannot replace a built-in one.
     /// - Throws: `unreadableDefinition` for a folder with too many files.
     package func problem(with id: String) throws(AccountError) -> AccountError? {
         try read().unusable.first { $0.isNamed(id) }?.error
@@ -47,13 +48,13 @@ public struct ProviderFolder: Sendable {
 
     /// A file that is not used.
     private struct UnusableFile {
-        /// Its name, without the suffix.
+        /// The file's name, without the suffix.
         let name: String
-        /// The id that it claims, if that much can be read.
+        /// The provider's id in the file, if it can be read.
         let id: String?
         let error: AccountError
 
-        /// Whether somebody who asks for this provider means this file: ids are lower case, which people overlook.
+        /// Whether a request for this provider means this file. Ids are lower case, which people overlook.
         func isNamed(_ id: String) -> Bool {
             let wanted = id.lowercased()
             return name.lowercased() == wanted || self.id?.lowercased() == wanted
@@ -76,7 +77,7 @@ public struct ProviderFolder: Sendable {
         return (registry, unusable)
     }
 
-    /// The folder's JSON files, in their order; none where there is no folder.
+    /// The names of the folder's JSON files, sorted; empty if there is no folder.
     private func names() throws(AccountError) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
@@ -113,7 +114,7 @@ public struct ProviderFolder: Sendable {
 }
 
 extension RainMakerIdentity {
-    /// What RainMaker's sign-in offers, told as for the other providers. It is spoken by ``RainMakerIdentity``, not by this profile.
+    /// The definition that lists RainMaker's sign-in beside the other providers. ``RainMakerIdentity`` does the sign-in, not this profile.
     public static let listing: ProviderDefinition = {
         do throws(AccountError) {
             return try ProviderDefinition(parsing: Array(text.utf8), origin: "built in")
@@ -129,12 +130,12 @@ extension RainMakerIdentity {
           "title": "ESP RainMaker",
           "grants": { "authorizationCode": {}, "password": {}, "refreshToken": {} },
           "unsupported": {
-            "implicit": "RainMaker gives codes, which are safer, and needs no tokens in addresses",
+            "implicit": "RainMaker gives codes, which are safer: no token appears in an address",
             "deviceCode": "RainMaker has no sign-in on another device: sign in with a one-time code, or paste the address",
-            "clientCredentials": "RainMaker's tokens are users', never a program's own",
-            "assertion": "RainMaker takes no other provider's word directly: sign in at its page through google, github or apple",
-            "basic": "RainMaker takes tokens, not a password with each request",
-            "cookie": "RainMaker takes tokens, not cookies"
+            "clientCredentials": "RainMaker's tokens belong to users, never to a program",
+            "assertion": "RainMaker does not accept another provider's tokens directly: sign in at its page through google, github or apple",
+            "basic": "RainMaker accepts tokens, not a password with each request",
+            "cookie": "RainMaker accepts tokens, not cookies"
           },
           "links": {
             "terms": "https://rainmaker.espressif.com/docs/terms-of-use.html",

@@ -6,30 +6,30 @@ import RainCore
 import RainMaker
 import RainPrivateFiles
 
-/// With which settings each provider was signed in to, so that later commands need none of them. No secret is in it: of the client's
-/// secret only the file's path is kept.
+/// Remembers the settings of each provider's last sign-in, so that later commands need none of them. The file has no secrets: only the path
+/// of the file with the client's secret is kept.
 public struct RememberedProviders: Sendable {
-    /// What a sign-in was made with.
+    /// The settings of one sign-in.
     public struct Settings: Sendable, Equatable, Codable {
         /// The provider's name.
         public var provider: String
         /// One of the definition's environments, such as `staging`; its default if nil.
         public var environment: String?
-        /// The base URL, for a provider that runs at many places.
+        /// The base URL, for a provider that can have many addresses.
         public var base: String?
-        /// The id that the provider gave this client; nil for that of the definition.
+        /// The id that the provider gave this client; the definition's client id if nil.
         public var clientID: String?
         /// The path of the file with the client's secret, which is read whenever it is needed.
         public var clientSecretFile: String?
-        /// The OAuth scopes to ask for; those of the definition if nil.
+        /// The OAuth scopes to request; those of the definition if nil.
         public var scope: [String]?
-        /// The provider's own name for the way of signing in.
+        /// The provider's own name for the method of signing in.
         public var mode: String?
         /// Values of the definition's parameters, by name; none of them secret.
         public var parameters: [String: String]?
-        /// Where the profile's secrets are, by name.
+        /// The paths of the files with the profile's secrets, by name.
         public var secretFiles: [String: String]?
-        /// Which client at which addresses the two name secrets for (``client(of:)``); they are used for no other.
+        /// The client and the addresses that the two files' secrets belong to (``client(of:)``). The secrets are used for no others.
         public var secretsOf: String?
 
         public init(provider: String) { self.provider = provider }
@@ -45,15 +45,15 @@ public struct RememberedProviders: Sendable {
     /// - Parameter state: the client's folder.
     public init(state: String) { self.init(path: "\(state)/providers.json") }
 
-    /// - Parameter path: the JSON file; made when the first settings are remembered.
+    /// - Parameter path: the JSON file. It is created when the first settings are remembered.
     public init(path: String) { document = PrivateDocument(path: path) }
 
-    /// By the name under which sessions are kept.
+    /// Returns the settings by the names under which sessions are kept.
     public func load() throws(AccountError) -> [String: Settings] {
         try document.load(orThrow: failure)?.providers ?? [:]
     }
 
-    /// Keeps settings in the place of earlier ones of that name. Throws `cannotStore`, and `storeUnreadable` for a damaged file.
+    /// Remembers settings in place of earlier ones of that name. Throws `cannotStore`, and `storeUnreadable` for a damaged file.
     public func remember(_ settings: Settings, as name: String) throws(AccountError) {
         try document.change(orThrow: failure) { stored throws(AccountError) in
             var providers = stored?.providers ?? [:]
@@ -76,15 +76,16 @@ public struct RememberedProviders: Sendable {
 
 /// A client's secret belongs to its client id, at its provider's addresses (RFC 6749, section 2.3.1).
 extension RememberedProviders.Settings {
-    /// The client id that these settings lead to, and where its secret is sent.
+    /// Returns the client id of these settings, and the addresses to which its secret is sent.
     public func client(of definition: ProviderDefinition) -> String {
         let id = clientID ?? definition.client?.id ?? ""
         return ([id, "at"] + definition.origins(with: withoutSecrets)).joined(separator: " ")
     }
 
-    /// These settings with what is given now laid over them. A parameter that is given as an empty text is forgotten.
+    /// Replaces settings by those that are given now. A parameter that is given as an empty text is removed.
     ///
-    /// - Returns: whether secrets were left out, because they are another client's, or for another address. What is given now never is.
+    /// - Returns: whether secrets were left out, because they belong to another client or another address. Secrets that are given now are
+    ///   always used.
     public mutating func update(with given: Self, for definition: ProviderDefinition) -> Bool {
         let before = self
         environment = given.environment ?? environment
@@ -103,7 +104,7 @@ extension RememberedProviders.Settings {
                 || before.secretFiles?.keys.contains { secretFiles?[$0] == nil } == true)
     }
 
-    /// What of these settings is not given now: an earlier sign-in has left it behind. Nothing of it is secret.
+    /// Returns the settings that are not given now and come from an earlier sign-in. None of them is secret.
     public func recalled(beside given: Self) -> [RecalledSetting] {
         var recalled: [RecalledSetting] = []
         func add(_ name: String, _ value: String?, _ now: String?) {
@@ -118,14 +119,14 @@ extension RememberedProviders.Settings {
         return recalled
     }
 
-    /// Whether the definition's own client is meant, where the definition has it: the secret that it names is that client's.
+    /// Whether these settings use the definition's own client. The secret that the definition names belongs to that client.
     func isDefined(by definition: ProviderDefinition) -> Bool {
         let own = definition.origins(with: ProviderSettings(environment: environment))
         let isItsClient = clientID == nil || definition.client?.id == nil || clientID == definition.client?.id
         return isItsClient && Set(own).isSubset(of: definition.origins(with: withoutSecrets))
     }
 
-    /// The settings as a provider takes them, but for the secrets.
+    /// The settings in the provider's form, without the secrets.
     public var withoutSecrets: ProviderSettings {
         ProviderSettings(environment: environment, base: base, clientID: clientID, parameters: parameters ?? [:])
     }
@@ -133,9 +134,9 @@ extension RememberedProviders.Settings {
 
 /// A setting of an earlier sign-in that is used again.
 public struct RecalledSetting: Sendable, Equatable {
-    /// What people call it: `base URL`, or the name of a parameter such as `loginBy`.
+    /// The setting's name for people: `base URL`, or the name of a parameter such as `loginBy`.
     public var name: String
-    /// As the earlier sign-in had it.
+    /// The value from the earlier sign-in.
     public var value: String
     /// Whether it is one of the provider's own parameters.
     public var isParameter = false
@@ -148,8 +149,8 @@ public struct RecalledSetting: Sendable, Equatable {
 }
 
 extension AccountError {
-    /// Names the settings of an earlier sign-in, which the user has not given now and may not think of. Errors that no setting can cause stay
-    /// as they are.
+    /// Adds the settings of an earlier sign-in to the message, since the user has not given them now and may have forgotten them. Errors
+    /// that no setting can cause stay as they are.
     public func recalling(_ settings: [RecalledSetting]) -> AccountError {
         let causes: Set<Code> = [
             .invalidCredentials, .unknownUser, .invalidUserName, .wrongContext, .missingParameter,
@@ -166,11 +167,11 @@ extension AccountError {
 }
 
 extension RememberedProviders.Settings {
-    /// Ours, for a client's secret that no definition gives a variable of its own.
+    /// RainKit's own variable, for a client's secret whose variable no definition names.
     public static let clientSecretVariable = "RAINKIT_CLIENT_SECRET"
 
-    /// The settings with the secrets that they name files and variables for: a file first, then the variable that the definition names,
-    /// then ``clientSecretVariable``. Those of another client, or for another address, are not used.
+    /// Returns the settings with their secrets. Each secret comes from the file that they name, else from the variable that the definition
+    /// names, else from ``clientSecretVariable``. Secrets of another client, or for another address, are not used.
     /// Throws `storeUnreadable` for a file or a variable that holds no usable text.
     public func withSecrets(
         for definition: ProviderDefinition, environment: [String: String]
@@ -195,7 +196,7 @@ extension RememberedProviders.Settings {
             mode: mode, parameters: parameters ?? [:], secrets: secrets)
     }
 
-    /// By the rules of ``FileText``: a variable may come from a file with Windows line ends.
+    /// Reads a secret by the rules of ``FileText``: a variable may come from a file with Windows line ends.
     private static func secret(_ text: String, of name: String) throws(AccountError) -> Secret {
         do throws(FileText.Fault) {
             return Secret(try FileText.secret(Array(text.utf8)[...]))
@@ -205,21 +206,21 @@ extension RememberedProviders.Settings {
     }
 }
 
-/// A secret in a file of the user's own.
+/// A secret in one of the user's files.
 enum SecretFile {
-    /// The largest one that is read.
+    /// The maximum size that is read.
     static let maximumBytes = 4096
 
-    /// The one line of the file (``FileText/secret(_:)``). A pipe is read to its end, and may take five seconds for each part.
+    /// Returns the one line of the file (``FileText/secret(_:)``). A pipe is read to its end, and may take five seconds for each part.
     ///
-    /// Throws `storeUnreadable` for a file that is not there, may not be read, is longer than a secret, does not hold one line of text, or
-    /// that others may read too.
+    /// Throws `storeUnreadable` if the file is absent, cannot be read or is too long, if it is not one line of text, or if others may read
+    /// it too.
     static func contents(of path: String, name: String) throws(AccountError) -> Secret {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure(name, path, String(cString: strerror(errno))) }
         defer { close(descriptor) }
         if isOpenToOthers(descriptor) {
-            throw failure(name, path, "other users of this machine may read it; make it your own with chmod 600")
+            throw failure(name, path, "other users of this machine may read it; restrict it with chmod 600")
         }
         var buffer = [UInt8](repeating: 0, count: maximumBytes + 1)
         defer { for index in buffer.indices { buffer[index] = 0 } }
@@ -244,15 +245,15 @@ enum SecretFile {
         }
     }
 
-    /// Whether other users have rights to a file: all of them, or the group of one that is the user's own. What root hands to a service
-    /// (systemd's credentials, whose access lists show as the group's rights) is for its user alone. A pipe is nobody else's.
+    /// Whether other users may access a file: all of them, or the group of a file that is the user's own. A file that root gives to a
+    /// service is for its user alone: the access lists of systemd's credentials appear as the group's rights. A pipe is private.
     private static func isOpenToOthers(_ descriptor: Int32) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
         return status.st_mode & S_IRWXO != 0 || status.st_uid == geteuid() && status.st_mode & S_IRWXG != 0
     }
 
-    /// Whether there is something to read, or the end, within five seconds: at once for a file.
+    /// Waits up to five seconds for data or the end. For a file it returns at once.
     private static func hasMore(_ descriptor: Int32) -> Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while true {

@@ -6,25 +6,25 @@ import RainCore
 import RainIO
 import RainMaker
 
-/// Puts one board on Wi-Fi and into the signed-in user's account. The only room where account and device meet.
+/// Puts one board on Wi-Fi and into the signed-in user's account. The only type that uses both the account and the board.
 ///
-/// A run is a list of steps (``OnboardingPlan``) with one deadline. What only a later run could finish is kept in the
-/// pending-mapping store, and every run begins by finishing what earlier ones left there.
+/// A run is a list of steps (``OnboardingPlan``) with one deadline. Work that only a later run can finish is saved in the pending-mapping
+/// store. Every run first finishes the work that earlier runs saved there.
 public struct Onboarder: Sendable {
-    /// The cloud's part, needed only where boards are put into an account.
+    /// The cloud's part of a run. It is needed only if boards are put into an account.
     public struct Cloud: Sendable {
-        /// Who is signed in, fresh from the profile.
+        /// Returns the signed-in user, fetched from the profile at each call.
         public var user: @Sendable () async throws(AccountError) -> UserID
-        /// Where the cloud hears the user's half of a mapping, and says what became of it.
+        /// Sends the user's half of a mapping to the cloud, and asks for the mapping's status.
         public var mapping: any NodeMapping
-        /// What messages call it, such as its profile's name.
+        /// The cloud's name in messages, such as its profile's name.
         public var name: String
-        /// The service that claims boards; nil where the deployment has none.
+        /// The service that claims boards; nil if the deployment has no such service.
         public var claiming: (any NodeClaiming)?
-        /// What only a later run can finish: a store that outlives the process, where there is to be one.
+        /// Keeps the mappings that only a later run can finish. Use a store that outlives the process, so that there can be a later run.
         public var pending: any PendingMappingStore
-        /// Which boards have been claimed and are not on their network yet. Held in memory, as by default, they are forgotten with
-        /// the process, and another one claims again, in vain, a board that has not restarted.
+        /// Remembers the boards that have been claimed and are not on their network yet. The default keeps them in memory. The next process
+        /// then claims a board that has not restarted a second time, which fails.
         public var claimed: any ClaimedBoardStore
 
         public init(
@@ -50,8 +50,8 @@ public struct Onboarder: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - cloud: nil where no board is to be mapped.
-    ///   - clock: tells how old is what earlier runs left.
+    ///   - cloud: nil if no board is to be mapped.
+    ///   - clock: the civil time, which shows the age of what earlier runs left.
     ///   - randomBytes: a cryptographic source, for the mapping secret.
     public init(
         board: any Board, cloud: Cloud?, time: Timekeeper = .continuous, clock: any WallClock = SystemWallClock(),
@@ -65,20 +65,20 @@ public struct Onboarder: Sendable {
         self.logger = logger
     }
 
-    /// Runs every step and closes the board, however it ends.
+    /// Runs all steps, then closes the board whether they succeeded or not.
     ///
-    /// Throws ``OnboardingError``: `deadline` when the request's time is over, `cancelled` when the calling task was
-    /// cancelled, and otherwise the cause of the step that failed. Events come in order, from one task at a time.
+    /// Throws ``RainKitError``: `deadline` when the request's time is over, `cancelled` when the calling task was cancelled, and otherwise
+    /// the cause of the step that failed. Events come in order, from one task at a time.
     public func run(
         _ request: OnboardingRequest, report: @escaping @Sendable (OnboardingEvent) -> Void
-    ) async throws(OnboardingError) -> OnboardedNode {
+    ) async throws(RainKitError) -> OnboardedNode {
         let status = RunStatus(time: time, report: report)
         let context = RunContext(
             board: board, request: request, time: time, clock: clock, randomBytes: randomBytes, logger: logger,
             status: status)
         let run = OnboardingRun(context: context, cloud: request.usesCloud ? cloud : nil)
         let result = await withDeadline(request.deadline, sleep: time.sleep) {
-            () async throws(OnboardingError) in try await run.node()
+            () async throws(RainKitError) in try await run.node()
         }
         await board.close()
         switch result {

@@ -3,37 +3,36 @@ import IdentityProviders
 import RainAccount
 import RainMaker
 
-/// A sign-in in the person's own browser: which page, how the browser comes back, and who shows the page's address.
+/// A sign-in in the user's own browser: the page, how the browser returns, and how the page's address is shown.
 public struct BrowserMethod: Sendable {
     /// Another identity provider behind the page, such as `github`.
     public var identityProvider: String?
-    /// For providers: `authorizationCode` or `implicit`; as people usually sign in there if nil
-    /// (`ProviderDefinition.usualBrowserGrant`).
+    /// For providers: `authorizationCode` or `implicit`. If nil, the usual one of the provider (`ProviderDefinition.usualBrowserGrant`).
     public var grant: GrantName?
-    /// Where the client is registered to be sent, in the place of what is known of the page.
+    /// The redirect URI that the client is registered with, instead of the known one of the page.
     public var redirectURI: String?
-    /// How the browser comes back; as the page has it if nil.
+    /// How the browser returns; if nil, the usual route of the page.
     public var way: RedirectRoute.Way?
     /// The port to listen on; any free one if nil.
     public var port: UInt16?
-    /// Whether nothing listens, and the address comes through ``pasted`` alone.
+    /// Whether to listen on no port, so that the address comes only through ``pasted``.
     public var onlyPasted = false
-    /// Where a person may paste the address that the browser ended on.
+    /// Where the user may paste the address at which the browser ended.
     public var pasted: (any PastedAddresses)?
-    /// How long the page may take.
+    /// The time limit for the page.
     public var limit = Duration.seconds(300)
-    /// Makes the desktop start this program's handler for a scheme of its own, in a folder for its socket. Nil where there is none.
+    /// Registers this program's handler for a scheme of its own, in a folder for its socket. Nil if there is no handler.
     public var schemeHandler: SchemeHandling?
-    /// Is told at once of answers that belong to another sign-in or another server. They are not used, and do not end the wait.
+    /// Called at once for answers that belong to another sign-in or another server. They are not used, and do not end the wait.
     public var report: ReportForeignAnswer?
-    /// Takes the person to the page.
+    /// Shows the page to the user.
     public var show: ShowSignInPage
 
     /// How a scheme of the program's own is handled: see `SchemeHandler`.
     public struct SchemeHandling: Sendable {
         /// The folder for the socket, below `XDG_RUNTIME_DIR`.
         public var folder: @Sendable () throws(AccountError) -> String
-        /// Makes this program the desktop's handler of the scheme (without `:`), before the page is shown. Its error ends the sign-in.
+        /// Makes this program the desktop's handler of the scheme (without `:`), before the page is shown. An error ends the sign-in.
         public var register: @Sendable (_ scheme: String) async throws(AccountError) -> Void
 
         public init(
@@ -73,29 +72,29 @@ public struct BrowserMethod: Sendable {
     }
 }
 
-/// Where a sign-in page may send the browser afterwards.
+/// The addresses to which a sign-in page may send the browser afterwards.
 public struct RedirectRoute: Sendable {
-    /// How the browser comes back.
+    /// How the browser returns.
     public enum Way: String, Sendable, CaseIterable { case loopback, relay, scheme }
 
-    /// Whose page it is.
+    /// The name of the page's deployment or provider.
     public var name: String
-    /// The way where none is chosen.
+    /// The route if none is chosen.
     public var usual: Way
     /// The path registered for 127.0.0.1 and ::1.
     public var loopbackPath = "/callback"
-    /// The port registered for 127.0.0.1 and ::1; nil where any may be chosen, or none was named.
+    /// The port registered for 127.0.0.1 and ::1; nil if any port may be used, or no port was registered.
     public var loopbackPort: UInt16?
-    /// Whether the page compares the port as well, against RFC 8252, section 7.3.
+    /// Whether the page compares the port as well, contrary to RFC 8252, section 7.3.
     public var comparesPort = false
-    /// The registered page that sends browsers on to this machine.
+    /// The registered page that redirects browsers to this machine.
     public var relay: String?
-    /// Whether the relay page hands on a `state` that has a random part behind the port (`port:N:RANDOM`).
+    /// Whether the relay page passes on a `state` with a random part after the port (`port:N:RANDOM`).
     public var relayTakesExtendedState = false
     /// The registered address with a scheme of its own.
     public var schemeRedirect: String?
 
-    /// As the deployment has registered its sign-in page: through its relay page if it has one, else to this machine.
+    /// Uses the addresses that the deployment has registered: its relay page if it has one, else this machine.
     public init(_ deployment: Deployment) {
         let web = deployment.webSignIn
         name = "the profile \(deployment.name)"
@@ -106,7 +105,7 @@ public struct RedirectRoute: Sendable {
         schemeRedirect = web.schemeRedirect
     }
 
-    /// As the provider's definition has it, or as the person says.
+    /// Uses the addresses of the provider's definition, or the one that the user gives.
     public init(_ provider: ConfiguredProvider, redirectURI: String? = nil) {
         name = provider.title
         let redirects = provider.definition.redirects ?? []
@@ -131,7 +130,7 @@ public struct RedirectRoute: Sendable {
             loopbackPath = path == rest.endIndex ? "/" : String(rest[path...])
             loopbackPort = rest[..<path].split(separator: ":").last.flatMap { UInt16($0) }
         } else if redirectURI.hasPrefix("https://") || redirectURI.hasPrefix("http://") {
-            // Nothing here can hear what goes to another machine: it is pasted.
+            // An answer that goes to another machine cannot be received here. The user pastes it.
             usual = .relay
             relay = redirectURI
         } else {
@@ -141,7 +140,7 @@ public struct RedirectRoute: Sendable {
     }
 }
 
-/// Chooses how a browser's answer is heard.
+/// Chooses how to receive the browser's answer.
 struct UserAgentChoice {
     var method: BrowserMethod
     var route: RedirectRoute
@@ -165,7 +164,7 @@ struct UserAgentChoice {
             let redirect = try schemeRedirect()
             guard let handling = method.schemeHandler else {
                 throw AccountError(
-                    .cannotListen, message: "this program has no handler for addresses of a scheme of its own",
+                    .cannotListen, message: "this program has no handler for a scheme of its own",
                     remedies: [.pastedAddress])
             }
             return CustomSchemeUserAgent(
@@ -176,34 +175,34 @@ struct UserAgentChoice {
 
     private func pasteAgent() throws(AccountError) -> any AuthorizationUserAgent {
         guard let pasted = method.pasted else {
-            throw AccountError(.invalidConfiguration, message: "nobody can paste the page's answer here")
+            throw AccountError(.invalidConfiguration, message: "there is no way to paste the page's answer")
         }
         return PasteUserAgent(
             redirectURI: try pasteTarget(), pasted: pasted, within: method.limit, by: tools.timer, show: method.show)
     }
 
-    /// A registered redirect URI at which nothing needs to answer.
+    /// Returns a registered redirect URI at which no server needs to answer.
     private func pasteTarget() throws(AccountError) -> String {
         switch way {
         case .relay: return try relay()
         case .scheme: return try schemeRedirect()
         case .loopback:
             if let port = try loopbackPort() { return "http://127.0.0.1:\(port)\(route.loopbackPath)" }
-            // Any port will do, so one at which hardly anything answers.
+            // Any port is accepted, so a port is chosen at which most likely no server answers.
             let bytes = tools.randomBytes(2)
             let port = 49152 + (Int(bytes[0]) << 8 | Int(bytes[1])) % 16384
             return "http://127.0.0.1:\(port)\(route.loopbackPath)"
         }
     }
 
-    /// The port that is asked for or registered; nil where any will do.
+    /// Returns the requested or registered port; nil if any port may be used.
     private func loopbackPort() throws(AccountError) -> UInt16? {
         if let port = method.port ?? route.loopbackPort { return port }
         guard route.comparesPort else { return nil }
         throw AccountError(
             .missingParameter,
             message:
-                "\(route.name) compares redirect URIs exactly, the port too: register http://127.0.0.1:PORT\(route.loopbackPath) there, PORT being a free one of this machine",
+                "\(route.name) compares redirect URIs exactly, including the port: register http://127.0.0.1:PORT\(route.loopbackPath) there, with a free port of this machine as PORT",
             remedies: [.otherCallbackPort])
     }
 

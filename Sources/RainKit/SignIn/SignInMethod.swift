@@ -6,11 +6,11 @@ import RainJSON
 import RainMaker
 import RainPrivateFiles
 
-/// A way to sign in. Programs add ways of their own with ``init(user:credentials:)``.
+/// A method of signing in. Programs add their own methods with ``init(user:credentials:)``.
 public struct SignInMethod: Sendable {
-    /// Who signs in, as far as that is known before.
+    /// The user's name, if it is known before.
     public var user: String?
-    /// Comes back with what proves who the user is. It is called once the place for the session is proven to work.
+    /// Returns the credentials. It is called once the place for the session has been tested.
     public var credentials: @Sendable (SignInContext) async throws(AccountError) -> SignInCredentials
 
     public init(
@@ -21,25 +21,25 @@ public struct SignInMethod: Sendable {
         self.credentials = credentials
     }
 
-    /// With credentials that are at hand.
+    /// Signs in with given credentials.
     public static func credentials(_ credentials: SignInCredentials, user: String? = nil) -> SignInMethod {
         SignInMethod(user: user) { _ in credentials }
     }
 
-    /// With a user name, such as an e-mail address, and a password.
+    /// Signs in with a user name, such as an e-mail address, and a password.
     public static func password(user: String, _ password: Secret) -> SignInMethod {
         credentials(.password(user: user, password: password), user: user)
     }
 
-    /// A new account without a name, good for a while. RainMaker has these.
+    /// Signs in to a new account without a name, which is valid for a limited time. RainMaker has these.
     public static let guest = credentials(.guest)
 
-    /// The program's own client id and secret; no user signs in.
+    /// Signs in with the program's own client id and secret; no user signs in.
     public static let clientCredentials = credentials(.clientCredentials)
 
-    /// On another device (RFC 8628): `show` is handed the address and the code that the person enters there.
+    /// Signs in on another device (RFC 8628). `show` gets the address and the code that the user enters there.
     ///
-    /// Throws `unsupported` where the identity system has no such sign-in.
+    /// Throws `unsupported` if the identity system has no such sign-in.
     public static func deviceCode(
         show: @escaping @Sendable (DeviceAuthorization) async -> Void
     ) -> SignInMethod {
@@ -54,36 +54,36 @@ public struct SignInMethod: Sendable {
         }
     }
 
-    /// In the person's own browser.
+    /// Signs in with the user's own browser.
     public static func browser(_ browser: BrowserMethod) -> SignInMethod {
         SignInMethod { context throws(AccountError) in try await browser.credentials(context) }
     }
 }
 
-/// What a ``SignInMethod`` signs in to.
+/// What a ``SignInMethod`` needs to sign in.
 public struct SignInContext: Sendable {
-    /// The account whose provider or deployment is asked.
+    /// The account to sign in to.
     public var account: AccountAccess
     /// HTTP, cryptography, randomness and clocks of the client that signs in.
     public var tools: RainKitTools
 }
 
-/// A sign-in that waits for its one-time code, kept in a private file so that another process can finish it: the cloud takes the code only
-/// with the session that it gave for it.
+/// Keeps a sign-in that waits for its one-time code in a private file, so that another process can finish it. The cloud accepts the code
+/// only with the session that it gave for it.
 public struct PendingSignIn: Sendable {
     private let file: PrivateFile
-    /// The code and the cloud's session are sent to the base URL that the sign-in began at, and to no other.
+    /// The code and the cloud's session are sent to the base URL at which the sign-in began, and to no other.
     private let base: ServiceURL
 
     /// - Parameters:
     ///   - state: the client's folder.
-    ///   - deployment: where the sign-in began.
+    ///   - deployment: the deployment at which the sign-in began.
     public init(state: String, deployment: Deployment) {
         file = PrivateFile(path: "\(state)/sign-in-\(deployment.name).json")
         base = deployment.base
     }
 
-    /// Throws `cannotStore`.
+    /// Saves the sign-in. Throws `cannotStore`.
     public func save(_ challenge: SignInChallenge) throws(AccountError) {
         let content: JSONValue = [
             "schemaVersion": 1, "base_url": .string(base.text), "user_name": .string(challenge.userName),
@@ -96,7 +96,8 @@ public struct PendingSignIn: Sendable {
         }
     }
 
-    /// The one that waits at this deployment for this user, or for whomever; nil if none does. Throws `storeUnreadable`.
+    /// Returns the sign-in that waits at this deployment for this user, or for any user if nil; nil if there is none. Throws
+    /// `storeUnreadable`.
     public func load(user: String?) throws(AccountError) -> SignInChallenge? {
         let content: [UInt8]?
         do throws(PrivateFileError) {
@@ -111,12 +112,12 @@ public struct PendingSignIn: Sendable {
         return SignInChallenge(userName: name, session: Secret(session))
     }
 
-    /// What is left behind is no harm: the cloud forgets its session in minutes.
+    /// Removes the file. A file that cannot be removed does no harm, since the cloud ends its session after minutes.
     public func remove() { try? file.remove() }
 }
 
 extension RainKitClient {
-    /// Where a sign-in at the deployment waits for its code.
+    /// The sign-in at the deployment that waits for its code.
     public var pendingSignIn: PendingSignIn {
         PendingSignIn(state: configuration.state, deployment: configuration.deployment)
     }

@@ -3,21 +3,21 @@ import ESPProvisioning
 import Logging
 import RainIO
 
-/// Which boards to look for, and for how long.
+/// The boards to search for, and the time for it.
 public struct BoardSearch: Sendable {
-    /// The time for looking.
+    /// The time for the search.
     public var time: Duration
-    /// The one board of that name, or address; the search ends with it.
+    /// The board with this name or address; the search ends with it.
     public var name: String?
-    /// Boards whose name begins so, in the place of `PROV_`.
+    /// Boards whose name begins with this, instead of `PROV_`.
     public var prefix: String?
-    /// Boards that advertise one of these services alone, as UUIDs.
+    /// Only boards that advertise one of these services, as UUIDs.
     public var services: Set<String>
     /// The address's parameters, such as `adapter`.
     public var parameters: [String: String]
-    /// Hears of the search; the client's logger if nil.
+    /// The logger of the search; the client's logger if nil.
     public var logger: Logger?
-    /// Whether a transport that can list its boards at once goes on for the whole time, for those that come meanwhile.
+    /// Whether a transport that can list its boards at once continues for the whole time, for boards that appear later.
     public var watches = false
 
     public init(
@@ -33,21 +33,21 @@ public struct BoardSearch: Sendable {
     }
 }
 
-/// A board in reach.
+/// A board in range.
 public struct FoundBoard: Sendable, Hashable {
-    /// Where it is: what ``RainKitClient`` provisions.
+    /// The board's address, for ``RainKitClient``.
     public var address: BoardAddress
-    /// What it calls itself, where that was heard.
+    /// The board's name, if it was received.
     public var name: String?
-    /// What else tells people which it is, such as the name of a cable's adapter.
+    /// Other facts that help people to recognise it, such as the name of a cable's adapter.
     public var detail: String?
-    /// The strength of its signal in dBm.
+    /// The signal strength in dBm.
     public var signal: Int?
-    /// The services that it advertises, as lower-case UUIDs; nil where the transport knows of none.
+    /// The services that it advertises, as lower-case UUIDs; nil if the transport has no services.
     public var services: [String]?
-    /// Whether some program on this machine is connected to it already; nil where the transport cannot tell.
+    /// Whether a program on this machine is already connected to it; nil if the transport cannot find out.
     public var isConnected: Bool?
-    /// Its id in the cloud, where it announces that.
+    /// The board's id in the cloud, if it announces one.
     public var nodeID: String?
 
     public init(
@@ -63,9 +63,9 @@ public struct FoundBoard: Sendable, Hashable {
     }
 }
 
-/// Looks for boards in all ways at once.
+/// Searches for boards over all transports at once.
 struct BoardFinder: Sendable {
-    /// What was found, and what kept a transport from looking, by its scheme.
+    /// The boards that were found, and the transports that could not search, by their scheme.
     struct Result: Sendable {
         var boards: [FoundBoard] = []
         /// In the order of the transports.
@@ -77,10 +77,10 @@ struct BoardFinder: Sendable {
     let timer: any Clock<Duration>
 
     /// - Parameters:
-    ///   - time: how long.
-    ///   - endsWithFirst: whether the first board that is found ends it.
-    ///   - isNew: is handed each board once.
-    ///   - unavailable: is told at once of a transport that cannot look, by its scheme.
+    ///   - time: how long to search.
+    ///   - endsWithFirst: whether the first board ends the search.
+    ///   - isNew: called with each board once.
+    ///   - unavailable: called at once with a transport that cannot search, by its scheme.
     func look(
         for time: Duration, endsWithFirst: Bool, isNew: @escaping @Sendable (FoundBoard) -> Void,
         unavailable: @escaping @Sendable (String, ProvisioningError) -> Void = { _, _ in }
@@ -88,9 +88,9 @@ struct BoardFinder: Sendable {
         var search = BoardSearch(for: time, logger: logger)
         search.watches = endsWithFirst
         let ready = search
-        let sightings = Sightings()
+        let sightings = FoundBoards()
         let timer = timer
-        // A transport of the program's own may not keep to the time.
+        // A program's own transport may not keep the time limit.
         let failures = await withDeadline(time + .seconds(2), sleep: { try await timer.sleep(for: $0) }) {
             () async throws(Never) -> [(scheme: String, error: ProvisioningError)] in
             await withTaskGroup(of: (index: Int, error: ProvisioningError)?.self) { group in
@@ -98,7 +98,7 @@ struct BoardFinder: Sendable {
                     group.addTask {
                         do throws(ProvisioningError) {
                             try await transport.discover(ready) { board in
-                                // Somebody else's work with it is not disturbed.
+                                // Another program's connection is not disturbed.
                                 guard board.isConnected != true else { return true }
                                 if await sightings.add(board) { isNew(board) }
                                 return !endsWithFirst
@@ -116,7 +116,7 @@ struct BoardFinder: Sendable {
                     if let failure { failures.append(failure) }
                     if endsWithFirst, await !sightings.boards.isEmpty { group.cancelAll() }
                 }
-                // They fail in any order, and what is told is to be the same each time.
+                // They fail in any order; the sorted result is always the same.
                 return failures.sorted { $0.index < $1.index }.map { (transports[$0.index].scheme, $0.error) }
             }
         }
@@ -126,11 +126,11 @@ struct BoardFinder: Sendable {
     }
 }
 
-/// What was found so far, in the order in which it came.
-private actor Sightings {
+/// The boards that were found so far, in order.
+private actor FoundBoards {
     private(set) var boards: [FoundBoard] = []
 
-    /// Whether it had not been found before.
+    /// Returns whether the board was new.
     func add(_ board: FoundBoard) -> Bool {
         if let index = boards.firstIndex(where: { $0.address == board.address }) {
             boards[index] = board

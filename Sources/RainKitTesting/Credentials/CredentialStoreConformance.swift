@@ -4,19 +4,19 @@ import RainAccount
 import RainCore
 import Synchronization
 
-/// Checks what every `CredentialStore` promises. Run it on a new store before anyone trusts it with a session.
+/// Checks the guarantees of every `CredentialStore`. Run it on a new store before you use the store for sessions.
 ///
 ///     try await CredentialStoreConformance.check {
 ///         CredentialStoreConformance.Subject(MyStore(at: emptyPlace), other: MyStore(at: emptyPlace))
 ///     }
 public enum CredentialStoreConformance {
-    /// A store to be checked, on an empty place of its own.
+    /// A store to check, on its own empty place.
     public struct Subject: Sendable {
-        /// The store that is checked; it must hold no session.
+        /// The checked store; it must hold no session.
         public var store: any CredentialStore
-        /// A second store on the same place, as another process would have it; nil if no other process can share it.
+        /// A second store on the same place, like that of another process; nil if no other process can share it.
         public var other: (any CredentialStore)?
-        /// Puts something that is no session where the key's is kept; nil if nobody can do that.
+        /// Replaces the key's session by data that is not a session; nil if that is not possible.
         public var damage: (@Sendable (CredentialKey) async throws -> Void)?
 
         public init(
@@ -31,16 +31,16 @@ public enum CredentialStoreConformance {
         var both: [any CredentialStore] { [store, other ?? store] }
     }
 
-    /// Which promise was broken, and how.
+    /// A broken guarantee, and the store's behaviour.
     public struct Failure: Error, CustomStringConvertible {
-        /// What every store promises, as one sentence.
+        /// The guarantee, as one sentence.
         public var promise: String
-        /// What the store did instead.
+        /// The store's actual behaviour.
         public var detail: String
         public var description: String { "\(promise): \(detail)" }
     }
 
-    /// Runs all checks, each on a subject of its own; throws the first ``Failure``.
+    /// Runs all checks, each on a separate subject. Throws the first ``Failure``.
     public static func check(_ make: @Sendable () async throws -> Subject) async throws {
         for check in [
             coming, keys, texts, largeSession, probing, exclusivity, atomicity, failingBody, deadline, cancellation,
@@ -48,10 +48,10 @@ public enum CredentialStoreConformance {
         ] { try await check(try await make()) }
     }
 
-    // MARK: - What is stored
+    // MARK: - Stored sessions
 
     private static func coming(_ subject: Subject) async throws {
-        let promise = "what was saved comes back, until it is removed"
+        let promise = "a saved session comes back, until it is removed"
         let key = try key()
         try await expect(nil, key, subject, promise)
         for text in ["a", "b", "b"] {
@@ -61,7 +61,7 @@ public enum CredentialStoreConformance {
         let inside = try await subject.store.exclusively(key, within: patience) { access async throws(AccountError) in
             try await access.load()
         }
-        guard inside == session("b") else { throw Failure(promise: promise, detail: "not to the holder of the turn") }
+        guard inside == session("b") else { throw Failure(promise: promise, detail: "not for the holder of the lock") }
         for _ in 0..<2 {
             try await remove(key, subject.store)
             try await expect(nil, key, subject, promise)
@@ -121,7 +121,7 @@ public enum CredentialStoreConformance {
     }
 
     private static func damaged(_ subject: Subject) async throws {
-        let promise = "what is no session is an error, and is replaced by the next one"
+        let promise = "data that is not a session is an error, and the next save replaces it"
         guard let damage = subject.damage else { return }
         let key = try key()
         try await save(session("a"), key, subject.store)
@@ -133,10 +133,10 @@ public enum CredentialStoreConformance {
         try await expect(session("b"), key, subject, promise)
     }
 
-    // MARK: - Several at once
+    // MARK: - Concurrent access
 
     private static func exclusivity(_ subject: Subject) async throws {
-        let promise = "two are never in their turn for one key"
+        let promise = "two tasks never hold the lock on one key"
         let key = try key()
         let tally = Tally()
         let tasks = 8
@@ -161,12 +161,12 @@ public enum CredentialStoreConformance {
             }
             try await group.waitForAll()
         }
-        guard tally.crowd.load(ordering: .relaxed) == 0 else { throw Failure(promise: promise, detail: "two were") }
+        guard tally.crowd.load(ordering: .relaxed) == 0 else { throw Failure(promise: promise, detail: "two did") }
         try await expect(session("\(tasks * turns)"), key, subject, "no saved session is lost")
     }
 
     private static func atomicity(_ subject: Subject) async throws {
-        let promise = "a reader meets a whole session while writers are at work"
+        let promise = "a reader gets a whole session while others write"
         let key = try key()
         let sessions = [session("short"), session(String(repeating: "long-", count: 2000))]
         try await save(sessions[0], key, subject.store)
@@ -181,7 +181,8 @@ public enum CredentialStoreConformance {
                 while reads < 5 || !tally.isDone.load(ordering: .acquiring) {
                     let found = try await subject.both[1].load(key)
                     guard let found, sessions.contains(found) else {
-                        throw Failure(promise: promise, detail: found == nil ? "none was there" : "it was another one")
+                        throw Failure(
+                            promise: promise, detail: found == nil ? "there was no session" : "it was another session")
                     }
                     reads += 1
                     await Task.yield()
@@ -192,7 +193,7 @@ public enum CredentialStoreConformance {
     }
 
     private static func failingBody(_ subject: Subject) async throws {
-        let promise = "who fails in their turn is heard, and the next one comes"
+        let promise = "an error of the lock's holder is thrown, and the next task gets the lock"
         let key = try key()
         try await save(session("a"), key, subject.store)
         try await expect(.network, promise) { () async throws(AccountError) in
@@ -208,20 +209,20 @@ public enum CredentialStoreConformance {
     // MARK: - Waiting
 
     private static func deadline(_ subject: Subject) async throws {
-        let promise = "who does not get the turn in time is told `timeout`"
+        let promise = "a task that does not get the lock in time gets `timeout`"
         try await whileHeld(subject) { key in
             try await expect(.timeout, promise) { () async throws(AccountError) in
                 try await subject.both[1].exclusively(key, within: .milliseconds(20)) { _ async throws(AccountError) in
                 }
             }
-            // Others' sessions are no part of it.
+            // Other sessions are not affected.
             let elsewhere = try self.key("sim", "someone@example.com")
             try await save(session("elsewhere"), elsewhere, subject.both[1])
         }
     }
 
     private static func cancellation(_ subject: Subject) async throws {
-        let promise = "who is cancelled while waiting ends at once, and disturbs nobody"
+        let promise = "a task that is cancelled while waiting ends at once, and does not affect others"
         try await whileHeld(subject) { key in
             let waiting = Task { try await save(session("cancelled"), key, subject.both[1]) }
             try await Task.sleep(for: .milliseconds(20))
@@ -241,7 +242,7 @@ public enum CredentialStoreConformance {
         try await save(session("next"), key, subject.both[1])
     }
 
-    /// Runs `body` while someone else has the turn for ``key()``, and then lets them save.
+    /// Runs `body` while another task holds the lock on ``key()``, and then lets that task save.
     private static func whileHeld(_ subject: Subject, _ body: (CredentialKey) async throws -> Void) async throws {
         let key = try key()
         let (started, start) = AsyncStream.makeStream(of: Void.self)
@@ -267,7 +268,7 @@ public enum CredentialStoreConformance {
 
     // MARK: - Steps
 
-    /// For turns that come: a busy machine and a slow service are no failure.
+    /// The limit for getting the lock: a busy machine and a slow service are not failures.
     private static let patience = Duration.seconds(60)
 
     private static func key(
@@ -323,7 +324,7 @@ public enum CredentialStoreConformance {
     }
 }
 
-/// What concurrent tasks count together.
+/// Counters that concurrent tasks share.
 private final class Tally: Sendable {
     let inside = Atomic(0)
     let crowd = Atomic(0)

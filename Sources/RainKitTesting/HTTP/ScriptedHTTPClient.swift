@@ -2,15 +2,15 @@
 import RainHTTP
 import Synchronization
 
-/// An HTTP client that plays a script: each request must be the next one expected, and gets the answer written beside it.
+/// An HTTP client that follows a script: each request must be the next expected one, and gets its scripted answer.
 ///
-/// A request that is not expected is refused with `invalidRequest` and remembered; ``finish()`` throws if there was one, or if
-/// an expected one never came. So nothing can go out that a test did not mean.
+/// An unexpected request is refused with `invalidRequest` and recorded. ``finish()`` throws if there was one, or if an expected request
+/// never came. So no request is sent that a test did not expect.
 public final class ScriptedHTTPClient: HTTPClient {
-    /// What the far end does with a request: answers, waits, or fails.
+    /// The server's reaction to a request: it answers, waits, or fails.
     public typealias Answer = @Sendable (HTTPRequest) async throws(HTTPError) -> HTTPResponse
 
-    /// The requests that were not in the script, or the first in it that never came.
+    /// The requests that were not in the script, or the first scripted request that never came.
     public struct ScriptError: Error, CustomStringConvertible {
         public let description: String
     }
@@ -33,7 +33,7 @@ public final class ScriptedHTTPClient: HTTPClient {
     public init() {}
 
     /// Adds a request to the script.
-    /// - Parameter target: the path and query, exactly.
+    /// - Parameter target: the exact path and query.
     public func expect(_ method: HTTPRequest.Method, _ target: String, answer: @escaping Answer) {
         state.withLock { $0.expected.append(Expectation(method: method, target: target, answer: answer)) }
     }
@@ -57,7 +57,7 @@ public final class ScriptedHTTPClient: HTTPClient {
         }
     }
 
-    /// All requests up to now, the unexpected ones too.
+    /// All requests so far, including the unexpected ones.
     public var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
     public func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
@@ -82,7 +82,7 @@ public final class ScriptedHTTPClient: HTTPClient {
         return try await answer(request)
     }
 
-    /// Call it at the end of a test.
+    /// Throws if the script was not followed. Call it at the end of a test.
     public func finish() throws(ScriptError) {
         let (expected, unexpected) = state.withLock { ($0.expected + $0.unordered, $0.unexpected) }
         if !unexpected.isEmpty { throw ScriptError(description: "unexpected: \(unexpected.joined(separator: ", "))") }

@@ -5,7 +5,8 @@ import RainCore
 import RainHTTP
 import RainMaker
 
-/// Checks what every `IdentityProvider` promises to `AccountSession`. Run it on a new provider, against its server or a simulated one.
+/// Checks the guarantees that every `IdentityProvider` gives to `AccountSession`. Run it on a new provider, with its server or a simulated
+/// one.
 ///
 ///     try await IdentityProviderConformance.check {
 ///         IdentityProviderConformance.Subject(http: client, right: { .password(user: "ada", password: right) }) { http, clock in
@@ -13,24 +14,24 @@ import RainMaker
 ///         }
 ///     }
 public enum IdentityProviderConformance {
-    /// A provider to be checked, and a server of its own.
+    /// A provider to check, with its own server.
     public struct Subject: Sendable {
-        /// Makes the provider on the HTTP client and the clock that a check hands in.
+        /// Makes the provider on the HTTP client and the clock of a check.
         public typealias Make = @Sendable (any HTTPClient, any WallClock) throws -> any IdentityProvider
 
-        /// Reaches the server.
+        /// The client that reaches the server.
         public var http: any HTTPClient
-        /// The time by which the server's tokens expire.
+        /// The clock by which the server's tokens expire.
         public var clock: any WallClock
-        /// Credentials that are good now; made anew each time, as codes can be used once.
+        /// Returns credentials that are valid now. It is called each time, as codes can be used only once.
         public var right: @Sendable () async throws -> SignInCredentials
-        /// Credentials that the server refuses; nil if there can be none.
+        /// Credentials that the server refuses; nil if there are none.
         public var wrong: SignInCredentials?
-        /// What must not be in any error: the password above all.
+        /// Texts that no error may contain, above all the password.
         public var secrets: [String]
-        /// Ends the session at the server, so that it can be renewed no more; nil if nobody can.
+        /// Ends the session at the server, so that it can no longer be renewed; nil if that is not possible.
         public var revoke: (@Sendable (Tokens) async throws -> Void)?
-        /// Makes a provider whenever a check needs one.
+        /// Makes a provider for each check that needs one.
         public var make: Make
 
         public init(
@@ -48,50 +49,51 @@ public enum IdentityProviderConformance {
         }
     }
 
-    /// Which promise was broken, and how.
+    /// A broken guarantee, and the provider's behaviour.
     public struct Failure: Error, CustomStringConvertible {
-        /// What every provider promises, as one sentence.
+        /// The guarantee, as one sentence.
         public var promise: String
-        /// What the provider did instead; holds no secret.
+        /// The provider's actual behaviour; holds no secret.
         public var detail: String
         public var description: String { "\(promise): \(detail)" }
     }
 
-    /// Runs all checks, each on a subject of its own; throws the first ``Failure``.
+    /// Runs all checks, each on a separate subject. Throws the first ``Failure``.
     public static func check(_ make: @Sendable () async throws -> Subject) async throws {
         for check in [signingIn, refusing, telling, placing, renewing, faults, revoked, silence] {
             try await check(try await make())
         }
     }
 
-    // MARK: - In
+    // MARK: - Sign-in
 
     private static func signingIn(_ subject: Subject) async throws {
-        let promise = "a sign-in brings tokens that say when they came"
+        let promise = "a sign-in returns tokens with the time of their receipt"
         let before = subject.clock.now
         let (provider, tokens) = try await signedIn(subject)
         try demand(
             !provider.name.isEmpty && provider.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, promise, "no name")
         try demand(!tokens.access.isEmpty, promise, "the proof is empty")
         try demand(
-            tokens.received >= before && tokens.received <= subject.clock.now, promise, "received at another time")
-        if let end = tokens.expires { try demand(end > tokens.received, promise, "they end before they came") }
+            tokens.received >= before && tokens.received <= subject.clock.now, promise, "their time of receipt is wrong"
+        )
+        if let end = tokens.expires { try demand(end > tokens.received, promise, "they expire before their receipt") }
         let again = try await signedIn(subject).0
         try demand(again.context == provider.context, promise, "the context changes by itself")
     }
 
     private static func refusing(_ subject: Subject) async throws {
-        let promise = "a refusal of the credentials is told as one"
+        let promise = "refused credentials are reported as refused"
         guard let wrong = subject.wrong else { return }
         let provider = try subject.make(subject.http, subject.clock)
         let error = await failure { () async throws(AccountError) in _ = try await provider.signIn(wrong) }
-        guard let error else { throw Failure(promise: promise, detail: "wrong credentials were taken") }
-        try demand(!error.isTransient, promise, "\(error.code) says that the same may work later")
+        guard let error else { throw Failure(promise: promise, detail: "wrong credentials were accepted") }
+        try demand(!error.isTransient, promise, "\(error.code) counts as transient")
         try demand(error.code != .cancelled && !error.message.isEmpty, promise, "\(error.code)")
         try demand(!names(subject, error), promise, "the error quotes a secret")
     }
 
-    // MARK: - Who, and each request
+    // MARK: - The user, and each request
 
     private static func telling(_ subject: Subject) async throws {
         let promise = "the profile names the user, always the same"
@@ -105,7 +107,7 @@ public enum IdentityProviderConformance {
     }
 
     private static func placing(_ subject: Subject) async throws {
-        let promise = "the proof is put on a request, which else stays as it was"
+        let promise = "the proof is added to a request, which otherwise stays the same"
         let (provider, tokens) = try await signedIn(subject)
         let base = provider.resources.first?.text ?? "http://127.0.0.1:1"
         let plain = HTTPRequest(
@@ -113,24 +115,26 @@ public enum IdentityProviderConformance {
         var proven = plain
         provider.authorize(&proven, with: tokens)
         let isOnIt = proven.url != plain.url || proven.headers != plain.headers || proven.body != plain.body
-        try demand(isOnIt, promise, "nothing was put on it")
-        try demand(proven.method == plain.method && proven.url.hasPrefix(base + "/x?a=b"), promise, "it goes elsewhere")
+        try demand(isOnIt, promise, "nothing was added")
+        try demand(
+            proven.method == plain.method && proven.url.hasPrefix(base + "/x?a=b"), promise,
+            "its method or address changed")
         try demand(proven.headers.contains(HTTPHeader("Accept", "text/plain")), promise, "a header is gone")
         let noBreaks = proven.headers.allSatisfy { $0.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
         try demand(noBreaks, promise, "a header has control characters")
     }
 
-    // MARK: - On
+    // MARK: - Renewal
 
     private static func renewing(_ subject: Subject) async throws {
-        let promise = "renewed tokens are good, and their own renewal is too"
+        let promise = "renewed tokens are valid, and can be renewed again"
         let (provider, tokens) = try await signedIn(subject)
         guard tokens.canBeRenewed(at: subject.clock.now) else { return }
         let user = try await provider.user(tokens).userID
         var current = tokens
         for round in 1...2 {
             var next = try await renewed(provider, current, promise)
-            // As the session does.
+            // As `AccountSession` does.
             next.refresh = next.refresh ?? current.refresh
             next.extras.merge(current.extras) { new, _ in new }
             current = next
@@ -150,7 +154,7 @@ public enum IdentityProviderConformance {
     }
 
     private static func faults(_ subject: Subject) async throws {
-        let promise = "a fault on the way never ends a session"
+        let promise = "a network fault never ends a session"
         let (_, tokens) = try await signedIn(subject)
         for fault in FaultyClient.Fault.all {
             let provider = try subject.make(FaultyClient(fault: fault), subject.clock)
@@ -161,7 +165,7 @@ public enum IdentityProviderConformance {
                     throw error
                 } catch {}
             }
-            // A way in that asks nobody (tokens that came otherwise) cannot fail.
+            // A sign-in without a server (tokens from elsewhere) cannot fail.
             if let error {
                 try demand(fault.allows(error), promise, "\(fault): \(error.code) at the sign-in")
             }
@@ -170,17 +174,17 @@ public enum IdentityProviderConformance {
                 _ = try await provider.renew(tokens)
             } catch {
                 guard case .unavailable(let cause) = error else {
-                    throw Failure(promise: promise, detail: "\(fault) was taken for a refusal (\(error))")
+                    throw Failure(promise: promise, detail: "\(fault) was treated as a refusal (\(error))")
                 }
                 try demand(fault.allows(cause), promise, "\(fault): \(cause.code) at the renewal")
                 continue
             }
-            throw Failure(promise: promise, detail: "\(fault) brought new tokens")
+            throw Failure(promise: promise, detail: "\(fault) returned new tokens")
         }
     }
 
     private static func revoked(_ subject: Subject) async throws {
-        let promise = "what the server has ended is refused for good"
+        let promise = "a session that the server has ended is refused permanently"
         guard let revoke = subject.revoke else { return }
         let (provider, tokens) = try await signedIn(subject)
         guard tokens.canBeRenewed(at: subject.clock.now) else { return }
@@ -191,11 +195,11 @@ public enum IdentityProviderConformance {
             if case .refused = error { return }
             throw Failure(promise: promise, detail: "\(error)")
         }
-        throw Failure(promise: promise, detail: "it was renewed all the same")
+        throw Failure(promise: promise, detail: "it was still renewed")
     }
 
     private static func silence(_ subject: Subject) async throws {
-        let promise = "no error quotes a secret, not even one that the server throws back"
+        let promise = "no error quotes a secret, even if the server repeats it"
         let (_, tokens) = try await signedIn(subject)
         let echo = try subject.make(EchoingClient(), subject.clock)
         var errors: [AccountError?] = []
@@ -222,7 +226,7 @@ public enum IdentityProviderConformance {
         }
     }
 
-    // MARK: - Words
+    // MARK: - Steps
 
     private static func signedIn(_ subject: Subject) async throws -> (any IdentityProvider, Tokens) {
         let provider = try subject.make(subject.http, subject.clock)
@@ -250,27 +254,27 @@ public enum IdentityProviderConformance {
 }
 
 extension FaultyClient.Fault {
-    /// Whether that is an honest word for this fault.
+    /// Whether the error is correct for this fault.
     fileprivate func allows(_ error: AccountError) -> Bool {
         switch self {
         case .tooMany: error.code == .rateLimited && error.retryAfter == Self.rest
-        // The way may lead to the wrong place for good: then that is what is to be mended.
+        // The address may be permanently wrong. Then the user has to correct it.
         case .notFound:
             error.isTransient || [.expired, .unsupported, .rejected, .invalidConfiguration].contains(error.code)
-        // Nobody can tell who asks there.
+        // The sender of that answer is unknown.
         case .stranger: error.isTransient || [.expired, .invalidCredentials, .rejected].contains(error.code)
         default: error.isTransient || error.code == .expired
         }
     }
 }
 
-/// A way to the server on which nothing works.
+/// A client whose requests all fail.
 struct FaultyClient: HTTPClient {
     enum Fault: Sendable, CaseIterable {
         case unreachable, cutOff, silent, gatewayPage, proxyPage, halfAnswer, stranger, notFound, tooMany
 
         static let all = allCases
-        /// What `tooMany` asks for.
+        /// The waiting time that `tooMany` requests.
         static let rest = Duration.seconds(7)
     }
 
@@ -284,7 +288,7 @@ struct FaultyClient: HTTPClient {
         case .gatewayPage: return HTTPResponse(status: 503, body: Array("<html>busy</html>".utf8))
         case .proxyPage: return HTTPResponse(status: 200, body: Array("<html>Sign in to this network</html>".utf8))
         case .halfAnswer: return HTTPResponse(status: 200, body: Array("{\"access_tok".utf8))
-        // A server in front of the provider's, which asks for something of its own.
+        // A server in front of the provider's, which requires its own authentication.
         case .stranger: return HTTPResponse(status: 401, body: Array("<html>Who are you?</html>".utf8))
         case .notFound: return HTTPResponse(status: 404, body: Array("<html>Not here</html>".utf8))
         case .tooMany:
@@ -295,7 +299,8 @@ struct FaultyClient: HTTPClient {
     }
 }
 
-/// A server that refuses everything and throws back what it was sent, as some do for developers. No error may quote a secret out of that.
+/// A server that refuses all requests and repeats them in its answer, as some do for developers. No error may quote a secret from such an
+/// answer.
 public struct EchoingClient: HTTPClient {
     public init() {}
 

@@ -4,17 +4,17 @@ import RainCore
 import RainKit
 import RainMaker
 
-/// Checks what every `PendingMappingStore` promises. Run it on a new store before a program relies on it.
+/// Checks the guarantees of every `PendingMappingStore`. Run it on a new store before a program uses it.
 ///
 ///     try await PendingMappingStoreConformance.check {
 ///         PendingMappingStoreConformance.Subject(MyStore(at: emptyPlace), other: MyStore(at: emptyPlace))
 ///     }
 public enum PendingMappingStoreConformance {
-    /// A store to be checked, on an empty place of its own.
+    /// A store to check, on its own empty place.
     public struct Subject: Sendable {
-        /// The store that is checked; it must be empty.
+        /// The checked store; it must be empty.
         public var store: any PendingMappingStore
-        /// A second store on the same place, as another process would have it; nil if no other process can share it.
+        /// A second store on the same place, like that of another process; nil if no other process can share it.
         public var other: (any PendingMappingStore)?
 
         public init(_ store: any PendingMappingStore, other: (any PendingMappingStore)? = nil) {
@@ -25,7 +25,7 @@ public enum PendingMappingStoreConformance {
         var both: [any PendingMappingStore] { [store, other ?? store] }
     }
 
-    /// Runs all checks, each on a subject of its own; throws the first ``RecordStoreFailure``, or what the store throws.
+    /// Runs all checks, each on a separate subject. Throws the first ``RecordStoreFailure``, or the store's error.
     public static func check(_ make: @Sendable () async throws -> Subject) async throws {
         for check in RecordChecks<PendingMapping>.all {
             let subject = try await make()
@@ -37,10 +37,10 @@ public enum PendingMappingStoreConformance {
         for check in [contents, holds, holdsOfAll, holdsAtOnce] { try await check(try await make()) }
     }
 
-    // MARK: What is stored
+    // MARK: Stored mappings
 
     private static func contents(_ subject: Subject) async throws {
-        let promise = "a mapping comes back with everything that is in it"
+        let promise = "a mapping comes back with all its members"
         let secret = MappingSecret(randomBytes: [UInt8](0..<16))
         for proof in [
             PendingMapping.Proof.secret(secret, request: nil), .secret(secret, request: RequestID("ü/\"\\ %2F")),
@@ -64,15 +64,17 @@ public enum PendingMappingStoreConformance {
     // MARK: Holds
 
     private static func holds(_ subject: Subject) async throws {
-        let promise = "what one run holds no other gets, until it is released"
+        let promise = "a mapping that one run holds is not available to another, until it is released"
         for (holder, asking) in [(0, 1), (1, 0), (0, 0)] {
             var hold = try await subject.both[holder].hold(node: node(1))
-            guard hold != nil else { throw RecordStoreFailure(promise: promise, detail: "a free one is not to be had") }
+            guard hold != nil else {
+                throw RecordStoreFailure(promise: promise, detail: "a free mapping cannot be held")
+            }
             if try await subject.both[asking].hold(node: node(1)) != nil {
-                throw RecordStoreFailure(promise: promise, detail: "two have it")
+                throw RecordStoreFailure(promise: promise, detail: "two runs hold it")
             }
             guard try await subject.both[asking].hold(node: node(2)) != nil else {
-                throw RecordStoreFailure(promise: promise, detail: "another node's is not to be had")
+                throw RecordStoreFailure(promise: promise, detail: "another node's mapping cannot be held")
             }
             withExtendedLifetime(hold) {}
             hold = nil
@@ -102,7 +104,7 @@ public enum PendingMappingStoreConformance {
     }
 
     private static func holdsAtOnce(_ subject: Subject) async throws {
-        let promise = "of many that ask for a hold at once one gets it"
+        let promise = "if many runs request a hold at once, one gets it"
         let holds = try await withThrowingTaskGroup(of: PendingMappingHold?.self) { group in
             for number in 0..<16 {
                 group.addTask { try await subject.both[number % 2].hold(node: node(1)) }
@@ -130,17 +132,17 @@ public enum PendingMappingStoreConformance {
     }
 }
 
-/// Checks what every `ClaimedBoardStore` promises. Run it on a new store before a program relies on it.
+/// Checks the guarantees of every `ClaimedBoardStore`. Run it on a new store before a program uses it.
 ///
 ///     try await ClaimedBoardStoreConformance.check {
 ///         ClaimedBoardStoreConformance.Subject(MyStore(at: emptyPlace), other: MyStore(at: emptyPlace))
 ///     }
 public enum ClaimedBoardStoreConformance {
-    /// A store to be checked, on an empty place of its own.
+    /// A store to check, on its own empty place.
     public struct Subject: Sendable {
-        /// The store that is checked; it must be empty.
+        /// The checked store; it must be empty.
         public var store: any ClaimedBoardStore
-        /// A second store on the same place, as another process would have it; nil if no other process can share it.
+        /// A second store on the same place, like that of another process; nil if no other process can share it.
         public var other: (any ClaimedBoardStore)?
 
         public init(_ store: any ClaimedBoardStore, other: (any ClaimedBoardStore)? = nil) {
@@ -149,7 +151,7 @@ public enum ClaimedBoardStoreConformance {
         }
     }
 
-    /// Runs all checks, each on a subject of its own; throws the first ``RecordStoreFailure``, or what the store throws.
+    /// Runs all checks, each on a separate subject. Throws the first ``RecordStoreFailure``, or the store's error.
     public static func check(_ make: @Sendable () async throws -> Subject) async throws {
         for check in RecordChecks<NodeID>.all {
             let subject = try await make()
@@ -166,16 +168,16 @@ public enum ClaimedBoardStoreConformance {
     }
 }
 
-/// Which promise a store of pending mappings or claimed boards has broken, and how.
+/// A broken guarantee of a store of pending mappings or claimed boards, and the store's behaviour.
 public struct RecordStoreFailure: Error, CustomStringConvertible {
-    /// What every such store promises, as one sentence.
+    /// The guarantee, as one sentence.
     public var promise: String
-    /// What the store did instead.
+    /// The store's actual behaviour.
     public var detail: String
     public var description: String { "\(promise): \(detail)" }
 }
 
-/// What stores of records of any kind promise. Two handles are on the same place, as two processes would have them.
+/// The guarantees of stores of any kind of record. Two handles use the same place, as two processes would.
 struct RecordChecks<Record: Equatable & Sendable>: Sendable {
     struct Handle: Sendable {
         var all: @Sendable () async throws -> [Record]
@@ -185,9 +187,9 @@ struct RecordChecks<Record: Equatable & Sendable>: Sendable {
 
     var one: Handle
     var other: Handle
-    /// The record of that number.
+    /// Makes the record of that number.
     var record: @Sendable (Int) -> Record
-    /// Another record in the place of that number's.
+    /// Makes a record that replaces the one of that number.
     var replacement: @Sendable (Int) -> Record
 
     static var all: [@Sendable (Self) async throws -> Void] {
@@ -198,7 +200,7 @@ struct RecordChecks<Record: Equatable & Sendable>: Sendable {
     }
 
     private func order() async throws {
-        let promise = "what was saved comes back unchanged, in the order of saving"
+        let promise = "saved records come back unchanged, in the order of saving"
         try await expect([], promise)
         for number in 1...3 {
             try await [one, other][number % 2].save(record(number))
@@ -207,7 +209,7 @@ struct RecordChecks<Record: Equatable & Sendable>: Sendable {
     }
 
     private func replacing() async throws {
-        let promise = "what is saved again replaces what was there, behind all others"
+        let promise = "a record that is saved again replaces the old one, and comes after all others"
         for number in 1...3 { try await one.save(record(number)) }
         try await other.save(replacement(2))
         try await expect([record(1), record(3), replacement(2)], promise)
@@ -216,7 +218,7 @@ struct RecordChecks<Record: Equatable & Sendable>: Sendable {
     }
 
     private func removing() async throws {
-        let promise = "removing removes that one only, and nothing where there is none"
+        let promise = "removing removes only that record, and nothing if it does not exist"
         try await one.remove(record(1))
         try await expect([], promise)
         for number in 1...3 { try await one.save(record(number)) }
@@ -229,7 +231,7 @@ struct RecordChecks<Record: Equatable & Sendable>: Sendable {
     }
 
     private func concurrency() async throws {
-        let promise = "many that save and remove at once lose nothing"
+        let promise = "many tasks that save and remove at once lose nothing"
         let count = 24
         try await atOnce(count) { try await $1.save(record($0)) }
         try await expect((0..<count).map(record), promise, inOrder: false)
@@ -245,7 +247,7 @@ struct RecordChecks<Record: Equatable & Sendable>: Sendable {
     }
 
     private func reading() async throws {
-        let promise = "a reader meets whole records while others are at work"
+        let promise = "a reader gets whole records while others write"
         try await one.save(record(0))
         try await atOnce(16) { number, handle in
             guard number.isMultiple(of: 2) else { return try await handle.save(record(number)) }
@@ -262,7 +264,7 @@ struct RecordChecks<Record: Equatable & Sendable>: Sendable {
         try await expect([record(1)], promise)
         try await cancelled {
             guard try await one.all() == [record(1)] else {
-                throw RecordStoreFailure(promise: promise, detail: "it reads something else")
+                throw RecordStoreFailure(promise: promise, detail: "it reads other records")
             }
         }
         try await cancelled { try await one.remove(record(1)) }
@@ -271,7 +273,7 @@ struct RecordChecks<Record: Equatable & Sendable>: Sendable {
 
     // MARK: Steps
 
-    /// Calls `body` that many times at once, every other time with the other handle.
+    /// Calls `body` that many times concurrently, every second time with the other handle.
     private func atOnce(_ count: Int, _ body: @escaping @Sendable (Int, Handle) async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {

@@ -3,13 +3,13 @@ import Protocomm
 import ProtocommCore
 import Synchronization
 
-/// A board's protocomm stack without its services: version, handshake and cipher of one security scheme, and a closure behind
-/// them that answers every other endpoint in plain bytes.
+/// A board's protocomm stack without its services: version, handshake and cipher of one security scheme. A closure behind them answers all
+/// other endpoints in plain bytes.
 ///
 ///     let board = SecuredBoard(Security0Device()) { request, _ in request }
 ///     let session = ProtocommSession(transport: InMemoryTransport { await board.answer($0, on: $1) })
 public final class SecuredBoard<Scheme: DeviceSecurityScheme>: Sendable {
-    /// Answers a decrypted request; nil for a handler that fails.
+    /// Answers a decrypted request; nil if the handler fails.
     public typealias Handler = @Sendable (_ request: [UInt8], _ endpoint: Endpoint) -> [UInt8]?
 
     private struct State {
@@ -21,14 +21,14 @@ public final class SecuredBoard<Scheme: DeviceSecurityScheme>: Sendable {
     private let version: [UInt8]
     private let handler: Handler
 
-    /// - Parameter version: what it says on `proto-ver`.
+    /// - Parameter version: the answer on `proto-ver`.
     public init(_ scheme: Scheme, version: String = "{}", handler: @escaping Handler) {
         state = Mutex(State(scheme: scheme, cipher: nil))
         self.version = Array(version.utf8)
         self.handler = handler
     }
 
-    /// What the board answers, as it goes over the wire; nil where firmware falls silent.
+    /// Returns the board's answer as it is sent; nil if firmware would not answer.
     public func answer(_ request: [UInt8], on endpoint: Endpoint) async -> [UInt8]? {
         if endpoint == .version { return version }
         return state.withLock { state in

@@ -2,27 +2,26 @@
 import Protocomm
 import ProtocommCore
 
-/// Checks what every `Transport` promises. Run it on a new transport before anything is built on top of it.
+/// Checks the guarantees of every `Transport`. Run it on a new transport before you build on it.
 ///
-/// The board at the far end answers as ``Board/reply(to:)`` says, on `prov-config` alone. Each check asks for a transport and a
-/// board of its own, because some leave a board hanging.
+/// The board at the other end answers according to ``Board/reply(to:)``, on `prov-config` only. Each check uses a separate transport and
+/// board, because some checks leave a board without an answer.
 ///
 ///     try await TransportConformance.check { MyTransport(to: boardThatReplies(TransportConformance.Board.reply)) }
 public enum TransportConformance {
-    /// What the board at the far end does with a request.
+    /// The behaviour of the board at the other end.
     public enum Board {
-        /// What a handler at the board makes of one request.
+        /// The result of the board's handler for one request.
         public enum Reply: Sendable, Equatable {
-            /// These bytes come back.
+            /// Answers with these bytes.
             case answer([UInt8])
-            /// The way in which the transport's firmware says that a handler failed.
+            /// Reports a failed handler in the way of the transport's firmware.
             case refuse
-            /// Nothing at all, for ever.
+            /// Never answers.
             case silence
         }
 
-        /// A request that begins with EE is refused, one that begins with DD is met with silence; any other comes back in
-        /// reverse order.
+        /// Refuses a request that begins with EE, does not answer one that begins with DD, and returns any other in reverse order.
         public static func reply(to request: [UInt8]) -> Reply {
             switch request.first {
             case 0xEE: .refuse
@@ -32,11 +31,11 @@ public enum TransportConformance {
         }
     }
 
-    /// Which promise was broken, and how.
+    /// A broken guarantee, and the transport's behaviour.
     public struct Failure: Error, CustomStringConvertible {
-        /// What every transport promises, as one sentence.
+        /// The guarantee, as one sentence.
         public var promise: String
-        /// What the transport did instead.
+        /// The transport's actual behaviour.
         public var detail: String
         public var description: String { "\(promise): \(detail)" }
     }
@@ -55,13 +54,13 @@ public enum TransportConformance {
         }
     }
 
-    // MARK: - The promises
+    // MARK: - The guarantees
 
     private static func answers(_ transport: any Transport) async throws {
         let promise = "an answer comes back as the board sent it"
         if transport.peer.isEmpty { throw Failure(promise: promise, detail: "the peer has no name") }
         for start in stride(from: 0, to: 256, by: 32) {
-            // A leading 1 keeps the byte values from being read as a command to the board.
+            // With a leading 1, the board does not read the byte values as a command.
             let request = [1] + (start..<(start + 32)).map { UInt8($0) }
             try await expectEcho(request, transport, promise)
         }
@@ -79,7 +78,7 @@ public enum TransportConformance {
     }
 
     private static func refusals(_ transport: any Transport) async throws {
-        let promise = "a refusal is told as one, and the next exchange works"
+        let promise = "a refusal is reported as one, and the next exchange works"
         try await expectEcho([1], transport, promise)
         for _ in 0..<3 {
             try await expect(.refused, promise) { try await transport.exchange([0xEE], on: .config) }

@@ -4,27 +4,28 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// A deployment's claim service, in the name of the user whom an ``RainAccount/AccountSession`` has signed in.
+/// Calls a deployment's claim service for the user of an ``RainAccount/AccountSession``.
 ///
-/// `{claim}/claim/initiate` and `{claim}/claim/verify`; the service has no versions, and its refusals no numbers.
+/// The calls are `{claim}/claim/initiate` and `{claim}/claim/verify`. The service has no version numbers, and its refusals have no error
+/// codes.
 public struct ClaimService: NodeClaiming {
     private let base: ServiceURL
     private let session: AccountSession
 
-    /// Nil where the deployment has none.
+    /// Returns nil if the deployment has no claim service.
     public init?(_ deployment: Deployment, session: AccountSession) {
         guard let claim = deployment.claim else { return nil }
         base = claim
         self.session = session
     }
 
-    /// What a board can hold: firmware reads each reply into 3072 bytes with a NUL behind it.
+    /// The largest reply that a board can hold. Firmware reads each reply into 3072 bytes, the last of which is a NUL.
     public static let maximumReplyBytes = 3071
 
     public func initiateClaim(_ board: [UInt8]) async throws(AccountError) -> ClaimInvitation {
         let (json, reply) = try await call("claim/initiate", board)
         let node = json["node_id"]?.string ?? ""
-        // Firmware keeps the id in 64 bytes; it becomes a topic and a certificate's name.
+        // Firmware keeps the id in 64 bytes. It uses the id as a topic and as the name in the certificate.
         guard (1...63).contains(node.utf8.count), node.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw unusable("without a node id that a board could have")
         }
@@ -47,13 +48,13 @@ public struct ClaimService: NodeClaiming {
         return reply
     }
 
-    /// The reply as JSON and as it came.
+    /// Returns the reply as JSON, and its bytes unchanged.
     private func call(_ path: String, _ body: [UInt8]) async throws(AccountError) -> (JSONValue, [UInt8]) {
         let words: JSONValue
         do throws(JSONError) {
             words = try JSONValue(parsing: body, limits: JSONLimits(maximumBytes: Self.maximumReplyBytes))
         } catch {
-            throw AccountError(.invalidInput, message: "what the board says is no JSON (\(error)); it was not sent")
+            throw AccountError(.invalidInput, message: "the board's message is not JSON (\(error)); it was not sent")
         }
         var request = RainMakerCall(.post, path, body: words).request(below: base.text + "/")
         request.body = body
@@ -62,11 +63,11 @@ public struct ClaimService: NodeClaiming {
             (try RainMakerReply.value(response, from: host), response.body)
         }
         guard reply.count <= Self.maximumReplyBytes else {
-            // No other answer is to be expected, so it counts as a refusal.
+            // The service would give the same answer again, so this counts as a refusal.
             throw AccountError(
                 .rejected,
                 message:
-                    "the claim service at \(base.authority) answered with \(reply.count) bytes, and a board holds "
+                    "the claim service at \(base.authority) answered with \(reply.count) bytes, but a board holds at most "
                     + "\(Self.maximumReplyBytes)")
         }
         return (json, reply)
@@ -77,24 +78,24 @@ public struct ClaimService: NodeClaiming {
     }
 }
 
-/// The claim service's side of giving a board its certificate: what an onboarding needs of it, and nothing else.
+/// The calls to a claim service that onboarding needs to get a board its certificate.
 ///
-/// Board and service talk JSON that the client relays as it is. Both calls may be made again: the same board gets the same id.
-/// Every call throws ``RainAccount/AccountError``.
+/// Board and service exchange JSON, which the client forwards unchanged. Both calls may be repeated: the same board gets the same id. Every
+/// call throws ``RainAccount/AccountError``.
 public protocol NodeClaiming: Sendable {
-    /// Hands in what the board says of itself (`mac_addr`, `platform`).
+    /// Sends the board's description of itself (`mac_addr`, `platform`).
     func initiateClaim(_ board: [UInt8]) async throws(AccountError) -> ClaimInvitation
 
-    /// Hands in the board's request for a certificate (`csr`).
-    /// - Returns: the service's reply, for the board: a JSON object with the certificate.
+    /// Sends the board's certificate request (`csr`).
+    /// - Returns: the service's reply for the board: a JSON object with the certificate.
     func verifyClaim(_ request: [UInt8]) async throws(AccountError) -> [UInt8]
 }
 
-/// The service's word that a board may be claimed.
+/// The service's answer that a board may be claimed.
 public struct ClaimInvitation: Sendable, Equatable {
     /// The id that the board will have.
     public var node: NodeID
-    /// The reply itself, for the board.
+    /// The unchanged reply, to be sent to the board.
     public var reply: [UInt8]
 
     public init(node: NodeID, reply: [UInt8]) {

@@ -2,40 +2,41 @@
 import RainAccount
 import RainCore
 
-/// The cloud's side of tying a node to the signed-in user: what an onboarding needs of the cloud, and nothing else.
+/// The cloud calls that onboarding needs to map a node to the signed-in user.
 ///
-/// Every call throws ``AccountError``; one that could not reach the cloud may simply be made again.
+/// Every call throws ``AccountError``. A call that could not reach the cloud may be repeated.
 public protocol NodeMapping: Sendable {
-    /// Whether a mapping by secret that is confirmed shows that the node has reported the secret, which it can on its network only. True
-    /// by default; false for a cloud that takes the user's word.
+    /// Whether a confirmed mapping by secret proves that the node reported the secret, which it can do only while it is online. True by
+    /// default; false for a cloud that confirms the user's request without asking the node.
     var confirmsReports: Bool { get }
 
-    /// Signs in to the cloud, where it has a session of its own beside the identity provider's. Does nothing by default.
+    /// Signs in to the cloud, if the cloud has a session of its own beside the identity provider's. Does nothing by default.
     func beginSession() async throws(AccountError)
 
-    /// Ends that session when nothing more is asked. Does nothing by default, and where none was begun.
+    /// Ends the session of ``beginSession()``. Call it after the last request. Does nothing by default, or if no session was begun.
     func endSession() async throws(AccountError)
 
-    /// The user's half of a mapping by secret. The cloud confirms it once the node has reported the same secret.
+    /// Sends the user's half of a mapping by secret. The cloud confirms the mapping when the node has reported the same secret.
     func addMapping(node: NodeID, secret: MappingSecret, notes: MappingNotes) async throws(AccountError) -> RequestID
 
-    /// How far a request for a mapping has come. Ask again while it is `requested` or a word that is not known.
-    /// - Parameter request: what ``addMapping(node:secret:notes:)`` returned.
+    /// Returns the state of a mapping request. Ask again while it is `requested` or unknown.
+    /// - Parameter request: the id that ``addMapping(node:secret:notes:)`` returned.
     func mappingStatus(_ request: RequestID) async throws(AccountError) -> MappingStatus
 
-    /// A challenge for a node to sign, good for `lifetime`.
+    /// Returns a challenge for a node to sign. It is valid for `lifetime`.
     func initiateChallenge(lifetime: Duration) async throws(AccountError) -> MappingChallenge
 
-    /// Hands in a node's signature over a challenge. On return the mapping is final.
+    /// Sends a node's signature over a challenge. When this call returns, the mapping is final.
     func verifyChallenge(
         _ request: RequestID, node: NodeID, signature: [UInt8], notes: MappingNotes
     ) async throws(AccountError)
 
-    /// Whether the cloud has a connection to a node of the user's, and since when: the only word on a board that no longer answers and
-    /// whose mapping the cloud confirms without it. Nil where the cloud has no such knowledge, as by default.
+    /// Returns whether one of the user's nodes is connected to the cloud, and since when. It is the only evidence for a board that no
+    /// longer answers, if the cloud confirms mappings without the board. Nil (the default) if the cloud does not know.
     func connectivity(of node: NodeID) async throws(AccountError) -> Node.Connectivity?
 
-    /// The MQTT broker that nodes of this cloud connect to: `host`, or `host:port`. Nil where the cloud does not say, as by default.
+    /// Returns the MQTT broker that nodes of this cloud connect to, as `host` or `host:port`. Nil (the default) if the cloud does not name
+    /// one.
     func brokerHost() async throws(AccountError) -> String?
 }
 
@@ -47,20 +48,20 @@ extension NodeMapping {
     public func brokerHost() async throws(AccountError) -> String? { nil }
 }
 
-/// How far a mapping request has come.
+/// The state of a mapping request.
 public enum MappingStatus: Sendable, Hashable {
-    /// `requested`: not decided yet. `confirmed`: the node is the user's. `timedOut`: the node did not report in time, so the request
+    /// `requested`: not decided yet. `confirmed`: the node belongs to the user. `timedOut`: the node did not report in time, so the request
     /// is void. `discarded`: the node reported another user or secret.
     case requested, confirmed, timedOut, discarded
-    /// A word this version does not know.
+    /// A state that this version does not know.
     case other(String)
 }
 
-/// A challenge and the request it belongs to.
+/// A challenge, and the request that it belongs to.
 public struct MappingChallenge: Sendable {
-    /// What ``NodeMapping/verifyChallenge(_:node:signature:notes:)`` is given with the signature.
+    /// The id to pass to ``NodeMapping/verifyChallenge(_:node:signature:notes:)`` with the signature.
     public var request: RequestID
-    /// What the node signs: the UTF-8 bytes of the cloud's text.
+    /// The bytes that the node signs: the cloud's text in UTF-8.
     public var challenge: [UInt8]
 
     public init(request: RequestID, challenge: [UInt8]) {
@@ -69,11 +70,11 @@ public struct MappingChallenge: Sendable {
     }
 }
 
-/// What the user wants remembered with a node.
+/// The tags and metadata that the user wants to store with a node.
 public struct MappingNotes: Sendable, Equatable {
-    /// `key:value` each.
+    /// Tags, each of the form `key:value`.
     public var tags: [String]
-    /// One JSON object as text, or nil.
+    /// A JSON object as text, or nil.
     public var metadata: String?
 
     public init(tags: [String] = [], metadata: String? = nil) {

@@ -33,14 +33,14 @@ extension RainMakerCloud: NodeMapping {
         }
     }
 
-    /// Unties a node from the user. The node itself is not told.
+    /// Removes a node from the user's account. The cloud does not notify the node.
     public func removeMapping(node: NodeID) async throws(AccountError) {
         let body: JSONValue = ["node_id": .string(node.rawValue), "operation": "remove"]
         _ = try await call(RainMakerCall(.put, "user/nodes/mapping", body: body))
     }
 
     public func initiateChallenge(lifetime: Duration) async throws(AccountError) -> MappingChallenge {
-        // The service's description does not say the unit; every client sends 360 and means six minutes.
+        // The service's description does not give the unit. Every client sends 360 and means six minutes.
         let body: JSONValue = ["timeout": .integer(lifetime.components.seconds)]
         let reply = try await call(RainMakerCall(.post, "user/nodes/mapping/initiate", body: body))
         guard let request = reply["request_id"]?.string, !request.isEmpty else {
@@ -63,7 +63,7 @@ extension RainMakerCloud: NodeMapping {
         do {
             _ = try await self.call(call)
         } catch {
-            // The answer to an earlier call was lost on its way; this is the same one again.
+            // This call repeats an earlier one whose answer was lost.
             guard error.serverCode == Self.alreadyConfirmed else { throw error }
         }
     }
@@ -74,7 +74,7 @@ extension RainMakerCloud: NodeMapping {
 
     public func brokerHost() async throws(AccountError) -> String? { try await mqttHost() }
 
-    /// "Mapping request is already confirmed."
+    /// The error code for "Mapping request is already confirmed."
     private static let alreadyConfirmed = 103_033
 
     private func members(_ notes: MappingNotes) throws(AccountError) -> [JSONValue.Member] {
@@ -86,7 +86,7 @@ extension RainMakerCloud: NodeMapping {
 }
 
 extension MappingNotes {
-    /// The metadata as JSON; nil where there are none.
+    /// Returns the metadata as JSON, or nil if there is no metadata.
     func metadataObject() throws(AccountError) -> JSONValue? {
         guard let text = metadata else { return nil }
         guard let object = try? JSONValue(parsing: Array(text.utf8)), object.members != nil else {

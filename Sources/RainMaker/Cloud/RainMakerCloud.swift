@@ -3,49 +3,49 @@ import RainAccount
 import RainHTTP
 import RainJSON
 
-/// The RainMaker cloud beyond sign-in, in the name of the user whom an ``RainAccount/AccountSession`` has signed in.
+/// Calls the RainMaker cloud, except for sign-in, for the user of an ``RainAccount/AccountSession``.
 ///
-/// Every call throws ``RainAccount/AccountError`` and takes at most some ten seconds; a call whose token was rejected renews the
-/// session and is made once more.
+/// Every call throws ``RainAccount/AccountError`` and takes at most about ten seconds. If the cloud rejects the token, the call renews the
+/// session and is sent once more.
 public struct RainMakerCloud: Sendable {
     private let service: RainMakerService
     private let session: AccountSession
 
-    /// - Parameter session: one at the same deployment; another's tokens are refused before anything is sent.
+    /// - Parameter session: a session at the same deployment. Tokens of another deployment are refused before anything is sent.
     public init(_ deployment: Deployment, session: AccountSession, http: any HTTPClient) {
         service = RainMakerService(deployment, http: http)
         self.session = session
     }
 
-    /// In the user's name.
+    /// Sends a call as the signed-in user.
     @discardableResult
     func call(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
         try await service.call(call, in: session)
     }
 
-    /// The same, with the cloud's own time.
+    /// Sends a call as the signed-in user, and returns the time of the cloud's clock too.
     func datedCall(_ call: RainMakerCall) async throws(AccountError) -> (reply: JSONValue, date: UnixTime?) {
         try await service.datedCall(call, in: session)
     }
 
-    /// In the user's name, with the size of the answer in bytes.
+    /// Sends a call as the signed-in user, and returns the size of the answer in bytes too.
     func measuredCall(_ call: RainMakerCall) async throws(AccountError) -> (reply: JSONValue, bytes: Int) {
         try await service.measuredCall(call, in: session)
     }
 
-    /// In the user's name, for the calls that answer with a list: 200, or 207 where some of what was asked for has failed.
+    /// Sends a call whose answer is a list, as the signed-in user. The status is 200, or 207 if a part of the request failed.
     func listCall(_ call: RainMakerCall) async throws(AccountError) -> [JSONValue] {
         try await service.listCall(call, in: session)
     }
 
-    /// In nobody's.
+    /// Sends a call without authentication.
     func callAnonymously(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
         try await service.call(call)
     }
 
     var deployment: Deployment { service.deployment }
 
-    /// Whether a name is that of the signed-in user. Names are e-mail addresses or telephone numbers, so their case does not matter.
+    /// Returns whether this is the signed-in user's name. Names are e-mail addresses or telephone numbers, so their case does not matter.
     func isOwn(_ userName: String) async -> Bool {
         let own: String
         do throws(AccountError) { own = try await session.userName() } catch { return false }
@@ -57,19 +57,19 @@ public struct RainMakerCloud: Sendable {
     }
 }
 
-/// Where nodes of a deployment find it, as their flash has it.
+/// The hosts that a deployment's nodes connect to, as their flash stores them.
 public struct NodeHosts: Sendable, Equatable {
-    /// The broker, without a port.
+    /// The MQTT broker, without a port.
     public var mqtt: String
-    /// The provider of credentials for the cloud's other services; nil where there is none.
+    /// The host that provides credentials for the cloud's other services, or nil if there is none.
     public var credentials: String?
 }
 
 extension RainMakerCloud {
-    /// The host that nodes of this deployment talk MQTT to. Needs no sign-in.
+    /// Returns the MQTT host of this deployment's nodes. Needs no sign-in.
     public func mqttHost() async throws(AccountError) -> String { try await nodeHosts().mqtt }
 
-    /// The hosts that nodes of this deployment talk to. Needs no sign-in.
+    /// Returns the hosts that this deployment's nodes connect to. Needs no sign-in.
     public func nodeHosts() async throws(AccountError) -> NodeHosts {
         var call = RainMakerCall(.get, "mqtt_host")
         call.isVersioned = false
@@ -80,13 +80,13 @@ extension RainMakerCloud {
     }
 }
 
-/// How much of a list that comes in pages is taken: whoever answers in the cloud's place may hand out another page for ever.
+/// Limits how much of a paged list is read. A server that is not the cloud could answer with pages for ever.
 struct ListBound {
-    /// What is kept whole has a lower bound: in memory it is some ten times as large.
+    /// The limit in bytes for a list that is kept as a whole. In memory it takes about ten times as much.
     static let wholeBytes = 16 << 20
     private static let maximumPages = 1000
     private static let maximumEntries = 100_000
-    /// Of the service's own it is an id.
+    /// The limit in bytes for a page token. The service's own tokens are ids.
     private static let maximumToken = 1024
 
     private let what: String
@@ -95,8 +95,8 @@ struct ListBound {
     private var tokens: Set<String> = []
 
     /// - Parameters:
-    ///   - what: is listed, for messages.
-    ///   - bytes: of all answers together.
+    ///   - what: the listed things, for messages.
+    ///   - bytes: the limit for all answers together.
     init(of what: String = "nodes", bytes: Int = 64 << 20) {
         self.what = what
         self.bytes = bytes
@@ -117,12 +117,12 @@ struct ListBound {
         try count(more)
     }
 
-    /// - Parameter token: where the next page begins.
+    /// - Parameter token: the start of the next page.
     mutating func count(next token: String) throws(AccountError) {
         guard token.utf8.count <= Self.maximumToken else {
             throw endless("a page's token has \(token.utf8.count) bytes")
         }
-        guard tokens.insert(token).inserted else { throw endless("a page comes again") }
+        guard tokens.insert(token).inserted else { throw endless("a page is repeated") }
         guard tokens.count < Self.maximumPages else { throw endless("it has more than \(Self.maximumPages) pages") }
     }
 

@@ -3,8 +3,8 @@ import RainAccount
 import RainHTTP
 import RainJSON
 
-/// The REST interface of one deployment: sends a call and reads the answer. Every call throws ``AccountError`` and takes at most
-/// some ten seconds.
+/// The REST interface of one deployment: sends a call and reads the answer. Every call throws ``AccountError`` and takes at most about ten
+/// seconds.
 struct RainMakerService: Sendable {
     let deployment: Deployment
     let http: any HTTPClient
@@ -14,7 +14,7 @@ struct RainMakerService: Sendable {
         self.http = http
     }
 
-    /// In nobody's name.
+    /// Sends a call without authentication.
     @discardableResult
     func call(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
         do throws(AccountError) {
@@ -24,13 +24,13 @@ struct RainMakerService: Sendable {
         }
     }
 
-    /// In the name of the session's user. A call whose token was rejected renews the session and is made once more.
+    /// Sends a call as the session's user. If the server rejects the token, the call renews the session and is sent once more.
     @discardableResult
     func call(_ call: RainMakerCall, in session: AccountSession) async throws(AccountError) -> JSONValue {
         try await measuredCall(call, in: session).reply
     }
 
-    /// The same, with the size of the answer in bytes.
+    /// Sends a call as the session's user, and returns the size of the answer in bytes too.
     func measuredCall(
         _ call: RainMakerCall, in session: AccountSession
     ) async throws(AccountError) -> (reply: JSONValue, bytes: Int) {
@@ -42,7 +42,7 @@ struct RainMakerService: Sendable {
         }
     }
 
-    /// The same, for an answer that is a list.
+    /// Sends a call whose answer is a list, as the session's user.
     func listCall(
         _ call: RainMakerCall, in session: AccountSession
     ) async throws(AccountError) -> [JSONValue] {
@@ -52,7 +52,7 @@ struct RainMakerService: Sendable {
         }
     }
 
-    /// The same, with the time at which the server says it answered.
+    /// Sends a call as the session's user, and returns the server's time of the answer too.
     func datedCall(
         _ call: RainMakerCall, in session: AccountSession
     ) async throws(AccountError) -> (reply: JSONValue, date: UnixTime?) {
@@ -62,8 +62,8 @@ struct RainMakerService: Sendable {
         }
     }
 
-    /// Without a session.
-    /// - Parameter authorize: puts a proof on the request that is sent.
+    /// Sends a call without a session.
+    /// - Parameter authorize: adds a proof to the request that is sent.
     func send(
         _ call: RainMakerCall, _ authorize: (inout HTTPRequest) -> Void = { _ in }
     ) async throws(AccountError) -> JSONValue {
@@ -76,7 +76,7 @@ struct RainMakerService: Sendable {
         }
     }
 
-    /// Makes a call, and makes it by its first name where the deployment does not have it by today's.
+    /// Sends a call, and sends it again under its first name if the deployment does not have the current name.
     private func byEitherName<Answer>(
         _ call: RainMakerCall, _ make: (RainMakerCall) async throws(AccountError) -> Answer
     ) async throws(AccountError) -> Answer {
@@ -84,12 +84,12 @@ struct RainMakerService: Sendable {
         do throws(AccountError) { return try await make(call) } catch { refusal = error }
         guard let first = call.firstVersion, refusal.saysNoSuchCall else { throw refusal }
         do throws(AccountError) { return try await make(first) } catch {
-            // A deployment without either is described by its answer to today's name.
+            // If the deployment has neither name, its answer to the current name describes it best.
             throw error.saysNoSuchCall ? refusal : error
         }
     }
 
-    /// For an answer that lacks a member, or has one of the wrong type.
+    /// Returns the error for an answer that lacks a member, or has a member of the wrong type.
     /// - Parameter reply: the object that the member belongs to, if `member` is its name.
     func incomplete(_ member: String, in reply: JSONValue? = nil) -> AccountError {
         let what =
@@ -101,28 +101,34 @@ struct RainMakerService: Sendable {
         return AccountError(
             .malformedAnswer,
             message:
-                "\(deployment.base.authority) answered with JSON that is not the RainMaker cloud's, as it \(what): the base URL is "
-                + "another service's, or something on the way answered in its place")
+                "\(deployment.base.authority) answered with JSON that is not from a RainMaker cloud: it \(what). The base URL belongs to "
+                + "another service, or a proxy or gateway on the way answered instead")
     }
 }
 
 extension AccountError {
-    /// Whether the deployment does not have the call: by the cloud's own number, as web servers say it, or as Amazon's API Gateway does.
+    /// Whether the deployment does not have the call. Evidence is the cloud's own number, a web server's status, or the answer of Amazon's
+    /// API Gateway.
     var saysNoSuchCall: Bool {
         guard serverCode == nil else { return serverCode == 100_003 }
         if status == 403 { return serverMessage?.lowercased() == "missing authentication token" }
         return [404, 405, 501].contains(status)
     }
 
-    /// A 401 to a call that had no session: it says nothing of one.
+    /// Returns the error for a failed call that had no session. A 401 to such a call does not mean that a session has ended.
     fileprivate func withoutSession(at host: String) -> AccountError {
         var error = self
         // Every RainMaker cloud has the calls that need no session.
         if isFromGateway, serverCode == nil, let status = self.status, [404, 405, 501].contains(status) {
             error.code = .invalidConfiguration
             error.message =
-                "\(host) has no RainMaker API at this base URL, or something on the way answers in its place (HTTP \(status)); check the "
-                + "base URL"
+                "\(host) has no RainMaker API at this base URL, or a proxy or gateway on the way answers instead (HTTP \(status)); "
+                + "check the base URL"
+            return error
+        }
+        // Nobody is signed in who could lack a right.
+        if code == .forbidden, !isFromGateway, serverCode.map({ [403, 100_004].contains($0) }) ?? true {
+            error.message = "\(host) does not allow this request; ask the operator of the deployment"
             return error
         }
         guard code == .expired, serverCode == nil else { return self }
@@ -130,7 +136,7 @@ extension AccountError {
         if isFromGateway {
             error.code = .serverFault
             error.message =
-                "something on the way to \(host) wants a sign-in of its own\(status); try again later, and check the base URL"
+                "a proxy or gateway on the way to \(host) asks for its own sign-in\(status); try again later, and check the base URL"
         } else {
             error.code = .signInFailed
             error.message = "\(host) does not accept this user name, password or code\(status)"
@@ -139,20 +145,20 @@ extension AccountError {
     }
 }
 
-/// One call of RainMaker's REST interface, before it has a host and a user.
+/// One call of RainMaker's REST interface, without its host and user.
 struct RainMakerCall: Sendable {
     var method: HTTPRequest.Method
-    /// Below `v1/`, its segments escaped where they need it.
+    /// The path below `v1/`. Segments are already percent-encoded.
     var path: String
     var query: [(name: String, value: String)]
     var body: JSONValue?
-    /// The two calls that exist beside the versions, `apiversions` and `mqtt_host`, have no `v1/`.
+    /// Whether the path begins with `v1/`. Only `apiversions` and `mqtt_host` are outside it.
     var isVersioned = true
 
-    /// The time that one call to the cloud may take.
+    /// The time limit of one call to the cloud.
     static let deadline = Duration.seconds(10)
     var deadline = Self.deadline
-    /// Is told how many bytes of the body have been sent.
+    /// Called with the number of bytes of the body that have been sent.
     var uploadProgress: (@Sendable (Int) -> Void)?
 
     init(
@@ -165,8 +171,8 @@ struct RainMakerCall: Sendable {
         self.body = body
     }
 
-    /// The same call by the name that it had at first. Deployments may have only that (ESP32-C3 book, "Account Login": `POST /v1/login`,
-    /// `GET /v1/user`). Nil for a call that has had one name only.
+    /// Returns the same call with its first name, or nil for a call that has had one name only. Some deployments have only the first names
+    /// (ESP32-C3 book, "Account Login": `POST /v1/login`, `GET /v1/user`).
     var firstVersion: RainMakerCall? {
         guard Self.renamed.contains(path) else { return nil }
         var call = self
@@ -195,24 +201,28 @@ struct RainMakerCall: Sendable {
         return request
     }
 
-    /// A page of nodes with all details is some hundred kilobytes.
+    /// A page of nodes with all details has some hundred kilobytes.
     private static let maximumResponseBytes = 4 << 20
 }
 
-/// Reads what the cloud, or a proxy or gateway in front of it, answered.
+/// Reads an answer of the cloud, or of a proxy or gateway in front of it.
 ///
-/// A failure comes in one of several shapes: `{status:"failure",error_code,description}` from the service, without the code or as
-/// `{message}` from the gateway before it, `{error}` from OAuth endpoints, HTML from a proxy. `error_code` is a number or digits in
-/// a string, and a failure can come with status 200.
+/// A failure has one of several forms:
+/// - `{status:"failure",error_code,description}` from the service,
+/// - the same without the code, or `{message}`, from the gateway in front of it,
+/// - `{error}` from OAuth endpoints,
+/// - HTML from a proxy.
+///
+/// `error_code` is a number, or digits in a string. A failure can have status 200.
 enum RainMakerReply {
-    /// The answer of a call that succeeded: an object.
+    /// Returns the answer of a call that succeeded: an object.
     static func value(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
         let json = try anyValue(response, from: host)
         guard json.array == nil else { throw notAsExpected(response, from: host) }
         return json
     }
 
-    /// The same, of the few calls that answer with a list.
+    /// Returns the answer of one of the few calls that answer with a list.
     static func list(_ response: HTTPResponse, from host: String) throws(AccountError) -> [JSONValue] {
         guard let list = try anyValue(response, from: host).array else { throw notAsExpected(response, from: host) }
         return list
@@ -222,8 +232,8 @@ enum RainMakerReply {
         AccountError(
             .malformedAnswer,
             message:
-                "\(host) answered with JSON that is not the RainMaker cloud's: the base URL is another service's, or something on the way "
-                + "answered in its place",
+                "\(host) answered with JSON that is not from a RainMaker cloud. The base URL belongs to another service, or "
+                + "a proxy or gateway on the way answered instead",
             status: response.status)
     }
 
@@ -239,7 +249,7 @@ enum RainMakerReply {
 
     private static func read(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
         if let error = AccountError(interference: response, from: host) { throw error }
-        if 300..<400 ~= response.status { throw redirect(response.status, from: host) }
+        if 300..<400 ~= response.status { throw redirect(response, from: host) }
         let json: JSONValue
         do throws(JSONError) {
             json = try JSONValue(parsing: response.body, limits: JSONLimits(maximumBytes: 4 << 20))
@@ -255,11 +265,13 @@ enum RainMakerReply {
         return json
     }
 
-    /// The service sends none; whatever stands before it decides nothing.
-    private static func redirect(_ status: Int, from host: String) -> AccountError {
+    /// Returns the error for a redirect. The service sends none, and a redirect from a server in front of it decides nothing.
+    private static func redirect(_ response: HTTPResponse, from host: String) -> AccountError {
+        let status = response.status
         let code = AccountError.Code(status: status, isForTokens: false)
         var error = AccountError(
-            code, message: code.sentence(host: host, status: status, name: nil), status: status)
+            code, message: code.sentence(host: host, status: status, name: nil, address: response.newAddress),
+            status: status)
         error.isFromGateway = true
         return error
     }
@@ -267,11 +279,11 @@ enum RainMakerReply {
     private static func failure(_ json: JSONValue, status: Int, from host: String) -> AccountError {
         let serverCode = json["error_code"].flatMap(LenientInteger.init).map { Int($0.value) }
         let words = serverWords(json)
-        // The cloud's own number counts first: a wrong password is 400/101009 and an ended session 400/101017, neither is a 401.
+        // The cloud's own number has priority over the status. A wrong password is 400 with 101009, an ended session is 400 with 101017.
         let meaning = serverCode.flatMap { RainMakerErrorCode.meaning(of: $0, status: status) }
         let code = meaning?.code ?? code(status)
-        // The claim service's refusals have no number either, and the envelope. Another framework's envelope is the service's own word too:
-        // what stands before a service does not read its requests.
+        // The claim service's refusals have no number, but they have the envelope. The envelope of a web framework also comes from the
+        // service, because a gateway in front of it does not read its requests.
         let isFromGateway =
             serverCode == nil && json["status"]?.string != "failure" && !isFromService(json, status: status)
         let sentence = sentence(
@@ -281,16 +293,21 @@ enum RainMakerReply {
             status: status)
         error.serverCause = json["error"]?.string.map(presentable)
         error.isFromGateway = isFromGateway
+        if isFromGateway, error.saysNoSuchCall {
+            error.message =
+                "\(host) does not offer this (HTTP \(status)): the deployment does not have this call, or something on the way answers in its "
+                + "place; check the base URL"
+        }
         return error
     }
 
-    /// Whether a web framework's envelope says that the service read the request: 422 (RFC 9110, section 15.5.21), `detail` as of FastAPI,
-    /// Django and RFC 9457, or `errors`.
+    /// Returns whether a web framework's envelope shows that the service read the request. Evidence is status 422 (RFC 9110, section
+    /// 15.5.21), `detail` as in FastAPI, Django and RFC 9457, or `errors`.
     private static func isFromService(_ json: JSONValue, status: Int) -> Bool {
         400..<500 ~= status && (status == 422 || json["detail"] != nil || json["errors"] != nil)
     }
 
-    /// What is left to go by where the cloud gave no number, or one that nobody has documented.
+    /// Maps the HTTP status, if the cloud gave no number or an undocumented one.
     private static func code(_ status: Int) -> AccountError.Code {
         switch status {
         case 401: .expired
@@ -301,7 +318,7 @@ enum RainMakerReply {
         }
     }
 
-    /// - Parameter number: the cloud's, where it gave one: nobody has documented it, so it is named.
+    /// - Parameter number: the cloud's error number, if it gave one. It is undocumented, so the message includes it.
     private static func sentence(
         _ code: AccountError.Code, host: String, status: Int, number: Int?, isFromGateway: Bool
     ) -> String {
@@ -313,11 +330,11 @@ enum RainMakerReply {
         case .forbidden where !isFromGateway: "the signed-in user may not do this\(named)"
         case .forbidden, .rejected:
             if isFromGateway {
-                "something on the way to \(host) refused the request (\(answer)); try again later, and check the base URL"
+                "a proxy or gateway on the way to \(host) refused the request (\(answer)); try again later, and check the base URL"
             } else {
                 "\(host) refused the request (\(answer))"
             }
-        case .serverFault: "\(host) has a fault of its own (\(answer)); try again later"
+        case .serverFault: "\(host) has an internal fault (\(answer)); try again later"
         default: "\(host) refused the request (\(answer))"
         }
     }

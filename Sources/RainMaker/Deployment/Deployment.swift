@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
 
-/// One installation of the RainMaker cloud: where its services are. All of it is configuration, none of it logic.
+/// One installation of the RainMaker cloud: the addresses of its services. It holds configuration only, no logic.
 public struct Deployment: Sendable, Equatable {
-    /// What a person calls it; also the name under which its session is stored.
+    /// The name that the user sees, and under which the deployment's session is stored.
     public var name: String
-    /// The bare base: `v1/` is added here, and one that was given is taken off.
+    /// The base URL without `v1/`, which each call adds. The initializer removes `/v1` from the end.
     public var base: ServiceURL
-    /// The service that claims boards; nil where there is none.
+    /// The service that claims boards, or nil if there is none.
     public var claim: ServiceURL?
-    /// Where browsers sign in and codes become tokens; nil where there is only the password.
+    /// The server where browsers sign in and codes are exchanged for tokens, or nil if sign-in is by password only.
     public var authorization: ServiceURL?
-    /// This client's id at ``authorization``.
+    /// The client id of this program at ``authorization``.
     public var clientID: String?
-    /// How browsers sign in there.
+    /// The paths, scope and redirects for sign-in by browser.
     public var webSignIn: WebSignIn
-    /// A PEM file of authorities to trust instead of the system's.
+    /// The path of a PEM file with certificate authorities, which replace those of the system.
     public var certificateAuthorities: String?
 
     public init(
@@ -33,7 +33,7 @@ public struct Deployment: Sendable, Equatable {
         self.webSignIn = webSignIn
     }
 
-    /// What a stored session is bound to: where its tokens may be sent.
+    /// The addresses to which the tokens of a stored session may be sent. The session is bound to them.
     package var sessionContext: [String: String] { ["base_url": base.text, "claim_url": claim?.text ?? ""] }
 
     private static func url(_ text: String?) throws(AccountError) -> ServiceURL? {
@@ -43,7 +43,7 @@ public struct Deployment: Sendable, Equatable {
 
     // MARK: Espressif's own
 
-    // Hosts and client ids as in Espressif's public apps and command-line client (esp-rainmaker-cli 1.14.1).
+    // The hosts and client ids are those of Espressif's public apps and command-line client (esp-rainmaker-cli 1.14.1).
     /// Espressif's public cloud.
     public static let global = builtIn(
         "global", base: "https://api.rainmaker.espressif.com", claim: "https://esp-claiming.rainmaker.espressif.com",
@@ -53,7 +53,7 @@ public struct Deployment: Sendable, Equatable {
     public static let china = builtIn(
         "china", base: "https://api2.rainmaker.espressif.com.cn", claim: "https://claiming.rainmaker.espressif.com.cn",
         authorization: "https://api2.rainmaker.espressif.com.cn", clientID: "6m3FgmvJSt4g6pDrHgfpYj",
-        // The one relay that is registered there has no https. What it passes on is of no use without our code verifier.
+        // The only relay that is registered there has no https. What it forwards is of no use without our code verifier.
         webSignIn: .builtIn(
             authorizePath: "/authorize", tokenPath: "/token", scope: [],
             relay: "http://login.rainmaker.espressif.com.cn/welcome.html"))
@@ -72,27 +72,27 @@ public struct Deployment: Sendable, Equatable {
     }
 }
 
-/// How browsers sign in at one deployment: paths, scope, and where its sign-in page may send them afterwards.
+/// How browsers sign in at one deployment: the paths, the scope, and the addresses to which the sign-in page may redirect.
 public struct WebSignIn: Sendable, Equatable {
-    /// Below the authorization URL.
+    /// The path of the sign-in page, below the authorization URL.
     public var authorizePath: String
-    /// Where codes become tokens, below the authorization URL.
+    /// The path that exchanges codes for tokens, below the authorization URL.
     public var tokenPath: String
-    /// What a sign-in asks for; empty leaves it to the deployment.
+    /// The scope that a sign-in requests. If it is empty, the deployment decides.
     public var scope: [String]
-    /// The page that sends the browser on to `http://localhost:N/`, N being in the state (`port:N`); nil where there is none.
+    /// The page that redirects the browser to `http://localhost:N/`, or nil if there is none. The state contains N as `port:N`.
     public var relay: String?
-    /// Whether the relay lets a random part stand behind the port, and hands the whole state on.
+    /// Whether the relay accepts a random part after the port, and forwards the whole state.
     public var relayTakesExtendedState: Bool
     /// The path that is registered for the loopback addresses.
     public var loopbackPath: String
-    /// The registered redirect URI with a scheme of its own; nil where there is none.
+    /// The registered redirect URI with an application's own scheme, or nil if there is none.
     public var schemeRedirect: String?
 
-    /// What the hosted pages of Amazon Cognito, which RainMaker's deployments use, offer to sign-in clients.
+    /// The scope that the hosted pages of Amazon Cognito offer to sign-in clients. RainMaker's deployments use these pages.
     public static let cognitoScope = ["aws.cognito.signin.user.admin", "email", "openid", "phone", "profile"]
 
-    /// - Throws: `invalidConfiguration` for a path without `/` in front and for a redirect URI that is none.
+    /// - Throws: `invalidConfiguration` for a path that does not begin with `/`, or an invalid redirect URI.
     public init(
         authorizePath: String = "/oauth2/authorize", tokenPath: String = "/oauth2/token",
         scope: [String] = Self.cognitoScope, relay: String? = nil, relayTakesExtendedState: Bool = false,
@@ -102,7 +102,7 @@ public struct WebSignIn: Sendable, Equatable {
             guard path.hasPrefix("/"),
                 path.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"?#\"<>\\".utf8.contains($0) })
             else {
-                throw AccountError(.invalidConfiguration, message: "\"\(path)\" is not a path: it begins with /")
+                throw AccountError(.invalidConfiguration, message: "\"\(path)\" is not a path: a path begins with /")
             }
         }
         if let relay { _ = try redirectURI(relay) }
@@ -111,7 +111,7 @@ public struct WebSignIn: Sendable, Equatable {
                 throw AccountError(
                     .invalidConfiguration,
                     message:
-                        "\"\(schemeRedirect)\" has no scheme of an application's own, such as com.example.app:/callback"
+                        "\"\(schemeRedirect)\" has no private scheme, such as com.example.app:/callback"
                 )
             }
         }
@@ -124,7 +124,7 @@ public struct WebSignIn: Sendable, Equatable {
         self.schemeRedirect = schemeRedirect
     }
 
-    /// Everything as it usually is, the redirect being to a loopback address.
+    /// The usual settings: a redirect to a loopback address.
     public static let standard = builtIn()
 
     static func builtIn(
@@ -140,22 +140,22 @@ public struct WebSignIn: Sendable, Equatable {
 }
 
 extension Deployment {
-    /// The sign-in page, for one of the identity providers behind it, or for the person to choose there.
+    /// Returns the sign-in page, for one of the identity providers behind it, or for the user to choose there.
     ///
-    /// - Parameter identityProvider: `github`, `google` and `apple` are known by these names; any other goes to the deployment as
-    ///   it is.
-    /// - Throws: `invalidConfiguration` if the deployment has no sign-in page, or we have no client id there.
+    /// - Parameter identityProvider: the names `github`, `google` and `apple` are known. Any other name is sent to the deployment
+    ///   unchanged.
+    /// - Throws: `invalidConfiguration` if the deployment has no sign-in page, or no client id is configured for it.
     public func signInPage(identityProvider: String? = nil) throws(AccountError) -> AuthorizationServer {
         guard let authorization, let clientID, !clientID.isEmpty else {
             throw AccountError(
                 .invalidConfiguration,
                 message:
-                    "the deployment \(name) has no sign-in page for browsers, or no client id for us is known there")
+                    "the deployment \(name) has no sign-in page for browsers, or no client id is configured for it")
         }
         var server = AuthorizationServer(
             authorizeURL: authorization.text + webSignIn.authorizePath,
             tokenURL: authorization.text + webSignIn.tokenPath, clientID: clientID, scope: webSignIn.scope)
-        // Only OpenID Connect knows a nonce; the id token must repeat one that was sent.
+        // Only OpenID Connect defines a nonce. The ID token must repeat a nonce that was sent.
         server.usesNonce = webSignIn.scope.contains("openid")
         if let identityProvider {
             server.parameters = [("identity_provider", Self.cloudsName(of: identityProvider))]
@@ -163,7 +163,7 @@ extension Deployment {
         return server
     }
 
-    /// As the RainMaker apps name them to the sign-in page.
+    /// Returns the name that the RainMaker apps send to the sign-in page.
     private static func cloudsName(of identityProvider: String) -> String {
         switch identityProvider.lowercased() {
         case "github": "GitHub"

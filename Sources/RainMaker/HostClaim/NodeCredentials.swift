@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 
-/// What a claimed board knows itself by in its cloud: all that its factory partition has to hold.
+/// The identity of a claimed board in its cloud: the content of its factory partition.
 ///
-/// Where a board cannot claim itself, whoever is at its cable claims in its place and writes this into its flash. Source of the names and
-/// forms: `esp_rmaker_factory.c`, `esp_rmaker_client_data.c` and the official client's `claim.py`.
+/// If a board cannot claim itself, the machine at its cable claims for it and writes these credentials into its flash. The names and
+/// formats come from `esp_rmaker_factory.c`, `esp_rmaker_client_data.c` and the official client's `claim.py`.
 public struct NodeCredentials: Sendable {
-    /// The id that the claim service has given it.
+    /// The id that the claim service has assigned.
     public var node: NodeID
-    /// PEM.
+    /// The certificate in PEM.
     public var certificate: String
-    /// PEM.
+    /// The private key in PEM.
     public var key: Secret
-    /// The broker, without a port.
+    /// The MQTT broker, without a port.
     public var mqttHost: String
-    /// Where the board gets credentials for the cloud's other services; nil where the cloud has none.
+    /// The host that gives the board credentials for the cloud's other services; nil if there is none.
     public var credentialsHost: String?
-    /// 64 bytes, from which firmware derives its proof of possession.
+    /// 64 random bytes, from which firmware derives its proof of possession.
     public var random: Secret
 
     public init(
@@ -30,11 +30,11 @@ public struct NodeCredentials: Sendable {
         self.random = random
     }
 
-    /// How many bytes firmware takes from ``random``.
+    /// The number of bytes that firmware reads from ``random``.
     public static let randomBytes = 64
 
-    /// The rows of which ESP-IDF's `nvs_partition_gen` makes the image of the partition. Every value becomes a blob, as
-    /// `nvs_get_blob` wants it.
+    /// The rows from which ESP-IDF's `nvs_partition_gen` makes the image of the partition. Every value becomes a blob, because firmware
+    /// reads it with `nvs_get_blob`.
     public var partitionRows: Secret {
         var rows = ["key,type,encoding,value", "rmaker_creds,namespace,,"]
         func add(_ key: String, _ value: [UInt8]) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The partition table of an ESP chip, as it lies in its flash.
+/// The partition table of an ESP chip, in the format of its flash.
 ///
-/// Source: ESP-IDF's `esp_flash_partitions.h`: rows of 32 bytes (`AA 50`, type, subtype, offset, size, a label of 16 bytes, flags), then a
-/// row `EB EB` with an MD5 checksum, then bytes FF.
+/// Source: ESP-IDF's `esp_flash_partitions.h`. The table has rows of 32 bytes: `AA 50`, type, subtype, offset, size, a label of 16 bytes,
+/// flags. Then a row `EB EB` with an MD5 checksum follows, and bytes FF.
 public struct PartitionTable: Sendable, Equatable {
-    /// One part of the flash.
+    /// One partition of the flash.
     public struct Partition: Sendable, Equatable {
         /// Its name.
         public var label: String
         /// 0 for applications, 1 for data.
         public var type: UInt8
-        /// What kind of data or application: 2 for key-value pairs.
+        /// The kind of data or application: 2 for key-value pairs.
         public var subtype: UInt8
-        /// Where it begins in the flash, in bytes.
+        /// The offset in the flash, in bytes.
         public var offset: UInt32
         /// Its length in bytes.
         public var size: UInt32
@@ -30,15 +30,15 @@ public struct PartitionTable: Sendable, Equatable {
         public var isKeyValue: Bool { type == 1 && subtype == 2 }
     }
 
-    /// In the order of the table.
+    /// The partitions, in the order of the table.
     public var partitions: [Partition]
 
-    /// Where ESP-IDF puts the table unless it is told otherwise.
+    /// The offset at which ESP-IDF puts the table by default.
     public static let defaultOffset: UInt32 = 0x8000
-    /// How many bytes are kept for it.
+    /// The number of bytes that are reserved for the table.
     public static let length = 0xC00
 
-    /// Reads a table; nil for bytes that hold none, such as erased flash or one that is encrypted.
+    /// Reads a table. Returns nil for bytes without a table, such as erased or encrypted flash.
     public init?(_ bytes: [UInt8]) {
         partitions = []
         var rest = bytes.prefix(Self.length)[...]
@@ -57,9 +57,9 @@ public struct PartitionTable: Sendable, Equatable {
         if partitions.isEmpty { return nil }
     }
 
-    /// The partition where firmware of RainMaker looks for its credentials (`CONFIG_ESP_RMAKER_FACTORY_PARTITION_NAME`).
+    /// The name of the partition with RainMaker's credentials (`CONFIG_ESP_RMAKER_FACTORY_PARTITION_NAME`).
     public static let factoryLabel = "fctry"
 
-    /// That partition; nil where the table has none that could hold them.
+    /// The partition for the credentials; nil if no partition can hold them.
     public var factory: Partition? { partitions.first { $0.label == Self.factoryLabel && $0.isKeyValue } }
 }

@@ -4,12 +4,11 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// A user's account at a RainMaker deployment: everything that can be done with it beside signing in and out, which is
-/// ``AccountSession``'s.
+/// Manages a user's account at a RainMaker deployment. Signing in and out belongs to ``AccountSession``.
 ///
-/// What needs no sign-in (signing up, resetting a password) does not touch the session. Every call throws ``AccountError`` and
-/// takes at most some ten seconds. What breaks a rule that is known here (``AccountError/Code-swift.struct/weakPassword`` and its
-/// neighbours) is refused before anything is sent; a refusal by the cloud has its number and words as well.
+/// Calls that need no sign-in (signing up, resetting a password) do not touch the session. Every call throws ``AccountError`` and takes at
+/// most about ten seconds. Input that breaks a known rule is refused before anything is sent
+/// (``AccountError/Code-swift.struct/weakPassword`` and similar codes). A refusal by the cloud also has the cloud's number and message.
 ///
 /// ```swift
 /// let account = RainMakerAccount(.global, session: session, http: client)
@@ -20,23 +19,23 @@ import RainJSON
 public struct RainMakerAccount: Sendable {
     let service: RainMakerService
     let identity: RainMakerIdentity
-    /// Whose account it is. Signing in and out is done with it.
+    /// The session of the account's user. Use it to sign in and out.
     public let session: AccountSession
 
-    /// - Parameter session: one at the same deployment; another's tokens are refused before anything is sent.
+    /// - Parameter session: a session at the same deployment. Tokens of another deployment are refused before anything is sent.
     public init(_ deployment: Deployment, session: AccountSession, http: any HTTPClient) {
         service = RainMakerService(deployment, http: http)
         identity = RainMakerIdentity(deployment, http: http)
         self.session = session
     }
 
-    /// In the signed-in user's name.
+    /// Sends a call as the signed-in user.
     @discardableResult
     func call(_ call: RainMakerCall) async throws(AccountError) -> JSONValue {
         try await service.call(call, in: session)
     }
 
-    /// Has a one-time code sent to the user, to sign in by ``SignInCredentials/oneTimeCode(_:code:)`` without a password.
+    /// Asks the cloud to send the user a one-time code, for sign-in without a password by ``SignInCredentials/oneTimeCode(_:code:)``.
     public func requestOneTimeCode(for user: String) async throws(AccountError) -> SignInChallenge {
         try await identity.requestOneTimeCode(user: user)
     }
@@ -50,25 +49,33 @@ public struct RainMakerAccount: Sendable {
 }
 
 extension RainMakerAccount {
-    /// Creates an account that has to be confirmed: the cloud sends a code of six digits to the user.
+    /// Creates an account, which then needs to be confirmed. The cloud sends a code of six digits to the user.
     /// - Parameters:
     ///   - user: an e-mail address, or a telephone number with `+` and the country code.
     ///   - locale: the language of the message, such as `en`.
-    /// - Throws: `accountExists` if somebody has it, `weakPassword` and `invalidUserName` before anything is sent.
+    /// - Throws: `accountExists` if the user name is taken, `weakPassword` and `invalidUserName` before anything is sent.
     public func signUp(_ user: String, password: Secret, locale: String? = nil) async throws(AccountError) {
         try RainMakerInput.check(userName: user)
         try RainMakerInput.check(newPassword: password)
         let body: JSONValue = ["user_name": .string(user), "password": .string(password.revealString())]
-        try await service.call(RainMakerCall(.post, "user2", query: Self.query(locale: locale), body: body))
+        do throws(AccountError) {
+            try await service.call(RainMakerCall(.post, "user2", query: Self.query(locale: locale), body: body))
+        } catch {
+            guard error.code == .forbidden, !error.isFromGateway else { throw error }
+            var error = error
+            error.message =
+                "\(service.deployment.base.authority) does not let this user name sign up; ask the operator of the deployment"
+            throw error
+        }
     }
 
-    /// Has the code sent anew: to the cloud that is the sign-up once more, with the same password.
+    /// Asks the cloud to send the code again. For the cloud this is a second sign-up with the same password.
     public func resendSignUpCode(_ user: String, password: Secret, locale: String? = nil) async throws(AccountError) {
         try await signUp(user, password: password, locale: locale)
     }
 
-    /// Confirms a new account with the code that was sent.
-    /// - Parameter tags: what the account is marked with from the start, each `key:value`.
+    /// Confirms a new account with the code that the cloud sent.
+    /// - Parameter tags: the first tags of the account, each of the form `key:value`.
     /// - Throws: `wrongCode`, `codeExpired`, `alreadyVerified`.
     public func confirmSignUp(_ user: String, code: Secret, tags: [String] = []) async throws(AccountError) {
         try RainMakerInput.check(userName: user)
@@ -83,7 +90,7 @@ extension RainMakerAccount {
 }
 
 extension RainMakerAccount {
-    /// Has a code sent to a user who forgot the password.
+    /// Asks the cloud to send a code to a user who forgot the password.
     /// - Throws: `unknownUser`.
     public func requestPasswordReset(_ user: String, locale: String? = nil) async throws(AccountError) {
         try RainMakerInput.check(userName: user)
@@ -92,7 +99,7 @@ extension RainMakerAccount {
                 .put, "forgotpassword2", query: Self.query(locale: locale), body: ["user_name": .string(user)]))
     }
 
-    /// Sets a new password with the code that was sent. Sessions that exist go on.
+    /// Sets a new password with the code that the cloud sent. Existing sessions continue.
     /// - Throws: `wrongCode`, `codeExpired`, and `weakPassword` before anything is sent.
     public func resetPassword(_ user: String, to newPassword: Secret, code: Secret) async throws(AccountError) {
         try RainMakerInput.check(userName: user)
@@ -105,8 +112,8 @@ extension RainMakerAccount {
         try await service.call(RainMakerCall(.put, "forgotpassword2", body: body))
     }
 
-    /// Changes the signed-in user's password. The cloud ends all of the user's sessions with that, so the one here is dropped:
-    /// sign in again.
+    /// Changes the signed-in user's password. The cloud then ends all of the user's sessions, so this session is deleted too: sign in
+    /// again.
     /// - Throws: `invalidCredentials` if `password` is not the current one, and `weakPassword` before anything is sent.
     public func changePassword(from password: Secret, to newPassword: Secret) async throws(AccountError) {
         guard !password.isEmpty else {
@@ -123,8 +130,8 @@ extension RainMakerAccount {
 }
 
 extension RainMakerAccount {
-    /// Everything that the cloud says about the signed-in user.
-    /// - Parameter customData: whether to ask for the custom data, too, which may be some hundred kilobytes.
+    /// Returns everything that the cloud knows about the signed-in user.
+    /// - Parameter customData: whether to ask for the custom data too, which may have some hundred kilobytes.
     public func user(customData: Bool = false) async throws(AccountError) -> RainMakerUser {
         let query = customData ? [(name: "custom_data", value: "true")] : []
         guard let user = RainMakerUser(try await call(RainMakerCall(.get, "user2", query: query))) else {
@@ -133,8 +140,8 @@ extension RainMakerAccount {
         return user
     }
 
-    /// Makes one change after the other, as the cloud takes them. All are checked before the first is sent; when the cloud refuses
-    /// one, those before it have been made.
+    /// Sends the changes one after the other. All are checked before the first is sent. If the cloud refuses one, the changes before it
+    /// remain.
     public func update(_ changes: [Change]) async throws(AccountError) {
         for change in changes { try change.check() }
         for change in changes { try await call(RainMakerCall(.put, "user2", body: change.body)) }
@@ -142,23 +149,23 @@ extension RainMakerAccount {
 }
 
 extension RainMakerAccount {
-    /// One thing about the signed-in user that can be changed (``RainMakerAccount/update(_:)``).
+    /// One change to the signed-in user, for ``RainMakerAccount/update(_:)``.
     public enum Change: Sendable {
-        /// 1 to 256 characters.
+        /// The user's name: 1 to 256 characters.
         case name(String)
-        /// `+`, country code and number; the cloud sends a code there. Throws `phoneNumberInUse`.
+        /// The telephone number: `+`, country code and number. The cloud sends a code there. Throws `phoneNumberInUse`.
         case phoneNumber(String)
         /// Confirms the telephone number with the code that was sent to it.
         case phoneCode(Secret)
-        /// Each `key:value`.
+        /// Adds tags, each of the form `key:value`.
         case addTags([String])
-        /// Each `key:value`, as it was added.
+        /// Removes tags, each in the form `key:value` in which it was added.
         case removeTags([String])
-        /// Confirms tags that the deployment lets a user have with a code only.
+        /// Confirms tags that the deployment adds only with a code.
         case tagsCode(Secret)
-        /// The language in which the cloud writes to the user, such as `en-us`; `no_locale` takes it away.
+        /// The language of the cloud's messages to the user, such as `en-us`. The value `no_locale` removes it.
         case locale(String)
-        /// Whether signing in takes a one-time code after the password. The cloud lets some users change it only.
+        /// Whether sign-in needs a one-time code after the password. The cloud allows this change to some users only.
         case secondStep(Bool)
     }
 }
@@ -170,7 +177,7 @@ extension RainMakerAccount.Change {
         case .phoneNumber(let number): try RainMakerInput.check(phoneNumber: number)
         case .phoneCode(let code), .tagsCode(let code): try RainMakerInput.check(code: code)
         case .addTags(let tags), .removeTags(let tags):
-            guard !tags.isEmpty else { throw AccountError(.invalidTag, message: "no tag was given") }
+            guard !tags.isEmpty else { throw AccountError(.invalidTag, message: "there is no tag") }
             try RainMakerInput.check(tags: tags)
         case .locale(let locale): try RainMakerInput.check(locale: locale)
         case .secondStep: break
@@ -191,37 +198,37 @@ extension RainMakerAccount.Change {
     }
 }
 
-/// Everything that the RainMaker cloud says about a user. What is not set is nil or empty.
+/// Everything that the RainMaker cloud knows about a user. A missing value is nil or empty.
 public struct RainMakerUser: Sendable, Equatable {
-    /// What other providers have too: id, names, addresses.
+    /// The data that other providers have too: id, names, addresses.
     public var common: UserInfo
-    /// Where the user's picture is (`picture_url`), unchecked; it is never fetched here.
+    /// The URL of the user's picture (`picture_url`), unchecked. This program never fetches it.
     public var pictureURL: String?
-    /// Whether the user is one of the deployment's administrators (`admin`); false if nothing is said. Nothing here is decided by it.
+    /// Whether the user is one of the deployment's administrators (`admin`); false if the cloud does not say. For display only.
     public var isAdministrator: Bool
-    /// Whether the user is one of its super administrators (`super_admin`); false if nothing is said. Nothing here is decided by it.
+    /// Whether the user is one of its super administrators (`super_admin`); false if the cloud does not say. For display only.
     public var isSuperAdministrator: Bool
     /// The user's roles, in the deployment's own terms (`user_roles`).
     public var roles: [String]
-    /// `key:value`, set by the user.
+    /// The tags that the user set, each of the form `key:value`.
     public var tags: [String]
-    /// `key:value`, set by the deployment's administrators.
+    /// The tags that the deployment's administrators set, each of the form `key:value`.
     public var administratorTags: [String]
-    /// How much of what the user may have, in the deployment's own terms.
+    /// The user's quotas, in the deployment's own terms.
     public var quota: JSONValue?
-    /// Values that applications keep with the account; nil unless they were asked for.
+    /// Values that applications store with the account; nil unless they were requested.
     public var customData: RainMakerCustomData?
-    /// Whether the account is a guest's: without a name and a password, and good until ``guestExpires``.
+    /// Whether this is a guest's account, which has no name and no password and ends at ``guestExpires``.
     public var isGuest: Bool
-    /// When a guest's account ends.
+    /// The time when a guest's account ends.
     public var guestExpires: UnixTime?
 
-    /// What boards are told to map themselves to; ``common`` has it too.
+    /// The user id that boards send to map themselves. ``common`` has it too.
     public var userID: UserID { common.userID }
-    /// What the user signs in with: an e-mail address or a telephone number.
+    /// The name with which the user signs in: an e-mail address or a telephone number.
     public var userName: String { common.userName }
 
-    /// Nil without a user id.
+    /// Returns nil without a user id.
     init?(_ reply: JSONValue) {
         guard let common = UserInfo(rainMaker: reply) else { return nil }
         let texts = { (name: String) in (reply[name]?.array ?? []).compactMap(\.string) }
@@ -240,10 +247,10 @@ public struct RainMakerUser: Sendable, Equatable {
 }
 
 extension RainMakerAccount {
-    /// The service takes up to 399 KB of custom data.
+    /// The maximum size of custom data: the service accepts up to 399 KB.
     private static let maximumBytes = 399 << 10
 
-    /// All values that applications keep with the signed-in user's account.
+    /// Returns all values that applications store with the signed-in user's account.
     public func customData() async throws(AccountError) -> RainMakerCustomData {
         guard let data = RainMakerCustomData(try await call(RainMakerCall(.get, "user/custom_data"))) else {
             throw service.incomplete("an object")
@@ -251,10 +258,10 @@ extension RainMakerAccount {
         return data
     }
 
-    /// Keeps a value under its key. Other keys stay as they are.
+    /// Stores a value under its key. Other keys do not change.
     ///
-    /// The cloud merges: of an object, the members that are not named stay as they were, and one that is `null` goes. Anything else takes
-    /// the place of what was there. To replace an object whole, remove its key first (``removeCustomData(_:)``).
+    /// The cloud merges objects: members that are not named do not change, and a member that is `null` is removed. Any other value replaces
+    /// the old one. To replace a whole object, remove its key first (``removeCustomData(_:)``).
     public func setCustomData(_ entry: RainMakerCustomData.Entry) async throws(AccountError) {
         try Self.check(key: entry.key)
         var members: [JSONValue.Member] = [.init("value", entry.value ?? .null)]
@@ -266,7 +273,7 @@ extension RainMakerAccount {
         try await call(RainMakerCall(.put, "user/custom_data", body: body))
     }
 
-    /// Removes a key with its value. One that is not there is no error.
+    /// Removes a key with its value. A missing key is not an error.
     public func removeCustomData(_ key: String) async throws(AccountError) {
         try Self.check(key: key)
         try await call(RainMakerCall(.put, "user/custom_data", body: .object([.init(key, .null)])))
@@ -277,15 +284,15 @@ extension RainMakerAccount {
     }
 }
 
-/// Values of applications that the cloud keeps with an account, each under a key.
+/// Values that applications store with an account, each under a key.
 public struct RainMakerCustomData: Sendable, Equatable {
-    /// One value and its key.
+    /// A value and its key.
     public struct Entry: Sendable, Equatable {
         /// The name that the application chose for the value.
         public var key: String
-        /// Any JSON; nil where a key has no value.
+        /// The value: any JSON, or nil for a key without a value.
         public var value: JSONValue?
-        /// Who else may see it, in the deployment's own terms.
+        /// Permissions of others to see the value, in the deployment's own terms.
         public var permissions: [JSONValue]
 
         public init(key: String, value: JSONValue?, permissions: [JSONValue] = []) {
@@ -295,13 +302,13 @@ public struct RainMakerCustomData: Sendable, Equatable {
         }
     }
 
-    /// In the order in which the cloud gave them.
+    /// The entries, in the cloud's order.
     public var entries: [Entry]
 
-    /// The entry under a key; nil if there is none, and the last of several.
+    /// Returns the entry under a key, or nil if there is none. If a key occurs more than once, the last entry counts.
     public subscript(key: String) -> Entry? { entries.last { $0.key == key } }
 
-    /// `{"<key>": {"value": …, "perms": […]}}`; nil for anything but an object.
+    /// Reads `{"<key>": {"value": …, "perms": […]}}`. Returns nil for anything but an object.
     init?(_ json: JSONValue) {
         guard let members = json.members else { return nil }
         entries = members.map { member in
@@ -313,17 +320,31 @@ public struct RainMakerCustomData: Sendable, Equatable {
 }
 
 extension RainMakerAccount {
-    /// Begins to turn the signed-in guest into an account with a name: the cloud sends a code there.
+    /// Begins to turn the signed-in guest into an account with a name. The cloud sends a code to the new user name.
     /// - Parameter user: an e-mail address.
     public func requestGuestConversion(to user: String) async throws(AccountError) {
         try RainMakerInput.check(userName: user)
-        try await call(RainMakerCall(.post, "user/guest/conversion/initiate", body: ["user_name": .string(user)]))
+        try await convert(RainMakerCall(.post, "user/guest/conversion/initiate", body: ["user_name": .string(user)]))
     }
 
-    /// Turns the guest into that account, nodes and data included, and signs in to it.
+    /// The cloud refuses users who are not guests as it refuses users without a right.
+    private func convert(_ request: RainMakerCall) async throws(AccountError) {
+        do throws(AccountError) {
+            try await call(request)
+        } catch {
+            guard error.code == .forbidden, !error.isFromGateway, let own = try? await user(), !own.isGuest else {
+                throw error
+            }
+            var error = error
+            error.message = "\(presentable(own.userName)) is not a guest, and only a guest can become an account"
+            throw error
+        }
+    }
+
+    /// Turns the guest into that account, with its nodes and data, and signs in to it.
     ///
-    /// If signing in fails the guest is converted nevertheless, and the password will do later.
-    /// - Parameter other: the session to sign in, where it is not to take the place of the guest's.
+    /// If the sign-in fails, the guest is converted anyway, and the password works later.
+    /// - Parameter other: the session to sign in, instead of the guest's session.
     public func confirmGuestConversion(
         to user: String, password: Secret, code: Secret, signingIn other: AccountSession? = nil
     ) async throws(AccountError) -> UserInfo {
@@ -334,7 +355,7 @@ extension RainMakerAccount {
             "user_name": .string(user), "verification_code": .string(code.revealString()),
             "password": .string(password.revealString()),
         ]
-        try await call(RainMakerCall(.post, "user/guest/conversion/verify", body: body))
+        try await convert(RainMakerCall(.post, "user/guest/conversion/verify", body: body))
         do throws(AccountError) {
             return try await (other ?? session).signIn(.password(user: user, password: password))
         } catch {
@@ -346,11 +367,11 @@ extension RainMakerAccount {
 }
 
 extension RainMakerAccount {
-    /// What has come of a request to delete the account.
+    /// The result of a request to delete the account.
     public enum DeletionStep: Sendable {
-        /// The cloud has sent a code: ``confirmDeletion(code:)`` with it deletes the account.
+        /// The cloud has sent a code. Call ``confirmDeletion(code:)`` with it to delete the account.
         case codeSent
-        /// A guest's account, which needs no code, is gone, and the session here with it.
+        /// The account was a guest's and is deleted, and so is this session. A guest needs no code.
         case deleted
     }
 
@@ -358,7 +379,7 @@ extension RainMakerAccount {
     /// - Parameter locale: the language of the message with the code.
     public func requestDeletion(locale: String? = nil) async throws(AccountError) -> DeletionStep {
         let query = [(name: "request", value: "true")] + (try Self.query(locale: locale))
-        // The cloud's answer is the same for both.
+        // The cloud's answer is the same for guests and other users.
         let own = try await user()
         try await call(RainMakerCall(.delete, "user2", query: query))
         guard own.isGuest else { return .codeSent }
@@ -366,8 +387,8 @@ extension RainMakerAccount {
         return .deleted
     }
 
-    /// Deletes the account for good; the session here is gone with it.
-    /// - Throws: `wrongCode`, `limitReached` after too many of those, `invalidInput` if the deletion was not asked for.
+    /// Deletes the account permanently, and this session with it.
+    /// - Throws: `wrongCode`, `limitReached` after too many wrong codes, `invalidInput` if the deletion was not requested.
     public func confirmDeletion(code: Secret) async throws(AccountError) {
         try RainMakerInput.check(code: code)
         let user = try await session.userID()
@@ -377,21 +398,21 @@ extension RainMakerAccount {
     }
 }
 
-/// A version of the interface that a deployment speaks, and what it says about it.
+/// A version of the interface that a deployment supports, and its description.
 public struct RainMakerVersion: Sendable, Equatable {
-    /// Such as `v1`.
+    /// The version's name, such as `v1`.
     public var name: String
-    /// Which build of the service speaks it (`build_info`); nil where the deployment does not say.
+    /// The build of the service (`build_info`), or nil if the deployment does not say.
     public var build: String?
-    /// The operator's words about the version, for people; nil where there are none.
+    /// The operator's notes about the version, for people; nil if there are none.
     public var releaseNotes: String?
 }
 
 extension RainMakerAccount {
-    /// The one version that is spoken here.
+    /// The only version that this client supports.
     public static let spokenVersion = "v1"
 
-    /// The versions of the interface that the deployment speaks. Needs no sign-in.
+    /// Returns the versions of the interface that the deployment supports. Needs no sign-in.
     public func versions() async throws(AccountError) -> [RainMakerVersion] {
         var call = RainMakerCall(.get, "apiversions")
         call.isVersioned = false
@@ -407,7 +428,7 @@ extension RainMakerAccount {
         }
     }
 
-    /// The same, if the version that is spoken here is among them.
+    /// Returns the same list, after checking that it contains the version of this client.
     /// - Throws: `unsupported`.
     public func supportedVersions() async throws(AccountError) -> [RainMakerVersion] {
         let versions = try await versions()
@@ -415,8 +436,8 @@ extension RainMakerAccount {
             let spoken = versions.isEmpty ? "none" : versions.map { presentable($0.name) }.joined(separator: ", ")
             throw AccountError(
                 .unsupported,
-                message: "\(service.deployment.base.authority) speaks \(spoken), not \(Self.spokenVersion); "
-                    + "a newer version of this program may")
+                message: "\(service.deployment.base.authority) supports \(spoken), not \(Self.spokenVersion); "
+                    + "a newer version of this program may work")
         }
         return versions
     }

@@ -5,16 +5,15 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// Sign-in at the RainMaker cloud: by password, by one-time code, by what a browser brought back, or as a guest. Each way in has a
-/// file of its own beside this one.
+/// Signs users in at the RainMaker cloud: by password, by one-time code, by browser, or as a guest.
 public struct RainMakerIdentity: IdentityProvider {
     public let name = "rainmaker"
     public let title = "RainMaker"
     let service: RainMakerService
     let clock: any WallClock
 
-    /// The sign-in of one deployment. Nothing is sent.
-    /// - Parameter clock: says when tokens came.
+    /// Creates the sign-in of one deployment. Sends nothing.
+    /// - Parameter clock: gives the time at which tokens arrive.
     public init(_ deployment: Deployment, http: any HTTPClient, clock: any WallClock = SystemWallClock()) {
         service = RainMakerService(deployment, http: http)
         self.clock = clock
@@ -51,7 +50,7 @@ public struct RainMakerIdentity: IdentityProvider {
         do throws(AccountError) {
             let body: JSONValue = ["refreshtoken": .string(refresh.revealString())]
             let reply = try await service.send(RainMakerCall(.post, "login2", body: body))
-            // The cloud sends no new refresh token, and a deployment that rotates them does: the old one is kept else.
+            // The cloud sends no new refresh token, but a deployment that rotates them does. Without a new one, the old one is kept.
             return try self.tokens(
                 reply, refresh: try secret(reply, "refreshtoken") ?? refresh,
                 identity: try secret(reply, "idtoken") ?? tokens.identity)
@@ -60,8 +59,9 @@ public struct RainMakerIdentity: IdentityProvider {
         }
     }
 
-    /// Refresh token refused, log-in failed, logged out elsewhere, user gone: what the official apps sign out for too. Only the
-    /// service itself can say so: a gateway or a proxy on the way (no `error_code`, or 5xx) cannot.
+    /// Whether the error ends the session: refresh token refused, log-in failed, logged out elsewhere, user deleted. The official apps sign
+    /// out for these errors too. Only the service itself can report them. An answer without `error_code`, or a 5xx, comes from a gateway or
+    /// proxy and does not count.
     private static func endsSession(_ error: AccountError) -> Bool {
         guard let code = error.serverCode, let status = error.status, 400..<500 ~= status else { return false }
         return [101_016, 101_017, 100_047, 101_025, 119_006].contains(code)
@@ -70,7 +70,7 @@ public struct RainMakerIdentity: IdentityProvider {
     @discardableResult
     public func signOut(_ tokens: Tokens, everywhere: Bool) async throws(AccountError) -> SignOutReport {
         let query = [(name: "logout_all", value: everywhere ? "true" : "false")]
-        // The refresh token in the body is what gets revoked; without it only the access token would be.
+        // The cloud revokes the refresh token in the body. Without it, the cloud would revoke only the access token.
         let body = tokens.refresh.map { JSONValue.object([.init("refreshtoken", .string($0.revealString()))]) }
         do throws(AccountError) {
             _ = try await call(RainMakerCall(.post, "logout2", query: query, body: body), with: tokens)
@@ -81,7 +81,7 @@ public struct RainMakerIdentity: IdentityProvider {
         }
     }
 
-    /// The bare access token, without `Bearer`.
+    /// Adds the access token without `Bearer`.
     public func authorize(_ request: inout HTTPRequest, with tokens: Tokens) {
         request.headers.append(HTTPHeader("Authorization", tokens.access.revealString()))
     }
@@ -92,7 +92,7 @@ public struct RainMakerIdentity: IdentityProvider {
         try await service.send(call) { authorize(&$0, with: tokens) }
     }
 
-    /// The access, id and refresh token that a finished sign-in brings.
+    /// Returns the access, ID and refresh token of a completed sign-in.
     func tokens(ofSignIn reply: JSONValue) throws(AccountError) -> Tokens {
         guard let refresh = try secret(reply, "refreshtoken"), let identity = try secret(reply, "idtoken") else {
             throw service.incomplete("refreshtoken or idtoken")
@@ -120,14 +120,14 @@ public struct RainMakerIdentity: IdentityProvider {
 }
 
 extension RainMakerIdentity {
-    /// `login2` with a password. Where a second step is switched on, the answer is not tokens but a session for it.
+    /// Signs in by `login2` with a password. If a second step is switched on, the answer has no tokens but a session for that step.
     func signIn(user: String, password: Secret) async throws(AccountError) -> Tokens {
         let body: JSONValue = ["user_name": .string(user), "password": .string(password.revealString())]
         let reply = try await service.call(RainMakerCall(.post, "login2", body: body))
         if reply["accesstoken"] == nil, let session = try secret(reply, "session") {
             var error = AccountError(
                 .secondStepRequired,
-                message: "the password is right, and the one-time code that was sent is wanted too")
+                message: "the password is right, but the one-time code that was sent is needed too")
             error.challenge = SignInChallenge(userName: user, session: session)
             throw error
         }
@@ -136,7 +136,7 @@ extension RainMakerIdentity {
 }
 
 extension RainMakerIdentity {
-    /// `login2` with a user name alone: has a code sent to the user.
+    /// Asks the cloud to send a code to the user: `login2` with only a user name.
     func requestOneTimeCode(user: String) async throws(AccountError) -> SignInChallenge {
         let reply: JSONValue
         do throws(AccountError) {
@@ -148,22 +148,34 @@ extension RainMakerIdentity {
         return SignInChallenge(userName: user, session: session)
     }
 
-    /// `login2` with the code, after either first step.
+    /// Sends the code by `login2`, after either first step.
     func answer(_ challenge: SignInChallenge, code: Secret) async throws(AccountError) -> Tokens {
         try RainMakerInput.check(code: code)
         let body: JSONValue = [
             "user_name": .string(challenge.userName), "verification_code": .string(code.revealString()),
             "session": .string(challenge.session.revealString()),
         ]
-        return try tokens(ofSignIn: try await service.call(RainMakerCall(.post, "login2", body: body)))
+        let reply: JSONValue
+        do throws(AccountError) {
+            reply = try await service.call(RainMakerCall(.post, "login2", body: body))
+        } catch {
+            guard error.serverCode == 101_016 else { throw error }
+            // The cloud says this of a wrong password too. Of a code it has another number, so here it is the session of the sign-in.
+            var error = error
+            error.code = .challengeExpired
+            error.message =
+                "the sign-in no longer waits for a code: it is too old, or was ended by a right or by several wrong codes; begin again"
+            throw error
+        }
+        return try tokens(ofSignIn: reply)
     }
 }
 
 extension RainMakerIdentity {
-    /// Redeems what a browser brought back from the sign-in page. From then on the session is like any other: it is renewed by
-    /// `login2`.
+    /// Exchanges the code that a browser brought back from the sign-in page. From then on the session is like any other: `login2` renews
+    /// it.
     ///
-    /// - Throws: `invalidGrant` for a code that is used up or not ours, `untrustedAnswer` for tokens that are not for this sign-in.
+    /// - Throws: `invalidGrant` for a code that was used before or is not ours, `untrustedAnswer` for tokens that are not for this sign-in.
     func redeem(
         code: Secret, redirectURI: String, codeVerifier: Secret?, nonce: String?
     ) async throws(AccountError) -> Tokens {
@@ -172,8 +184,8 @@ extension RainMakerIdentity {
             code, redirectURI: redirectURI, codeVerifier: codeVerifier.flatMap(CodeVerifier.init))
         let response = try await TokenEndpoint(url: server.tokenURL, client: server.client, http: service.http).redeem(
             request)
-        // It came from the token endpoint over TLS, which stands in for its signature (OpenID Connect Core 1.0, section 3.1.3.7, rule 6),
-        // and its end is left alone: nothing is decided by this token later, and the clock here may be wrong.
+        // The token came from the token endpoint over TLS, which replaces a check of its signature (OpenID Connect Core 1.0, section
+        // 3.1.3.7, rule 6). Its expiry is not checked: nothing depends on this token later, and the local clock may be wrong.
         if let identity = response.identityToken {
             try IdentityTokenCheck(clientID: server.clientID, issuer: server.issuer, nonce: nonce).check(identity)
         }
@@ -181,14 +193,14 @@ extension RainMakerIdentity {
         var tokens = Tokens(
             jsonWebToken: response.accessToken, refresh: response.refreshToken, identity: response.identityToken,
             received: clock.now)
-        // An access token that says nothing about itself: the answer it came in does.
+        // If the access token has no expiry of its own, the answer's `expires_in` counts.
         if tokens.expires == nil, let seconds = response.expiresIn { tokens.expires = tokens.received + seconds }
         return tokens
     }
 }
 
 extension RainMakerIdentity {
-    /// A new account without a name, where the deployment has guests. The cloud gives it a name.
+    /// Creates a new account without a name, if the deployment has guests. The cloud gives it a name.
     func signInAsGuest() async throws(AccountError) -> Tokens {
         try tokens(ofSignIn: try await service.call(RainMakerCall(.post, "user/guest")))
     }
@@ -217,7 +229,7 @@ extension RainMakerIdentity {
 }
 
 extension UserInfo {
-    /// What `user2` answers; nil without a user id.
+    /// Reads the answer of `user2`. Returns nil without a user id.
     init?(rainMaker reply: JSONValue) {
         guard let userID = reply["user_id"]?.string, !userID.isEmpty else { return nil }
         self.init(userID: UserID(userID), userName: reply["user_name"]?.string ?? reply["email"]?.string ?? userID)
@@ -230,8 +242,8 @@ extension UserInfo {
 }
 
 extension AccountSession {
-    /// A session at a RainMaker deployment, stored under the deployment's name and the account's.
-    /// - Parameter account: what the account is called in the store; nil where there is no other.
+    /// Creates a session at a RainMaker deployment. The store holds it under the names of the deployment and the account.
+    /// - Parameter account: the account's name in the store; nil if the deployment has only one.
     public static func rainMaker(
         _ deployment: Deployment, http: any HTTPClient, store: any CredentialStore, account: String? = nil,
         clock: any WallClock = SystemWallClock(), logger: Logger? = nil
@@ -241,7 +253,7 @@ extension AccountSession {
             timer: ContinuousClock())
     }
 
-    /// - Parameter timer: by which what takes too long is given up.
+    /// - Parameter timer: measures the time limits.
     package static func rainMaker(
         _ deployment: Deployment, http: any HTTPClient, store: any CredentialStore, account: String? = nil,
         clock: any WallClock = SystemWallClock(), logger: Logger? = nil, timer: any Clock<Duration>
@@ -255,8 +267,7 @@ extension AccountSession {
 }
 
 extension SavedSession {
-    /// A RainMaker session from its tokens alone, as another client has kept them: the tokens say whose it is and until when. Nothing is
-    /// sent.
+    /// Creates a RainMaker session from tokens that another client has stored. The tokens name the user and the expiry. Nothing is sent.
     ///
     /// - Throws: `storeUnreadable` if they do not name a user.
     public init(rainMakerAccess access: Secret, refresh: Secret?, identity: Secret?) throws(AccountError) {
@@ -265,14 +276,14 @@ extension SavedSession {
         }
         let claims = JSONWebToken.claims(of: access)
         let end = claims?["exp"]?.double
-        // It came when it was issued, which is hours ago perhaps: its end is the one that it states.
+        // The token arrived when it was issued, perhaps hours ago. Its expiry is the one that it contains.
         let tokens = Tokens(
             access: access, refresh: refresh, identity: identity,
             received: UnixTime(seconds: claims?["iat"]?.double ?? end ?? 0),
             expires: end.map { UnixTime(seconds: $0) })
         guard let user = RainMakerIdentity.user(claimedBy: tokens), !user.userID.rawValue.isEmpty else {
             throw AccountError(
-                .storeUnreadable, message: "the session's tokens do not say whose it is: sign in again",
+                .storeUnreadable, message: "the session's tokens do not name a user: sign in again",
                 remedies: [.signIn])
         }
         self.init(provider: "rainmaker", userID: user.userID, userName: user.userName, tokens: tokens)

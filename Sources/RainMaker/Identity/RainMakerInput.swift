@@ -2,10 +2,10 @@
 import RainAccount
 import RainCore
 
-/// The rules for what a person enters, as the RainMaker cloud has them. Checked here first: what breaks one is not sent.
+/// The RainMaker cloud's rules for user input. Input that breaks one is not sent.
 enum RainMakerInput {
     static let passwordRule =
-        "a password needs 8 to 256 characters, among them an upper case letter, a lower case letter and a digit, and no spaces"
+        "a password needs 8 to 256 characters, with an upper case letter, a lower case letter, a digit and no spaces"
     static let codeRule = "a code is six digits"
     static let phoneNumberRule = "a telephone number begins with + and the country code, such as +15550100"
     static let nameRule = "a name has 1 to 256 characters"
@@ -14,7 +14,8 @@ enum RainMakerInput {
         "a user name is an e-mail address, or a telephone number that begins with + and the country code"
     static let localeRule = "a locale is written like en or en-us"
 
-    /// What the user name is to sign up, or to turn a guest into. Signing in takes any: the cloud knows its own.
+    /// Checks the user name for a sign-up or for turning a guest into an account. Sign-in accepts any name, because the cloud knows its
+    /// users.
     static func check(userName: String) throws(AccountError) {
         if userName.hasPrefix("+") { return try check(phoneNumber: userName) }
         let parts = userName.split(separator: "@", omittingEmptySubsequences: false)
@@ -32,7 +33,7 @@ enum RainMakerInput {
         var hasSpace = false
         newPassword.reveal { bytes in
             for byte in bytes {
-                // The continuation bytes of UTF-8 are no characters of their own.
+                // The continuation bytes of UTF-8 are not characters of their own.
                 if byte & 0xC0 != 0x80 { characters += 1 }
                 switch byte {
                 case UInt8(ascii: "A")...UInt8(ascii: "Z"): hasUpper = true
@@ -55,7 +56,7 @@ enum RainMakerInput {
         guard isCode else { throw AccountError(.wrongCode, message: codeRule) }
     }
 
-    /// ITU-T E.164: up to 15 digits. A country code does not begin with 0.
+    /// Checks the number by ITU-T E.164: up to 15 digits. A country code does not begin with 0.
     static func check(phoneNumber: String) throws(AccountError) {
         let digits = phoneNumber.utf8.dropFirst()
         guard phoneNumber.hasPrefix("+"), 7...15 ~= digits.count, digits.first != UInt8(ascii: "0"),
@@ -76,7 +77,7 @@ enum RainMakerInput {
         }
     }
 
-    /// The form alone: which ones there are the cloud knows.
+    /// Checks only the form. The cloud knows which locales exist.
     static func check(locale: String?) throws(AccountError) {
         guard let locale, locale != "no_locale" else { return }
         let parts = locale.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
@@ -97,12 +98,12 @@ enum RainMakerInput {
 }
 
 extension RainMakerAccount {
-    /// Throws `weakPassword` for a new password that the cloud would not take. Nothing is sent.
+    /// Throws `weakPassword` for a new password that the cloud would not accept. Sends nothing.
     package static func check(newPassword: Secret) throws(AccountError) {
         try RainMakerInput.check(newPassword: newPassword)
     }
 
-    /// Throws `invalidUserName` or `invalidPhoneNumber` for what no user of the cloud is called. Nothing is sent.
+    /// Throws `invalidUserName` or `invalidPhoneNumber` for text that cannot be a user name of the cloud. Sends nothing.
     package static func check(userName: String) throws(AccountError) {
         try RainMakerInput.check(userName: userName)
     }

@@ -5,27 +5,27 @@ import RainCrypto
 import RainHTTP
 import RainJSON
 
-/// Credentials of AWS for a short time, with which the user's programs listen to some of the user's nodes.
+/// Short-lived AWS credentials, with which a program of the user can listen to some of the user's nodes.
 public struct AssumedRole: Sendable, Equatable {
     /// The id of the key.
     public var accessKey: String
-    /// The key, with which requests are signed.
+    /// The key that signs requests.
     public var secretKey: Secret
-    /// Goes with each request.
+    /// The token to send with each request.
     public var sessionToken: Secret
-    /// Where the broker is, such as `us-east-1`; nil where the cloud does not say.
+    /// The broker's region, such as `us-east-1`; nil if the cloud does not say.
     public var region: String?
 }
 
-/// Where a deployment's broker is.
+/// The address of a deployment's broker.
 public struct BrokerAddress: Sendable, Equatable {
-    /// `host` or `host:port`, for boards.
+    /// The address for boards: `host` or `host:port`.
     public var host: String
-    /// Where programs reach it over WebSocket: `https://HOST/mqtt` at AWS IoT. RainMaker's cloud names none; a deployment of one's own may, by
-    /// `websocket_url`.
+    /// The address for programs, which use WebSocket. At AWS IoT it is `https://HOST/mqtt`. RainMaker's cloud does not name one; another
+    /// deployment can, by `websocket_url`.
     public var webSocket: ServiceURL
 
-    /// The region that AWS names its hosts by: `ID-ats.iot.REGION.amazonaws.com`.
+    /// The region in AWS's host names: `ID-ats.iot.REGION.amazonaws.com`.
     var region: String? {
         let parts = host.split(separator: ".")
         guard let iot = parts.firstIndex(of: "iot"), parts.count > iot + 2, parts[iot + 2] == "amazonaws" else {
@@ -36,10 +36,10 @@ public struct BrokerAddress: Sendable, Equatable {
 }
 
 extension RainMakerCloud {
-    /// The most nodes that one role is for (`assume_role` of the published interface).
+    /// The maximum number of nodes for one role (`assume_role` of the published interface).
     public static let nodesPerRole = 5
 
-    /// Credentials for listening to nodes, five at most. Throws `unsupported` where the deployment has none to give.
+    /// Returns credentials for listening to nodes, five at most. Throws `unsupported` if the deployment does not give out any.
     public func assumeRole(for nodes: [NodeID]) async throws(AccountError) -> AssumedRole {
         let body: JSONValue = [
             "user_role": "mqtt", "node_ids": .array(nodes.map { .string($0.rawValue) }),
@@ -48,7 +48,7 @@ extension RainMakerCloud {
         do throws(AccountError) {
             reply = try await call(RainMakerCall(.post, "user/assume_role", body: body))
         } catch {
-            // A deployment that does not know the call answers as its gateway does for any path that there is not.
+            // If a deployment does not have this call, its gateway answers as for any unknown path.
             guard error.serverCode == nil, error.code == .rejected || error.code == .unsupported else { throw error }
             throw AccountError(.unsupported, message: "this deployment offers no live changes (assume_role)")
         }
@@ -62,33 +62,33 @@ extension RainMakerCloud {
             sessionToken: Secret(try text("session_token")), region: region)
     }
 
-    /// A text that the cloud may leave out. One of the wrong type must not lead to another broker.
+    /// Reads a text that the cloud may omit. A value of the wrong type is an error, because it must not lead to another broker.
     private func optionalText(_ reply: JSONValue, _ name: String) throws(AccountError) -> String? {
         guard let value = reply[name]?.unlessNull else { return nil }
         guard let text = value.string else { throw incomplete(name, in: reply) }
         return text
     }
 
-    /// Where the deployment's broker is.
+    /// Returns the address of the deployment's broker.
     public func broker() async throws(AccountError) -> BrokerAddress {
         var call = RainMakerCall(.get, "mqtt_host")
         call.isVersioned = false
         let reply = try await callAnonymously(call)
         guard let host = reply["mqtt_host"]?.string, !host.isEmpty else { throw incomplete("mqtt_host", in: reply) }
         let named = try optionalText(reply, "websocket_url")
-        // Over WebSocket both schemes are HTTP's: wss is https, and ws only to this machine.
+        // WebSocket schemes map to HTTP's: `wss` is `https`, and `ws` (only to this machine) is `http`.
         let url = named.map { $0.hasPrefix("ws") ? "http" + $0.dropFirst(2) : $0 } ?? "https://\(host)/mqtt"
         return BrokerAddress(host: host, webSocket: try ServiceURL(url))
     }
 }
 
-/// A GET that AWS IoT accepts by its query: Signature Version 4, with the session token behind the signature, as AWS IoT wants it for
-/// WebSockets ("MQTT over the WebSocket protocol", AWS IoT Core's developer guide).
+/// A GET that AWS IoT accepts because its query is signed (Signature Version 4). The session token follows the signature, as AWS IoT
+/// requires for WebSockets ("MQTT over the WebSocket protocol", AWS IoT Core's developer guide).
 struct SignedRequest {
-    /// Path and query. The query is as good as a password for some minutes.
+    /// Path and query. For some minutes the query is as powerful as a password.
     let target: String
 
-    /// How long the signature opens a connection; the connection goes on.
+    /// How many seconds the signature can open a connection. An open connection outlasts it.
     static let seconds = 300
 
     init(

@@ -3,34 +3,34 @@ import RainAccount
 import RainCore
 import RainJSON
 
-/// What a node has just said of its values.
+/// A node's report of new values.
 public struct NodeReport: Sendable, Equatable {
-    /// Who has said it.
+    /// The node that reported them.
     public var node: NodeID
-    /// Those that it reported, which are not all it has: `{"Light":{"Power":true}}`.
+    /// The values in the report, which are not all values of the node: `{"Light":{"Power":true}}`.
     public var values: JSONValue
 
     package init(node: NodeID, values: JSONValue) { (self.node, self.values) = (node, values) }
 }
 
-/// What happens while nodes are listened to.
+/// An event while a program listens to nodes.
 public enum LiveEvent: Sendable, Equatable {
-    /// From now on what these nodes report arrives. What they reported before is with the cloud: ask it now for what was missed.
+    /// From now on the reports of these nodes arrive. Ask the cloud now for values that were reported before.
     case listening([NodeID])
-    /// One of them has reported.
+    /// One of the nodes sent a report.
     case report(NodeReport)
-    /// The connection for these nodes is gone, and is being made again.
+    /// The connection for these nodes has ended, and the client is connecting again.
     case interrupted([NodeID], reason: String)
 }
 
 extension NodeReport {
-    /// The topic on which a node reports: the firmware's, where it does not use AWS IoT's basic ingest, which no program can listen to.
+    /// Returns the topic on which a node reports. Firmware uses it unless it uses AWS IoT's basic ingest, which no program can listen to.
     static func topic(of node: NodeID) -> String { "node/\(node.rawValue)/params/local" }
 
-    /// The largest report that is read: AWS IoT's messages have 128 KiB at most.
+    /// The largest report that is read: AWS IoT's messages have at most 128 KiB.
     private static let limits = JSONLimits(maximumBytes: 128 << 10, maximumDepth: 16, maximumValues: 20_000)
 
-    /// Nil for what is no report: it is not acted on.
+    /// Returns nil for a message that is not a report. Such messages are ignored.
     package init?(_ message: MQTTMessage, of nodes: [NodeID]) {
         guard let node = nodes.first(where: { Self.topic(of: $0) == message.topic }),
             let values = try? JSONValue(parsing: message.payload, limits: Self.limits), values.members != nil
@@ -39,10 +39,10 @@ extension NodeReport {
     }
 }
 
-/// The parameters whose values are taken from a node's reports: those that its configuration names. Without a configuration, those that the
-/// cloud has a value of.
+/// The parameters whose values are read from a node's reports: those in its configuration. Without a configuration, those for which the
+/// cloud has a value.
 ///
-/// Other names are ignored: a node that keeps reporting new ones would use up all memory.
+/// Other names are ignored, because a node that keeps reporting new names would use up all memory.
 package struct ReportedParameters: Sendable, Equatable {
     private var names: [String: Set<String>] = [:]
 
@@ -58,7 +58,7 @@ package struct ReportedParameters: Sendable, Equatable {
         }
     }
 
-    /// What of a component's values counts; nil for a component that does not, and for what is not an object.
+    /// Returns the accepted values of a component; nil for an unknown component, and for a value that is not an object.
     fileprivate func values(_ component: JSONValue.Member) -> [JSONValue.Member]? {
         guard let known = names[component.name] else { return nil }
         return component.value.members?.filter { known.contains($0.name) }
@@ -66,12 +66,13 @@ package struct ReportedParameters: Sendable, Equatable {
 }
 
 extension Node {
-    /// All values of a node together: far more than any firmware reports. AWS IoT's messages have 128 KiB.
+    /// The limit for all values of a node together, far more than any firmware reports. AWS IoT's messages have 128 KiB.
     static let maximumReported = 1 << 20
 
-    /// Takes over what the node has reported: values that it does not name stay as they are.
+    /// Adds the values that the node has reported. Values that the report does not name do not change.
     ///
-    /// Only devices and parameters that the node's configuration names are taken, and no report that would make the values larger than 1 MiB.
+    /// Devices and parameters that the node's configuration does not name are ignored, and so is a report that would make the values larger
+    /// than 1 MiB.
     public mutating func take(_ report: NodeReport) { take(report, of: ReportedParameters(of: self)) }
 
     package mutating func take(_ report: NodeReport, of known: ReportedParameters) {
@@ -99,7 +100,7 @@ extension Node {
 }
 
 extension JSONValue {
-    /// About how many bytes of memory it takes.
+    /// The approximate memory size in bytes.
     package var weight: Int {
         switch self {
         case .null, .bool, .integer, .number: 32

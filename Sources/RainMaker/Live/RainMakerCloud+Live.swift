@@ -5,15 +5,16 @@ import RainCrypto
 import RainIO
 
 extension RainMakerCloud {
-    /// Listens to what nodes report, by MQTT over WebSocket, until the task is cancelled. A connection that is lost is made again, with
-    /// credentials of its own.
+    /// Listens to the reports of nodes, by MQTT over WebSocket, until the task is cancelled. A lost connection is made again, with new
+    /// credentials.
     ///
-    /// Firmware that reports by AWS IoT's basic ingest, as RainMaker's does unless it is told otherwise
-    /// (`CONFIG_ESP_RMAKER_MQTT_USE_BASIC_INGEST_TOPICS`), cannot be heard: its values are with the cloud alone.
+    /// Firmware that reports by AWS IoT's basic ingest cannot be heard: only the cloud gets its values. RainMaker's firmware uses it by
+    /// default (`CONFIG_ESP_RMAKER_MQTT_USE_BASIC_INGEST_TOPICS`).
     ///
-    /// - Parameter take: is told what happens, one thing after the other for each five nodes.
-    /// - Throws: `unsupported` where the deployment offers nothing to listen to, or lets nobody listen; what a call of the cloud throws, where
-    ///   trying again would not help; `cancelled`.
+    /// - Parameter take: receives the events. There is one connection for each five nodes, and the events of a connection arrive one at a
+    ///   time.
+    /// - Throws: `unsupported` if the deployment has no broker for users, or lets nobody listen; the error of a cloud call, if trying again
+    ///   would not help; `cancelled`.
     public func listen(
         to nodes: [NodeID], with tools: LiveTools, _ take: @escaping @Sendable (LiveEvent) async -> Void
     ) async throws(AccountError) {
@@ -35,16 +36,16 @@ extension RainMakerCloud {
     }
 }
 
-/// One connection, and those that follow it.
+/// One connection, and the connections that replace it after a failure.
 private struct LiveConnection: Sendable {
     let cloud: RainMakerCloud
     let nodes: [NodeID]
     let tools: LiveTools
 
-    /// - Returns: why it cannot go on.
+    /// - Returns: the reason for which it cannot continue.
     func run(_ take: @escaping @Sendable (LiveEvent) async -> Void) async -> AccountError {
         let progress = Progress()
-        var pause = LiveBackOff()
+        var pause = LiveReconnection()
         while true {
             let failure: AccountError
             do throws(AccountError) {
@@ -54,7 +55,7 @@ private struct LiveConnection: Sendable {
             }
             let listened = await progress.end(at: tools.now())
             if failure.code == .cancelled || Task.isCancelled { return AccountError(.cancelled, message: "cancelled") }
-            // What never worked will not work by itself, unless the network was the reason.
+            // A connection that never worked will not work later, unless the network was the reason.
             guard failure.isTransient || listened.ever else { return failure }
             await take(.interrupted(nodes, reason: failure.message))
             do {
@@ -65,14 +66,14 @@ private struct LiveConnection: Sendable {
         }
     }
 
-    /// How long the broker has let this client listen.
+    /// Measures how long the broker has let this client listen.
     private actor Progress {
         private var start: ContinuousClock.Instant?
         private var ever = false
 
         func listens(from now: ContinuousClock.Instant) { (start, ever) = (now, true) }
 
-        /// - Returns: for how long the last connection has listened, and whether any has.
+        /// - Returns: how long the last connection has listened, and whether any connection has.
         func end(at now: ContinuousClock.Instant) -> (lately: Duration, ever: Bool) {
             defer { start = nil }
             return (start.map { $0.duration(to: now) } ?? .zero, ever)
@@ -114,18 +115,18 @@ private struct LiveConnection: Sendable {
     }
 }
 
-/// How long to wait before a connection is made again: longer each time.
-struct LiveBackOff {
+/// Computes the time to wait before the next connection. It becomes longer each time.
+struct LiveReconnection {
     static let shortest = Duration.milliseconds(500)
     static let longest = Duration.seconds(30)
-    /// How long a connection has to last until the next wait is the shortest again. A broker that accepts each connection and closes it would
-    /// get two a second otherwise, and the cloud as many calls.
+    /// A connection must last this long before the next wait is the shortest again. Otherwise a broker that closes each connection at once
+    /// would get two a second, and the cloud as many calls.
     static let stable = Duration.seconds(30)
 
     private var pause = shortest
 
     /// - Parameters:
-    ///   - time: for how long the last connection has listened.
+    ///   - time: how long the last connection has listened.
     ///   - retryAfter: how long the cloud asks to wait.
     mutating func next(afterListening time: Duration, retryAfter: Duration? = nil) -> Duration {
         if time >= Self.stable { pause = Self.shortest }
@@ -149,21 +150,21 @@ extension AccountError {
     }
 }
 
-/// What listening to nodes works with and does not make itself.
+/// The services that listening to nodes depends on.
 public struct LiveTools: Sendable {
     /// Opens connections to the broker.
     public var opener: any StreamOpener
-    /// For the signatures of connections.
+    /// Hash functions for the signatures of connections.
     public var hashes: any Hashes.Type
-    /// SHA-1, which WebSocket's handshake is made with.
+    /// SHA-1, for the WebSocket handshake.
     public var sha1: @Sendable (_ bytes: [UInt8]) -> [UInt8]
-    /// Unpredictable bytes, for masks and names of connections.
+    /// Unpredictable bytes, for masks and for the names of connections.
     public var randomBytes: @Sendable (_ count: Int) -> [UInt8]
-    /// The time of day, which signatures hold.
+    /// The time of day, for signatures.
     public var clock: any WallClock
-    /// Waits for so long; throws when it is cancelled.
+    /// Waits for this long. Throws if it is cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
-    /// The time by which connections are measured.
+    /// The clock that measures how long connections last.
     public var now: @Sendable () -> ContinuousClock.Instant = { .now }
 
     public init(

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a subscriber sends, and what it is sent (MQTT 3.1.1, OASIS standard of 2014-10-29).
+/// The packets that a subscriber receives, and builders for those that it sends (MQTT 3.1.1, OASIS standard of 2014-10-29).
 enum MQTTPacket: Equatable {
     case connectAcknowledgement(code: UInt8)
-    /// A code for each topic, in their order; 0x80 is a refusal.
+    /// One code for each topic, in the order of the topics. The code 0x80 is a refusal.
     case subscribeAcknowledgement(id: UInt16, codes: [UInt8])
-    /// - Parameter id: nil where no acknowledgement is wanted.
+    /// - Parameter id: nil if no acknowledgement is needed.
     case publish(topic: String, payload: [UInt8], id: UInt16?)
     case pingResponse
 
-    /// Section 3.1, with a clean session and neither user name nor password.
+    /// Builds a CONNECT packet (section 3.1) with a clean session, and without user name and password.
     static func connect(clientID: String, keepAlive: UInt16) -> [UInt8] {
         packet(0x10, text("MQTT") + [4, 0x02] + number(keepAlive) + text(clientID))
     }
 
-    /// Section 3.8.
+    /// Builds a SUBSCRIBE packet (section 3.8).
     static func subscribe(id: UInt16, topics: [String]) -> [UInt8] {
         packet(0x82, number(id) + topics.flatMap { text($0) + [0] })
     }
 
-    /// Section 3.4.
+    /// Builds a PUBACK packet (section 3.4).
     static func publishAcknowledgement(id: UInt16) -> [UInt8] { packet(0x40, number(id)) }
-    /// Section 3.12.
+    /// A PINGREQ packet (section 3.12).
     static let pingRequest: [UInt8] = [0xC0, 0]
-    /// Section 3.14.
+    /// A DISCONNECT packet (section 3.14).
     static let disconnect: [UInt8] = [0xE0, 0]
 
     private static func packet(_ head: UInt8, _ body: [UInt8]) -> [UInt8] {
@@ -37,7 +37,7 @@ enum MQTTPacket: Equatable {
     }
 
     private static func number(_ value: UInt16) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xFF)] }
-    /// Cut at 65,535 bytes, which no topic or id of ours comes near.
+    /// Encodes a text, cut at 65,535 bytes. Our topics and ids are much shorter.
     private static func text(_ text: String) -> [UInt8] {
         let bytes = Array(text.utf8.prefix(0xFFFF))
         return number(UInt16(bytes.count)) + bytes
@@ -46,12 +46,12 @@ enum MQTTPacket: Equatable {
 
 /// Reads a server's packets from any split of their bytes.
 struct MQTTPacketReader {
-    /// The largest packet that is accepted: AWS IoT's messages have 128 KiB at most.
+    /// The largest packet that is accepted: AWS IoT's messages have at most 128 KiB.
     static let maximumBytes = 256 << 10
 
     private var pending: [UInt8] = []
 
-    /// Takes bytes, and gives what they complete.
+    /// Takes bytes, and returns the packets that they complete.
     mutating func receive(_ bytes: [UInt8]) throws(MQTTError) -> [MQTTPacket] {
         pending += bytes
         var packets: [MQTTPacket] = []
@@ -64,7 +64,7 @@ struct MQTTPacketReader {
         return packets
     }
 
-    /// - Returns: the first byte of a packet and what follows its length; nil while it is not whole.
+    /// - Returns: the first byte of a packet and the bytes after its length; nil while the packet is incomplete.
     private func packet(_ bytes: ArraySlice<UInt8>) throws(MQTTError) -> (head: UInt8, body: ArraySlice<UInt8>)? {
         guard let head = bytes.first else { return nil }
         var length = 0
@@ -93,10 +93,10 @@ struct MQTTPacketReader {
         case 0x30...0x3F: if let packet = publish(head, bytes) { return packet }
         default: break
         }
-        throw MQTTError(.malformed, "an MQTT packet that a subscriber is not sent")
+        throw MQTTError(.malformed, "an MQTT packet that a subscriber never receives")
     }
 
-    /// Section 3.3. Quality of service 2 is never asked for.
+    /// Reads a PUBLISH packet (section 3.3). This client never requests quality of service 2.
     private static func publish(_ head: UInt8, _ bytes: [UInt8]) -> MQTTPacket? {
         let quality = head >> 1 & 3
         guard bytes.count >= 2, quality < 2 else { return nil }

@@ -2,11 +2,11 @@
 import RainIO
 import Synchronization
 
-/// What somebody has published.
+/// A message that somebody has published.
 public struct MQTTMessage: Sendable, Equatable {
-    /// Where it was published.
+    /// The topic of the message.
     public var topic: String
-    /// At most 256 KiB.
+    /// The content, at most 256 KiB.
     public var payload: [UInt8]
 
     public init(topic: String, payload: [UInt8]) {
@@ -15,23 +15,23 @@ public struct MQTTMessage: Sendable, Equatable {
     }
 }
 
-/// One connection to a broker over WebSocket (MQTT 3.1.1, 6), which listens to topics and publishes nothing.
+/// A connection to a broker over WebSocket (MQTT 3.1.1, 6) that subscribes to topics and publishes nothing.
 ///
-/// It ends with the task that runs it, with the connection, or when the server does not answer a ping within the time that was agreed on.
+/// It ends with the task that runs it, with the connection, or if the server does not answer a ping within the agreed time.
 public struct MQTTSubscription: Sendable {
-    /// What to listen to, and where.
+    /// The broker and the topics of a subscription.
     public struct Request: Sendable, Equatable {
         /// An `https` or `http` URL, with a query that may hold credentials.
         public var url: String
-        /// The `Host` of the WebSocket's request.
+        /// The value of the `Host` header.
         public var host: String
-        /// Path and query of ``url``.
+        /// The path and query of ``url``.
         public var target: String
-        /// The broker ends another connection of the same id.
+        /// The id of this client. The broker ends another connection with the same id.
         public var clientID: String
         /// Topic filters (MQTT 3.1.1, 4.7).
         public var topics: [String]
-        /// Seconds of silence after which a ping is sent, and within which something has to come then.
+        /// The time in seconds without data after which a ping is sent. After the ping, data must arrive within the same time.
         public var keepAlive: UInt16 = 30
 
         public init(url: String, host: String, target: String, clientID: String, topics: [String]) {
@@ -40,17 +40,17 @@ public struct MQTTSubscription: Sendable {
         }
     }
 
-    /// What a subscription works with and does not make itself.
+    /// The services that a subscription depends on.
     public struct Tools: Sendable {
         /// Opens the connection.
         public var opener: any StreamOpener
-        /// So many unpredictable bytes.
+        /// Returns this number of unpredictable bytes.
         public var random: @Sendable (_ count: Int) -> [UInt8]
-        /// Base64 of bytes, with padding.
+        /// Returns bytes in base64, with padding.
         public var base64: @Sendable (_ bytes: [UInt8]) -> String
-        /// SHA-1, which the WebSocket's handshake is made with; nothing is protected by it.
+        /// SHA-1, for the WebSocket handshake. It protects nothing.
         public var sha1: @Sendable (_ bytes: [UInt8]) -> [UInt8]
-        /// Waits for so long; throws when it is cancelled.
+        /// Waits for this long. Throws if it is cancelled.
         public var sleep: @Sendable (Duration) async throws -> Void
 
         public init(
@@ -63,9 +63,9 @@ public struct MQTTSubscription: Sendable {
         }
     }
 
-    /// What becomes of the connection.
+    /// An event of the connection.
     public enum Event: Sendable, Equatable {
-        /// The broker has taken the subscription: what is published from now on arrives.
+        /// The broker has accepted the subscription. Messages that are published from now on arrive.
         case subscribed
         /// Somebody has published something.
         case message(MQTTMessage)
@@ -73,7 +73,7 @@ public struct MQTTSubscription: Sendable {
 
     private let request: Request
     private let tools: Tools
-    /// From the connection to the subscription.
+    /// The time limit from the connection to the subscription.
     private static let openingLimit = Duration.seconds(10)
 
     public init(_ request: Request, tools: Tools) {
@@ -81,7 +81,7 @@ public struct MQTTSubscription: Sendable {
         self.tools = tools
     }
 
-    /// Connects, subscribes, and hands on what comes until it ends: always by an error.
+    /// Connects, subscribes, and passes on messages until an error ends it.
     public func run(_ take: @escaping @Sendable (Event) async -> Void) async throws(MQTTError) -> Never {
         let stream: ByteStream
         do throws(ByteStreamError) {
@@ -104,7 +104,7 @@ public struct MQTTSubscription: Sendable {
             return first ?? MQTTError(.cancelled, "cancelled")
         }
         if failure.code == .cancelled, liveness.isSubscribed {
-            // Not for long, and not as part of the task that has ended.
+            // The farewell gets little time, and runs outside the task that has ended.
             let goodbye =
                 frame(MQTTPacket.disconnect) + WebSocketFrame.encoded(.close, [0x03, 0xE8], mask: tools.random(4))
             await Task.detached { try? await stream.write(goodbye, within: .milliseconds(200)) }.value
@@ -112,7 +112,7 @@ public struct MQTTSubscription: Sendable {
         return failure
     }
 
-    /// Reads until it fails.
+    /// Reads until an error occurs.
     private func read(
         _ stream: ByteStream, _ liveness: Liveness, _ take: @Sendable (Event) async -> Void
     ) async -> MQTTError {
@@ -129,7 +129,7 @@ public struct MQTTSubscription: Sendable {
                 }
                 liveness.heard()
                 for action in try state.receive(bytes) {
-                    // Where messages come without pause, reading alone would never notice.
+                    // If messages arrive without a pause, reading alone would never notice the cancellation.
                     if Task.isCancelled { throw MQTTError(.cancelled, "cancelled") }
                     switch action {
                     case .send(let bytes): try await write(bytes, to: stream)
@@ -145,7 +145,7 @@ public struct MQTTSubscription: Sendable {
         }
     }
 
-    /// Pings when nothing has come for a while, and fails when the answer does not come either.
+    /// Sends a ping if nothing has arrived for a while, and fails if no answer arrives either.
     private func watch(_ stream: ByteStream, _ liveness: Liveness) async -> MQTTError {
         do throws(MQTTError) {
             while true {
@@ -154,7 +154,7 @@ public struct MQTTSubscription: Sendable {
                 switch liveness.next() {
                 case .wait: continue
                 case .ping: try await write(frame(MQTTPacket.pingRequest), to: stream)
-                case .giveUp: throw MQTTError(.timedOut, "\(request.host) has not answered in time")
+                case .giveUp: throw MQTTError(.timedOut, "\(request.host) did not answer in time")
                 }
             }
         } catch {
@@ -187,9 +187,9 @@ extension MQTTError {
     }
 }
 
-/// What a subscriber has to say and has heard, from the WebSocket's request to the last message. It does no I/O.
+/// The protocol state of a subscriber, from the WebSocket's request to the last message. It does no I/O.
 struct SubscriberState {
-    /// What is to be done next.
+    /// The next action for the caller.
     enum Action: Equatable {
         case send([UInt8])
         case subscribed
@@ -204,7 +204,7 @@ struct SubscriberState {
     private let subscription: MQTTSubscription.Request
     private let random: @Sendable (Int) -> [UInt8]
 
-    /// The first and only packet identifier: nothing else of ours has one.
+    /// The first and only packet identifier. No other packet of this client has one.
     private static let subscribeID: UInt16 = 1
 
     init(
@@ -216,7 +216,7 @@ struct SubscriberState {
         stage = .upgrading(upgrade)
     }
 
-    /// Takes bytes from the server.
+    /// Takes bytes from the server, and returns the next actions.
     mutating func receive(_ bytes: [UInt8]) throws(MQTTError) -> [Action] {
         guard case .upgrading(var upgrade) = stage else { return try receiveFrames(bytes) }
         let rest = try upgrade.receive(bytes)
@@ -229,8 +229,7 @@ struct SubscriberState {
         return [.send(frame(connect))] + (try receiveFrames(rest))
     }
 
-    /// The end of the connection, as it is to be understood. AWS IoT says nothing of a client that may not connect or subscribe: it closes the
-    /// connection.
+    /// Interprets the end of the connection. If a client may not connect or subscribe, AWS IoT closes the connection without a message.
     func told(of end: MQTTError) -> MQTTError {
         switch stage {
         case .connecting where end.code == .lost, .subscribing where end.code == .lost:
@@ -274,19 +273,19 @@ struct SubscriberState {
             (.publish(let topic, let payload, let id), .subscribed):
             let message = Action.message(MQTTMessage(topic: topic, payload: payload))
             return [message] + (id.map { [.send(frame(MQTTPacket.publishAcknowledgement(id: $0)))] } ?? [])
-        default: throw MQTTError(.malformed, "an MQTT packet out of its order")
+        default: throw MQTTError(.malformed, "an MQTT packet out of order")
         }
     }
 }
 
-/// Whether the other side is there, as what comes from it and the passing of time tell.
+/// Decides whether the server is still there, from the bytes that arrive and the time that passes.
 final class Liveness: Sendable {
     private struct State {
         var isSubscribed = false
         var wasHeard = false
         var wasPinged = false
     }
-    /// What to do when some time has passed.
+    /// The next step after some time has passed.
     enum Step: Equatable { case wait, ping, giveUp }
 
     private let state = Mutex(State())
@@ -313,7 +312,7 @@ final class Liveness: Sendable {
     }
 }
 
-/// Why a subscription could not be made, or has ended.
+/// The reason why a subscription failed or ended.
 public struct MQTTError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of failure, for programs that act on it. Its description is the name used here, such as `refused`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -325,9 +324,9 @@ public struct MQTTError: Error, Sendable, Equatable, CustomStringConvertible {
 
         /// No connection could be made.
         public static let unreachable = Code(value: .unreachable)
-        /// The server's certificate is not trusted, or no secure channel came about.
+        /// The server's certificate is not trusted, or no secure channel could be set up.
         public static let untrusted = Code(value: .untrusted)
-        /// The server does not let this client in: its credentials are wrong, or are not good any longer.
+        /// The server refuses this client: its credentials are wrong or have expired.
         public static let refused = Code(value: .refused)
         /// The client may not subscribe to this topic.
         public static let notAllowed = Code(value: .notAllowed)
@@ -335,15 +334,15 @@ public struct MQTTError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let lost = Code(value: .lost)
         /// The server did not answer in time.
         public static let timedOut = Code(value: .timedOut)
-        /// What came is not WebSocket or not MQTT, or is larger than is accepted.
+        /// The data is not WebSocket or not MQTT, or it is too large.
         public static let malformed = Code(value: .malformed)
         /// The calling task was cancelled.
         public static let cancelled = Code(value: .cancelled)
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public var code: Code
-    /// What went wrong, for a person. It names no credentials and no address but the host's.
+    /// A description for people. It contains no credentials, and no address except the host's.
     public var message: String
 
     public init(_ code: Code, _ message: String) {

@@ -2,21 +2,21 @@
 
 /// The opening handshake of a WebSocket that carries MQTT (RFC 6455, 4.1; MQTT 3.1.1, 6).
 struct WebSocketUpgrade {
-    /// The request, as it is sent.
+    /// The bytes of the request.
     let request: [UInt8]
     private let expectedAccept: String
     private var head: [UInt8] = []
 
-    /// The longest answer that is accepted.
+    /// The maximum size in bytes of the answer's headers.
     static let maximumHeadBytes = 16 << 10
-    /// RFC 6455, 1.3.
+    /// The suffix that RFC 6455, 1.3, defines for the key.
     private static let suffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
     /// - Parameters:
     ///   - target: path and query.
-    ///   - host: as the `Host` header has it.
+    ///   - host: the value of the `Host` header.
     ///   - key: 16 random bytes in base64.
-    ///   - accept: what the server has to answer to a key: the SHA-1 of its bytes, in base64.
+    ///   - accept: computes the server's answer to a key: the SHA-1 of its bytes, in base64.
     init(target: String, host: String, key: String, accept: (_ text: [UInt8]) -> String) {
         request = Array(
             """
@@ -35,7 +35,7 @@ struct WebSocketUpgrade {
     }
 
     /// Takes bytes of the answer.
-    /// - Returns: what followed the answer; nil while it is not whole.
+    /// - Returns: the bytes that follow the answer's headers; nil while the headers are incomplete.
     mutating func receive(_ bytes: [UInt8]) throws(MQTTError) -> [UInt8]? {
         let start = max(0, head.count - 3)
         head += bytes
@@ -59,7 +59,7 @@ struct WebSocketUpgrade {
         guard code == 101 else {
             // AWS IoT refuses a signature that is wrong or too old with 403.
             let isRefusal = code == 401 || code == 403
-            throw MQTTError(isRefusal ? .refused : .unreachable, "the server answers HTTP \(code)")
+            throw MQTTError(isRefusal ? .refused : .unreachable, "the server answered with HTTP \(code)")
         }
         func header(_ name: String) -> String? {
             for line in lines.dropFirst() {
@@ -77,7 +77,7 @@ struct WebSocketUpgrade {
         guard header("sec-websocket-protocol") == "mqtt" else {
             throw MQTTError(.malformed, "the server's WebSocket does not carry MQTT")
         }
-        // Nothing that was not offered may be agreed on (RFC 6455, 4.1).
+        // The server must not choose an extension that the client did not offer (RFC 6455, 4.1).
         guard header("sec-websocket-extensions") == nil else {
             throw MQTTError(.malformed, "the server uses a WebSocket extension that was not offered")
         }
@@ -88,7 +88,7 @@ struct WebSocketUpgrade {
 enum WebSocketFrame {
     enum Opcode: UInt8 { case continuation = 0, text, binary, close = 8, ping, pong }
 
-    /// One unfragmented frame, masked as a client has to (5.3).
+    /// Returns an unfragmented frame, masked as clients must (5.3).
     /// - Parameter mask: four random bytes.
     static func encoded(_ opcode: Opcode, _ payload: [UInt8], mask: [UInt8]) -> [UInt8] {
         var bytes = [0x80 | opcode.rawValue]
@@ -105,27 +105,27 @@ enum WebSocketFrame {
     }
 }
 
-/// Reads a server's frames from any split of their bytes. Data frames are handed on as they come: MQTT does not heed their borders (MQTT
-/// 3.1.1, 6).
+/// Reads a server's frames from any split of their bytes. Data is passed on as it arrives, because MQTT ignores the boundaries of frames
+/// (MQTT 3.1.1, 6).
 struct WebSocketFrameReader {
     enum Event: Equatable {
-        /// Payload of data frames, or part of it.
+        /// The payload of data frames, or a part of it.
         case data([UInt8])
-        /// To be answered with a pong that has the same payload.
+        /// A ping. Answer it with a pong that has the same payload.
         case ping([UInt8])
         case close
     }
 
-    /// The largest frame that is accepted: larger than what AWS IoT sends, whose messages have 128 KiB at most.
+    /// The largest frame that is accepted. AWS IoT's messages have at most 128 KiB.
     static let maximumPayload = 1 << 20
 
     private var pending: [UInt8] = []
-    /// What is left of a data frame's payload.
+    /// The number of bytes that are missing in a data frame's payload.
     private var left = 0
     private var isWithinMessage = false
     private var isClosed = false
 
-    /// Takes bytes, and gives what they complete.
+    /// Takes bytes, and returns the events that they complete.
     mutating func receive(_ bytes: [UInt8]) throws(MQTTError) -> [Event] {
         pending += bytes
         var events: [Event] = []
@@ -147,13 +147,13 @@ struct WebSocketFrameReader {
         return events
     }
 
-    /// - Returns: nil while the frame is not whole; of a data frame the head alone is taken.
+    /// - Returns: nil while the frame is incomplete. Of a data frame only the header is consumed.
     private mutating func frame(_ bytes: ArraySlice<UInt8>) throws(MQTTError) -> (event: Event?, used: Int)? {
         guard bytes.count >= 2 else { return nil }
         let start = bytes.startIndex
         let (first, second) = (bytes[start], bytes[start + 1])
         guard first & 0x70 == 0, let opcode = WebSocketFrame.Opcode(rawValue: first & 0x0F) else {
-            throw MQTTError(.malformed, "a WebSocket frame of a kind that there is not")
+            throw MQTTError(.malformed, "unknown WebSocket opcode")
         }
         guard second & 0x80 == 0 else { throw MQTTError(.malformed, "the server masks its WebSocket frames") }
         let isLast = first & 0x80 != 0
@@ -168,12 +168,12 @@ struct WebSocketFrameReader {
         switch opcode {
         case .binary, .continuation:
             guard (opcode == .continuation) == isWithinMessage else {
-                throw MQTTError(.malformed, "a WebSocket frame out of its order")
+                throw MQTTError(.malformed, "a WebSocket frame out of order")
             }
             isWithinMessage = !isLast
             left = size
             return (nil, head)
-        case .text: throw MQTTError(.malformed, "a WebSocket text, where MQTT has bytes")
+        case .text: throw MQTTError(.malformed, "a WebSocket text frame, but MQTT uses binary frames")
         case .close, .ping, .pong:
             guard isLast, size <= 125 else { throw MQTTError(.malformed, "a WebSocket control frame that is too long") }
             guard bytes.count >= head + size else { return nil }

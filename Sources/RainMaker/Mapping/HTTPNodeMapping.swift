@@ -6,22 +6,24 @@ import RainIO
 import RainJSON
 import Synchronization
 
-/// Maps nodes at a backend of one's own, as a ``NodeMappingDescription`` describes it, in the name of a user whom any identity
-/// provider has signed in.
+/// Maps nodes at the user's own backend, as a ``NodeMappingDescription`` describes it. Any identity provider can have signed in the user.
 ///
-/// Where the description has `signIn`, the backend gets a one-time code, which it redeems at the identity provider itself, and its own token
-/// goes with each request as `Authorization: Bearer`; call ``endSession()`` when nothing more is asked. Otherwise the session's access token
-/// goes there, if the description allows it. When the backend answers 401, a new token is got and the request sent once more.
+/// If the description has `signIn`, the backend gets a one-time code, which it redeems at the identity provider itself. Each request then
+/// carries the backend's own token as `Authorization: Bearer`. Call ``endSession()`` after the last request.
 ///
-/// Every call throws `AccountError`: `expired` for a token that the backend does not accept, `mappingRefused` or `forbidden` where it says no,
-/// `network`, `timeout`, `serverFault`, `rateLimited` or `malformedAnswer` where the same call may be made again. No error holds a secret.
+/// Otherwise each request carries the session's access token, if the description allows it. If the backend answers 401, the client gets a
+/// new token and sends the request once more.
+///
+/// Every call throws `AccountError`: `expired` for a token that the backend does not accept, `mappingRefused` or `forbidden` for a refusal.
+/// After `network`, `timeout`, `serverFault`, `rateLimited` or `malformedAnswer`, the same call may be repeated. No error contains a
+/// secret.
 ///
 /// ```swift
 /// let description = try NodeMappingDescription(parsing: file, origin: "cloud.json")
 /// let mapping = try HTTPNodeMapping(description, session: session, user: try await session.userID(), http: client)
 /// ```
 public struct HTTPNodeMapping: NodeMapping {
-    /// What the requests are made by, as it was given.
+    /// The description of the requests, as the initializer received it.
     public let description: NodeMappingDescription
     let calls: MappingCalls
     let session: AccountSession
@@ -29,14 +31,14 @@ public struct HTTPNodeMapping: NodeMapping {
     let user: UserID
     let proof: BackendProof
 
-    /// Gets a one-time code by which that client of the identity provider can sign in the same user. SPiD has such codes.
+    /// Gets a one-time code with which that client of the identity provider can sign in the same user. SPiD has such codes.
     public typealias CodeSource = @Sendable (_ client: String) async throws(AccountError) -> Secret
 
     /// - Parameters:
-    ///   - user: to whom the nodes will belong: the session's own user, by the provider's id.
+    ///   - user: the user who will own the nodes: the session's own user, by the provider's id.
     ///   - codes: nil for an identity provider that has no one-time codes for another client.
-    /// - Throws: `unreadableDefinition` for a description that was made by hand and does not hold together, `invalidConfiguration` for one
-    ///   that needs codes of a provider that has none.
+    /// - Throws: `unreadableDefinition` for a description that was made by hand and contradicts itself, `invalidConfiguration` for one that
+    ///   needs codes of a provider that has none.
     public init(
         _ description: NodeMappingDescription, session: AccountSession, user: UserID, http: any HTTPClient,
         codes: CodeSource? = nil
@@ -58,24 +60,24 @@ public struct HTTPNodeMapping: NodeMapping {
             throw AccountError(
                 .invalidConfiguration,
                 message:
-                    "the backend signs users in with one-time codes, and this identity provider has none for another client. Set "
+                    "the backend signs users in with one-time codes, but this identity provider has none for another client. Set "
                     + "sendsProviderToken to true in the backend's description if it may get the provider's own access token"
             )
         }
     }
 
-    /// Makes sure, without sending anything, that the session has the access token that is needed here.
-    /// - Throws: `invalidConfiguration` for a session that holds a password or cookies in its place.
+    /// Checks that the session has the access token that is needed here. Sends nothing.
+    /// - Throws: `invalidConfiguration` for a session that holds a password or cookies instead.
     public func checkSession() async throws(AccountError) { try await session.checkHasToken() }
 
-    /// Whether boards that prove themselves by signing a challenge can be mapped.
+    /// Whether the backend can map boards that prove themselves by signing a challenge.
     public var takesChallenges: Bool { calls.challenge != nil }
 
-    /// Without `status` in the description the answer to the user's half is all that is known.
+    /// Without `status` in the description, the answer to the user's half is the only evidence.
     public var confirmsReports: Bool { calls.status != nil }
 
-    /// Checks that what the user wants remembered has a place in the description's requests, before anything is sent.
-    /// - Throws: `unsupported` for tags or metadata without one, `invalidConfiguration` for metadata that is no JSON object.
+    /// Checks that the description's requests have a place for the tags and metadata. Sends nothing.
+    /// - Throws: `unsupported` for tags or metadata without a place, `invalidConfiguration` for metadata that is not a JSON object.
     public func check(_ notes: MappingNotes) throws(AccountError) { _ = try values(notes, for: calls.add, "add") }
 
     public func addMapping(
@@ -92,7 +94,7 @@ public struct HTTPNodeMapping: NodeMapping {
     }
 
     public func mappingStatus(_ request: RequestID) async throws(AccountError) -> MappingStatus {
-        // The success of `add` was all that this backend says.
+        // This backend reports nothing after the success of `add`.
         guard let call = calls.status, let status = description.status else { return .confirmed }
         let answer = try await send(call, [.requestID: .string(request.rawValue)])
         guard let word = try answer.text(at: status.state) else { throw answer.incomplete(status.state) }
@@ -126,7 +128,7 @@ public struct HTTPNodeMapping: NodeMapping {
         AccountError(
             .unsupported,
             message:
-                "the board proves itself by signing a challenge, and the backend's description has no challenge and verify"
+                "the board proves itself by signing a challenge, but the backend's description has no challenge and no verify"
         )
     }
 
@@ -146,19 +148,19 @@ public struct HTTPNodeMapping: NodeMapping {
     }
 }
 
-/// What the requests to a backend prove themselves with.
+/// The proof that requests to a backend carry.
 enum BackendProof: Sendable {
     /// The identity provider's own access token.
     case providerToken
-    /// A token that the backend gives for a one-time code.
+    /// A token that the backend issues for a one-time code.
     case ownToken(BackendSignIn)
 }
 
-/// The user's session at a backend: begun with a one-time code, and kept in memory until it is ended.
+/// The user's session at a backend. A one-time code begins it, and it is kept in memory until it ends.
 final class BackendSignIn: Sendable {
     let call: MappingCalls.Call
     let client: String
-    /// Where the answer has the token.
+    /// The path to the token in the answer.
     let path: String
     let codes: HTTPNodeMapping.CodeSource
     private struct State { var token: Secret? }
@@ -176,7 +178,7 @@ final class BackendSignIn: Sendable {
         self.codes = codes
     }
 
-    /// The token, another one than `rejected`; all who ask at once share one sign-in.
+    /// Returns a token other than `rejected`. Simultaneous callers share one sign-in.
     func token(
         replacing rejected: Secret?, _ signIn: () async throws(AccountError) -> Secret
     ) async throws(AccountError) -> Secret {
@@ -188,7 +190,7 @@ final class BackendSignIn: Sendable {
         return new
     }
 
-    /// Takes the token away: the session is not used any more.
+    /// Returns the token and forgets it, because the session ends.
     func takeToken() -> Secret? {
         state.withLock { state in
             defer { state.token = nil }
@@ -206,13 +208,13 @@ final class BackendSignIn: Sendable {
 }
 
 extension HTTPNodeMapping {
-    /// Signs in to the backend where its description says how, so that a refusal comes before anything is sent to a board.
+    /// Signs in to the backend if its description has `signIn`. A refusal therefore occurs before anything is sent to a board.
     public func beginSession() async throws(AccountError) {
         if case .ownToken(let own) = proof { _ = try await token(own, replacing: nil) }
     }
 
-    /// Ends the backend's own session, if one was begun and the description has `signOut`. A session that the backend has ended already is
-    /// no error.
+    /// Ends the backend's own session, if one was begun and the description has `signOut`. It is not an error if the backend has already
+    /// ended the session.
     public func endSession() async throws(AccountError) {
         guard case .ownToken(let own) = proof, let token = own.takeToken(), let call = calls.signOut else { return }
         let request = try request(call, [:])
@@ -221,7 +223,7 @@ extension HTTPNodeMapping {
         _ = try read(response, request, token, call.url.authority, [])
     }
 
-    /// What a request carries; nil for a rejected token that nothing replaces.
+    /// Returns the token for a request, or nil if nothing replaces a rejected token.
     func token(replacing rejected: Secret?) async throws(AccountError) -> Secret? {
         switch proof {
         case .ownToken(let own): return try await token(own, replacing: rejected)
@@ -246,7 +248,7 @@ extension HTTPNodeMapping {
         }
     }
 
-    /// RFC 6750, section 2.1: what may stand behind `Bearer`. Anything else could end the header.
+    /// Whether the text may follow `Bearer` (RFC 6750, section 2.1). Other characters could end the header.
     private static func isToken(_ text: String) -> Bool {
         text.utf8.allSatisfy {
             (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || "-._~+/=".utf8.contains($0)
@@ -255,11 +257,11 @@ extension HTTPNodeMapping {
 }
 
 extension HTTPNodeMapping {
-    /// The time that one call to the backend may take.
+    /// The time limit of one call to the backend.
     private static let deadline = Duration.seconds(10)
 
-    /// Sends a request with the token that the backend wants, and once more with a new one where the backend did not accept it.
-    /// - Parameter secrets: what stands in the body and must not come back in an error, whatever the body calls it.
+    /// Sends a request with the backend's token. If the backend does not accept the token, sends the request once more with a new one.
+    /// - Parameter secrets: values in the body that must not appear in an error, whatever their members are called.
     func send(
         _ call: MappingCalls.Call, _ values: MappingValues, hiding secrets: [Secret] = []
     ) async throws(AccountError) -> MappingAnswer {
@@ -300,8 +302,8 @@ extension HTTPNodeMapping {
         try read(response, request, token, host, secrets) { $0 }
     }
 
-    /// Returns the result of `content` for the answer. Its errors hold no secret of the request.
-    /// - Parameter token: what the request carried; nil for the sign-in, which has its code in the body.
+    /// Returns the result of `content` for the answer. Its errors contain no secret of the request.
+    /// - Parameter token: the token that the request carried; nil for the sign-in, whose body has the code.
     func read<Content>(
         _ response: HTTPResponse, _ request: HTTPRequest, _ token: Secret?, _ host: String, _ secrets: [Secret],
         _ content: (MappingAnswer) throws(AccountError) -> Content

@@ -3,7 +3,7 @@ import RainAccount
 import RainHTTP
 import RainJSON
 
-/// A description's requests, checked and ready to be filled in.
+/// The requests of a description, checked and ready for their values.
 struct MappingCalls: Sendable {
     struct Call: Sendable {
         var method: HTTPRequest.Method
@@ -41,19 +41,19 @@ struct MappingCalls: Sendable {
             self.status = try Self.call(status.call, "status", knows: [.requestID, .userID], needs: [.requestID])
             try Self.check(path: status.state, "status.state")
             guard !status.confirmed.isEmpty else {
-                throw MappingDescriptionProblem(member: "status.confirmed", sentence: "it names no word")
+                throw MappingDescriptionProblem(member: "status.confirmed", sentence: "it is empty")
             }
             var words = Set<String>()
             for word in [status.confirmed, status.requested ?? [], status.timedOut ?? [], status.discarded ?? []]
                 .joined()
             where !words.insert(word).inserted {
-                throw MappingDescriptionProblem(member: "status", sentence: "the word \(word) stands there twice")
+                throw MappingDescriptionProblem(member: "status", sentence: "the word \(word) appears twice")
             }
         }
         guard (description.challenge == nil) == (description.verify == nil) else {
             let missing = description.challenge == nil ? "challenge" : "verify"
             throw MappingDescriptionProblem(
-                member: missing, sentence: "it is missing: challenge and verify go together")
+                member: missing, sentence: "it is missing: challenge and verify need each other")
         }
         if let challenge = description.challenge, let verify = description.verify {
             self.challenge = try Self.call(challenge.call, "challenge", knows: [.userID, .lifetime], needs: [])
@@ -67,7 +67,7 @@ struct MappingCalls: Sendable {
             throw MappingDescriptionProblem(
                 member: "signIn",
                 sentence:
-                    "it is missing. Describe how the backend takes a one-time code, or set sendsProviderToken to true if it is to get the "
+                    "it is missing. Describe how the backend takes a one-time code, or set sendsProviderToken to true if it may get the "
                     + "identity provider's own access token")
         }
     }
@@ -78,7 +78,7 @@ struct MappingCalls: Sendable {
     ) throws(MappingDescriptionProblem) -> Call {
         guard let method = HTTPRequest.Method(rawValue: call.method) else {
             throw MappingDescriptionProblem(
-                member: "\(member).method", sentence: "\(call.method) is none of GET, POST, PUT, DELETE")
+                member: "\(member).method", sentence: "\(call.method) is not GET, POST, PUT or DELETE")
         }
         let url = try URLTemplate(call.url, member: "\(member).url")
         var body: BodyTemplate?
@@ -95,7 +95,7 @@ struct MappingCalls: Sendable {
         }
         for placeholder in needed where !checked.placeholders.contains(placeholder) {
             throw MappingDescriptionProblem(
-                member: member, sentence: "{\(placeholder.rawValue)} stands neither in its url nor in its body")
+                member: member, sentence: "{\(placeholder.rawValue)} is missing in its url and in its body")
         }
         return checked
     }
@@ -109,19 +109,19 @@ struct MappingCalls: Sendable {
     }
 }
 
-/// What one's own backend answered to a request that succeeded: a JSON object, or nothing.
+/// The answer of the user's own backend to a request that succeeded: a JSON object, or nothing.
 struct MappingAnswer {
     static let limits = JSONLimits(maximumBytes: 64 << 10, maximumDepth: 16, maximumValues: 2000)
-    /// The longest id, state or challenge that is taken.
+    /// The maximum length in bytes of an id, state or challenge.
     private static let maximumText = 4096
 
     private let json: JSONValue
     private let host: String
 
-    /// What the request proved itself with, which decides what a refusal means.
+    /// The proof that the request carried. The meaning of a refusal depends on it.
     enum Proof { case providerToken, ownToken, code }
 
-    /// - Throws: what a refusal or a fault means, in the backend's own words where it has any.
+    /// - Throws: the meaning of a refusal or fault, with the backend's own message if it has one.
     init(_ response: HTTPResponse, from host: String, provedBy proof: Proof) throws(AccountError) {
         self.host = host
         if let error = AccountError(interference: response, from: host) { throw error }
@@ -129,7 +129,7 @@ struct MappingAnswer {
         guard 200..<300 ~= response.status else {
             throw Self.failure(json?.members == nil ? nil : json, response, from: host, proof)
         }
-        // A page with status 200 is what a network's sign-in portal sends. It must not pass for a yes.
+        // A network's sign-in portal sends a page with status 200. It must not count as a success.
         guard response.body.isEmpty || json?.members != nil else {
             if json == nil { throw .unreadable(response, from: host) }
             throw AccountError(
@@ -141,7 +141,7 @@ struct MappingAnswer {
         self.json = json ?? .null
     }
 
-    /// The text or number at that path of members; nil where there is none.
+    /// Returns the text or number at this path of members, or nil if there is none.
     func text(at path: String) throws(AccountError) -> String? {
         var value: JSONValue? = json
         for name in path.split(separator: ".") { value = value?[String(name)]?.unlessNull }
@@ -159,7 +159,11 @@ struct MappingAnswer {
     }
 
     func incomplete(_ path: String) -> AccountError {
-        AccountError(.malformedAnswer, message: "\(host) answered without a \(path) that can be used")
+        AccountError(
+            .malformedAnswer,
+            message:
+                "\(host) answered without a \(path) that can be used: compare its answer with the paths in the description"
+        )
     }
 
     // MARK: Refusals and faults
@@ -172,16 +176,18 @@ struct MappingAnswer {
         let words = json.flatMap(serverWords)
         let code = code(status, cause, proof)
         var error = AccountError(
-            code, message: sentence(code, host, status, proof), serverMessage: (words ?? cause).map(presentable),
+            code, message: sentence(code, host, status, proof, response.newAddress),
+            serverMessage: (words ?? cause).map(presentable),
             status: status)
         error.serverCause = cause.map(presentable)
-        // The backend speaks JSON or says nothing. A page was written by something before it, which decides nothing about the mapping.
+        // The backend answers with JSON or an empty body. A page comes from a server in front of it, which decides nothing about the
+        // mapping.
         error.isFromGateway = code == .malformedAnswer || json == nil && !response.body.isEmpty
         return error
     }
 
     private static func code(_ status: Int, _ cause: String?, _ proof: Proof) -> AccountError.Code {
-        // Something else is at the address.
+        // The address belongs to something else.
         if proof == .code, [404, 405, 410].contains(status) { return .invalidConfiguration }
         return switch status {
         case 302, 303, 307: .malformedAnswer
@@ -198,26 +204,26 @@ struct MappingAnswer {
     }
 
     private static func sentence(
-        _ code: AccountError.Code, _ host: String, _ status: Int, _ proof: Proof
+        _ code: AccountError.Code, _ host: String, _ status: Int, _ proof: Proof, _ address: String?
     ) -> String {
         switch code {
         case .invalidGrant:
-            "\(host) did not accept the one-time code (HTTP \(status)); check in the description that signIn.url is where it takes codes, "
+            "\(host) did not accept the one-time code (HTTP \(status)); check in the description that signIn.url accepts codes, "
                 + "and that signIn.client is its own client at the identity provider"
         case .invalidConfiguration:
-            "\(host) takes no one-time code at that address (HTTP \(status)); check signIn.method and signIn.url in the description"
+            "\(host) accepts no one-time code at that address (HTTP \(status)); check signIn.method and signIn.url in the description"
         case .moved:
-            "\(host) has moved (HTTP \(status)); nothing secret is sent to the new address by itself: write the new address in the description"
+            "\(host) has moved\(address.map { " to \($0)" } ?? "") (HTTP \(status)); nothing secret is sent to the new address by itself: write the new address in the description"
         case .malformedAnswer: AccountError.Code.redirectSentence(host: host, status: status)
         case .expired where proof == .ownToken:
             "\(host) does not accept the token that it has just issued; report this to its operator"
         case .expired:
-            "\(host) does not accept the provider's token; sign in again, and see that \(host) trusts the provider"
-        case .insufficientScope: "\(host) wants a token with more scope; sign in again with it"
-        case .forbidden: "\(host) does not let the signed-in user have the node"
+            "\(host) does not accept the provider's token; sign in again, and check that \(host) trusts the provider"
+        case .insufficientScope: "\(host) wants a token with more scope; sign in again with that scope"
+        case .forbidden: "\(host) does not give the node to the signed-in user"
         case .timeout: "\(host) gave up waiting for the request; try again"
         case .rateLimited: "\(host) asks to slow down; try again in some minutes"
-        case .serverFault: "\(host) has a fault of its own (HTTP \(status)); try again later"
+        case .serverFault: "\(host) has an internal fault (HTTP \(status)); try again later"
         default: "\(host) refused the mapping (HTTP \(status))"
         }
     }

@@ -2,31 +2,31 @@
 import RainAccount
 import RainJSON
 
-/// What a request to one's own backend can carry: `{node_id}` and the others.
+/// The values that a request to the user's own backend can carry: `{node_id}` and others.
 enum MappingPlaceholder: String, CaseIterable {
     case nodeID = "node_id"
     case userID = "user_id"
     case secretKey = "secret_key"
     case requestID = "request_id"
-    /// Of the identity provider, for the backend's own client.
+    /// The identity provider's one-time code for the backend's own client.
     case code
-    /// In lower-case hex.
+    /// The board's signature in lower-case hexadecimal.
     case signature
-    /// Of a challenge, in seconds.
+    /// The lifetime of a challenge in seconds.
     case lifetime
     case tags
     case metadata
 
-    /// Addresses reach the logs of servers and proxies, so nothing that proves anything stands there.
+    /// Whether the value may be part of an address. Servers and proxies log addresses, so a proof or secret may not.
     var mayStandInURL: Bool { [.nodeID, .userID, .requestID, .lifetime].contains(self) }
-    /// An array or an object cannot be a part of a text.
+    /// Whether the placeholder must be the whole text. An array or an object cannot be a part of a text.
     var standsAlone: Bool { [.tags, .metadata].contains(self) }
 }
 
-/// The values of one request. One that has no value here was not given, such as metadata.
+/// The values of one request. A missing value, such as metadata, was not given.
 typealias MappingValues = [MappingPlaceholder: JSONValue]
 
-/// A text with placeholders, taken apart. Values are put in once and never read for placeholders themselves.
+/// A text with placeholders, split into its parts. Values are inserted once, and placeholders inside them are not replaced.
 struct PlaceholderText: Sendable, Equatable {
     enum Part: Sendable, Equatable {
         case literal(String)
@@ -37,7 +37,7 @@ struct PlaceholderText: Sendable, Equatable {
 
     struct Unknown: Error { var name: String }
 
-    /// Takes `{name}` for a placeholder wherever the name consists of lower-case letters and `_`; other braces are text.
+    /// Reads `{name}` as a placeholder if the name consists of lower-case letters and `_`. Other braces are text.
     init(_ text: String) throws(Unknown) {
         var (parts, literal, rest) = ([Part](), "", text[...])
         while let open = rest.firstIndex(of: "{") {
@@ -63,7 +63,7 @@ struct PlaceholderText: Sendable, Equatable {
         parts.compactMap { if case .placeholder(let placeholder) = $0 { placeholder } else { nil } }
     }
 
-    /// The whole text, with what `value` makes of each placeholder.
+    /// Returns the whole text, with the result of `value` for each placeholder.
     func text<Failure: Error>(_ value: (MappingPlaceholder) throws(Failure) -> String) throws(Failure) -> String {
         var text = ""
         for part in parts {
@@ -77,7 +77,7 @@ struct PlaceholderText: Sendable, Equatable {
 }
 
 extension JSONValue {
-    /// As part of a text.
+    /// The value as part of a text.
     var placeholderText: String {
         switch self {
         case .string(let text): text
@@ -88,10 +88,11 @@ extension JSONValue {
     }
 }
 
-/// The address of one request: https (plain http to this machine only), its host written out, with placeholders in path and query.
+/// The address of one request, with placeholders in its path and query. It is https (plain http only to this machine), and its host has no
+/// placeholder.
 struct URLTemplate: Sendable, Equatable {
     private static let maximumLength = 2048
-    /// The longest id that is put into an address. Ids come from boards and servers.
+    /// The maximum length in bytes of an id in an address. Ids come from boards and servers.
     private static let maximumValue = 1024
 
     let authority: String
@@ -109,11 +110,12 @@ struct URLTemplate: Sendable, Equatable {
         }
         for placeholder in content.placeholders where !placeholder.mayStandInURL {
             throw problem(
-                "{\(placeholder.rawValue)} may not stand in an address, which servers log: put it in the body")
+                "{\(placeholder.rawValue)} may not be part of an address, because servers log addresses: put it in the body"
+            )
         }
         if !content.placeholders.isEmpty {
             guard case .literal(let first)? = content.parts.first, first.count(where: { $0 == "/" }) >= 3 else {
-                throw problem("the host must be written out, with a / behind it")
+                throw problem("the host must be written in full, followed by a /")
             }
         }
         let sample = content.text { _ in "x" }
@@ -129,26 +131,27 @@ struct URLTemplate: Sendable, Equatable {
         }
     }
 
-    /// - Throws: `invalidInput` for a value that would make another address of it.
+    /// - Throws: `invalidInput` for a value that would turn it into another address.
     func filled(with values: MappingValues) throws(AccountError) -> String {
         let url = try content.text { placeholder throws(AccountError) in
             let text = values[placeholder]?.placeholderText ?? ""
             guard (1...Self.maximumValue).contains(text.utf8.count) else {
                 throw AccountError(
-                    .invalidInput, message: "the \(placeholder.rawValue) is empty or too long to stand in an address")
+                    .invalidInput, message: "the \(placeholder.rawValue) is empty or too long for an address")
             }
             return percentEncoded(text)
         }
         guard !Self.hasDotSegment(url) else {
             throw AccountError(
-                .invalidInput, message: "one of \(names) is . or .., which would be another address at \(authority)")
+                .invalidInput,
+                message: "one of \(names) is . or .., which would lead to another address at \(authority)")
         }
         return url
     }
 
     private var names: String { placeholders.map(\.rawValue).joined(separator: ", ") }
 
-    /// HTTP clients take such segments out of a path, and with them the one before.
+    /// HTTP clients remove such segments from a path, together with the segment before.
     private static func hasDotSegment(_ url: String) -> Bool {
         url.prefix { $0 != "?" }.split(separator: "/").contains { $0 == "." || $0 == ".." }
     }
@@ -159,8 +162,7 @@ struct URLTemplate: Sendable, Equatable {
     }
 }
 
-/// The body of one request: JSON with placeholders in its texts. Values are put in as JSON values, so that nothing in them can become
-/// a member of its own.
+/// The body of one request: JSON with placeholders in its texts. Values are inserted as JSON values, so they cannot add members.
 struct BodyTemplate: Sendable, Equatable {
     private indirect enum Node: Sendable, Equatable {
         case text(PlaceholderText)
@@ -200,7 +202,7 @@ struct BodyTemplate: Sendable, Equatable {
             }
             for placeholder in content.placeholders where placeholder.standsAlone && content.parts.count > 1 {
                 throw MappingDescriptionProblem(
-                    member: member, sentence: "{\(placeholder.rawValue)} stands in a text of its own")
+                    member: member, sentence: "{\(placeholder.rawValue)} must be a text of its own")
             }
             found += content.placeholders
             return .text(content)
@@ -218,7 +220,8 @@ struct BodyTemplate: Sendable, Equatable {
         }
     }
 
-    /// A member or an element that is only a placeholder without a value, such as metadata that nobody gave, is left out.
+    /// Returns the body with its values. A member or an element that is only a placeholder without a value is omitted, such as missing
+    /// metadata.
     func filled(with values: MappingValues) -> JSONValue { Self.value(of: root, values) ?? .object([]) }
 
     private static func value(of node: Node, _ values: MappingValues) -> JSONValue? {

@@ -3,52 +3,52 @@ import RainAccount
 import RainCore
 import RainJSON
 
-/// What one's own backend looks like to ``HTTPNodeMapping``: which requests tell it who owns a node, and where its answers say what
-/// came of it. `docs/own-cloud.md` describes the file.
+/// Describes the user's own backend for ``HTTPNodeMapping``: the requests that map a node, and the members of the answers that hold the
+/// result. `docs/own-cloud.md` describes the file.
 public struct NodeMappingDescription: Sendable, Equatable, Codable {
     /// The version that this program reads.
     public static let currentVersion = 1
 
-    /// The version of the format; any but ``currentVersion`` is `unreadableDefinition`.
+    /// The version of the format. Any but ``currentVersion`` is `unreadableDefinition`.
     public var schemaVersion: Int
     /// Signs the user in to the backend with a one-time code of the identity provider. Every other request then carries the token that the
-    /// backend answered.
+    /// backend returned.
     public var signIn: SignIn?
-    /// Ends the session that ``signIn`` began. Without it the session ends when the backend's token does.
+    /// Ends the session that ``signIn`` began. Without it the session ends when the backend's token expires.
     public var signOut: Call?
-    /// Whether the backend may be sent the identity provider's own access token, where ``signIn`` is missing or the provider has no
-    /// one-time codes for another client. Without ``signIn`` it has to be true.
+    /// Whether the backend may get the identity provider's own access token. It applies if ``signIn`` is missing, or if the provider has no
+    /// one-time codes for another client. Without ``signIn`` it must be true.
     public var sendsProviderToken: Bool?
-    /// The user's half of a mapping by secret.
+    /// Sends the user's half of a mapping by secret.
     public var add: Add
-    /// How far a mapping has come; without it a success of ``add`` is final.
+    /// Asks for the state of a mapping. Without it a success of ``add`` is final.
     public var status: Status?
-    /// A challenge for boards that prove themselves by a signature, and what takes the signature: both or none.
+    /// Asks for a challenge, for boards that prove themselves by a signature. It needs ``verify``, and ``verify`` needs it.
     public var challenge: Challenge?
-    /// Takes a board's signature over the challenge. Its success is final.
+    /// Sends a board's signature over the challenge. Its success is final.
     public var verify: Call?
 
     /// One request.
     public struct Call: Sendable, Equatable, Codable {
         /// `GET`, `POST`, `PUT` or `DELETE`.
         public var method: String
-        /// With placeholders such as `{node_id}`, which are percent-encoded.
+        /// The address, with placeholders such as `{node_id}`, whose values are percent-encoded.
         public var url: String
-        /// With placeholders in its texts. A text that is `{tags}` or `{metadata}` and nothing else becomes that array or object.
+        /// The body, with placeholders in its texts. A text that is only `{tags}` or `{metadata}` becomes that array or object.
         public var body: JSONValue?
     }
 
-    /// A request that exchanges a one-time code of the identity provider for a token of the backend's own. It carries no other proof.
+    /// A request that exchanges a one-time code of the identity provider for the backend's own token. It carries no other proof.
     public struct SignIn: Sendable, Equatable, Codable {
         /// As in ``Call``, but not `GET`: the code belongs in the body.
         public var method: String
         /// As in ``Call``.
         public var url: String
-        /// As in ``Call``; `{code}` is needed here.
+        /// As in ``Call``; `{code}` is required here.
         public var body: JSONValue?
-        /// The id of the backend's own client at the identity provider: the code is made for it, and nobody else can redeem it.
+        /// The id of the backend's own client at the identity provider. The code is made for this client, and nobody else can redeem it.
         public var client: String
-        /// Where the answer has the backend's token, as a path with dots.
+        /// The path to the backend's token in the answer, with dots.
         public var token: String
     }
 
@@ -56,25 +56,25 @@ public struct NodeMappingDescription: Sendable, Equatable, Codable {
     public struct Add: Sendable, Equatable, Codable {
         /// As in ``Call``.
         public var method: String
-        /// As in ``Call``; `{node_id}` is needed here or in the body. A secret here is refused, as servers log addresses.
+        /// As in ``Call``; `{node_id}` is required here or in the body. A secret is refused here, because servers log addresses.
         public var url: String
-        /// As in ``Call``; `{secret_key}`, `{tags}` and `{metadata}` stand here.
+        /// As in ``Call``; `{secret_key}`, `{tags}` and `{metadata}` belong here.
         public var body: JSONValue?
-        /// Where the answer names its request, as a path with dots; the node's id stands in where it does not.
+        /// The path to the request's id in the answer, with dots. Without it the node's id is used instead.
         public var request: String?
     }
 
-    /// A request that asks how far a mapping has come.
+    /// A request for the state of a mapping.
     public struct Status: Sendable, Equatable, Codable {
         /// As in ``Call``.
         public var method: String
-        /// As in ``Call``; `{request_id}` is needed here or in the body.
+        /// As in ``Call``; `{request_id}` is required here or in the body.
         public var url: String
         /// As in ``Call``.
         public var body: JSONValue?
-        /// Where the answer says the state, as a path with dots.
+        /// The path to the state in the answer, with dots.
         public var state: String
-        /// The words for each state. A word that stands nowhere means: not decided yet.
+        /// The words for a confirmed mapping. A word that no list contains means: not decided yet.
         public var confirmed: [String]
         /// The words for a mapping that waits for the node.
         public var requested: [String]?
@@ -84,17 +84,17 @@ public struct NodeMappingDescription: Sendable, Equatable, Codable {
         public var discarded: [String]?
     }
 
-    /// A request for a text that a board is to sign.
+    /// A request for a text that a board signs.
     public struct Challenge: Sendable, Equatable, Codable {
         /// As in ``Call``.
         public var method: String
         /// As in ``Call``.
         public var url: String
-        /// As in ``Call``; `{lifetime}` becomes the number of seconds that the challenge is good for.
+        /// As in ``Call``; `{lifetime}` becomes the number of seconds for which the challenge is valid.
         public var body: JSONValue?
-        /// Where the answer names its request and the text to sign, as paths with dots.
+        /// The path to the request's id in the answer, with dots.
         public var request: String
-        /// See ``request``. The board signs the text's UTF-8 bytes.
+        /// The path to the text to sign, with dots. The board signs the text's UTF-8 bytes.
         public var challenge: String
     }
 }
@@ -116,12 +116,12 @@ extension NodeMappingDescription.Challenge {
 }
 
 extension NodeMappingDescription {
-    /// Descriptions are a few hundred bytes.
+    /// Limits for a description. Real ones have a few hundred bytes.
     public static let limits = JSONLimits(maximumBytes: 64 << 10, maximumDepth: 16, maximumValues: 2000)
 
     /// Reads a description.
-    /// - Parameter origin: what to call it in errors: a path.
-    /// - Throws: `unreadableDefinition`, naming the member that is wrong.
+    /// - Parameter origin: the name of the description in errors: a path.
+    /// - Throws: `unreadableDefinition`, naming the wrong member.
     public init(parsing text: [UInt8], origin: String) throws(AccountError) {
         let json: JSONValue
         do {
@@ -138,18 +138,18 @@ extension NodeMappingDescription {
             throw Self.unreadable(origin, error.message)
         }
         guard let version else {
-            throw Self.unreadable(origin, "it has no schemaVersion; the one that is read is \(Self.currentVersion)")
+            throw Self.unreadable(origin, "it has no schemaVersion; this program reads version \(Self.currentVersion)")
         }
         guard version == Self.currentVersion else {
             throw Self.unreadable(
-                origin, "its schemaVersion is \(version) and this program reads \(Self.currentVersion)")
+                origin, "its schemaVersion is \(version), but this program reads \(Self.currentVersion)")
         }
         do throws(JSONError) {
             self = try JSONCoder.decode(NodeMappingDescription.self, from: json)
         } catch {
             throw Self.unreadable(origin, "\(error)")
         }
-        // A misspelt member would be a request that lacks something.
+        // A misspelt member would otherwise be ignored, and the request would lack something.
         if let known = try? JSONCoder.value(of: self),
             let stray = json.firstMember(unknownTo: known) ?? json.firstNull(unknownTo: Self.self)
         {
@@ -169,7 +169,7 @@ extension NodeMappingDescription {
     }
 }
 
-/// What is wrong with a description, and in which member.
+/// The wrong member of a description, and what is wrong with it.
 struct MappingDescriptionProblem: Error, Equatable {
     var member: String
     var sentence: String

@@ -4,18 +4,18 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// What the cloud does when a node reports something: events, and values that are then set at nodes.
+/// An action of the cloud when a node reports something: the triggering events, and the values that the cloud then sets at nodes.
 public struct Automation: Sendable, Equatable {
-    /// The cloud's id.
+    /// The id in the cloud.
     public var id: String
-    /// What the user calls it.
+    /// The user's name for the automation.
     public var name: String
-    /// Whether it acts; true where the cloud does not say.
+    /// Whether it is enabled; true if the cloud does not say.
     public var isEnabled: Bool
-    /// All that the cloud says of it: `event_type`, `node_id`, `events`, `actions` and what else there is.
+    /// The cloud's whole description: `event_type`, `node_id`, `events`, `actions` and other members.
     public var document: JSONValue
 
-    /// An entry of `automation_trigger_actions`; nil without an id.
+    /// Reads an entry of `automation_trigger_actions`. Returns nil without an id.
     init?(_ json: JSONValue) {
         guard let id = json["automation_id"]?.string, !id.isEmpty else { return nil }
         self.id = id
@@ -26,7 +26,7 @@ public struct Automation: Sendable, Equatable {
 }
 
 extension RainMakerCloud {
-    /// The user's automations, or those that a node sets off.
+    /// Returns the user's automations, or those that one node triggers.
     ///
     /// - Throws: `malformedAnswer` for a list that does not end.
     public func automations(of node: NodeID? = nil) async throws(AccountError) -> [Automation] {
@@ -36,7 +36,7 @@ extension RainMakerCloud {
         var start: [(name: String, value: String)] = []
         while true {
             let page = try await measuredCall(RainMakerCall(.get, Self.automationPath, query: filter + start))
-            // Without any the cloud leaves the list out.
+            // If there are no automations, the cloud omits the list.
             let list = page.reply["automation_trigger_actions"]?.array ?? []
             try bound.count(list.count, bytes: page.bytes)
             automations += list.compactMap { Automation($0) }
@@ -46,14 +46,15 @@ extension RainMakerCloud {
         }
     }
 
-    /// Makes an automation of a document with `name`, `event_type`, `events`, `actions` and, for `node_params`, `node_id`; returns its id.
+    /// Creates an automation and returns its id. The document has `name`, `event_type`, `events`, `actions` and, for `node_params`,
+    /// `node_id`.
     public func createAutomation(_ document: JSONValue) async throws(AccountError) -> String {
         let reply = try await call(RainMakerCall(.post, Self.automationPath, body: document))
         guard let id = reply["automation_id"]?.string, !id.isEmpty else { throw incomplete("automation_id", in: reply) }
         return id
     }
 
-    /// Changes the members that are given, such as `{"enabled":false}`.
+    /// Changes the given members, such as `{"enabled":false}`.
     public func changeAutomation(_ id: String, _ changes: JSONValue) async throws(AccountError) {
         try await call(RainMakerCall(.put, Self.automationPath, query: [("automation_id", id)], body: changes))
     }

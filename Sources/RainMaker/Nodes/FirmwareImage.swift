@@ -4,11 +4,12 @@ import RainCrypto
 import RainHTTP
 import RainJSON
 
-/// The head of an application's image, as it is flashed and sent over the air.
+/// The header of an application's image, as it is flashed and sent over the air.
 ///
-/// Source: ESP-IDF's `esp_image_format.h` and `esp_app_desc.h`: 24 bytes of image header, 8 of the first segment's, then the description.
+/// Source: ESP-IDF's `esp_image_format.h` and `esp_app_desc.h`. An image begins with its header (24 bytes), the header of the first segment
+/// (8 bytes) and the description.
 public struct FirmwareImage: Sendable, Equatable {
-    /// The chip that it was built for, as node configurations write it: `esp32c3`; nil for a number that is not known here.
+    /// The chip that the image was built for, as node configurations spell it: `esp32c3`. Nil for an unknown number.
     public var chip: String?
     /// The chip's number in the header.
     public var chipID: UInt16
@@ -16,26 +17,26 @@ public struct FirmwareImage: Sendable, Equatable {
     public var project: String
     /// The application's version.
     public var version: String
-    /// The ESP-IDF that it was built with.
+    /// The version of ESP-IDF that built the image.
     public var idfVersion: String
-    /// All bytes of it.
+    /// The size of the whole image in bytes.
     public var size: Int
 
-    /// Why bytes are no image that can be sent.
+    /// The reason why bytes are not an image that can be sent.
     public enum Failure: Error, Sendable, Equatable {
-        /// Not an image of an ESP chip at all (the first byte is not E9).
+        /// The bytes are not an image of an ESP chip (the first byte is not E9).
         case notAnImage
-        /// An image without an application's description: a boot loader or a partition, such as factory images begin with.
+        /// The image has no application's description. It is a boot loader or a partition, such as the start of a factory image.
         case notAnApplication
-        /// It ends before its description, before one of its segments does, or before the checksum and the hash behind them.
+        /// The image ends too early: within its description, within a segment, or before the checksum or hash after the segments.
         case truncated
-        /// The checksum behind the segments is not that of their bytes: some of them have changed.
+        /// The checksum after the segments does not match them: some bytes have changed.
         case wrongChecksum
-        /// The SHA-256 behind the checksum is not that of what stands before it.
+        /// The SHA-256 after the checksum does not match the bytes before it.
         case wrongHash
     }
 
-    /// `esp_chip_id_t`.
+    /// Chip numbers, from `esp_chip_id_t`.
     static let chips: [UInt16: String] = [
         0: "esp32", 2: "esp32s2", 5: "esp32c3", 9: "esp32s3", 12: "esp32c2", 13: "esp32c6", 16: "esp32h2",
         18: "esp32p4", 20: "esp32c61", 23: "esp32c5", 25: "esp32h21", 28: "esp32h4",
@@ -43,9 +44,9 @@ public struct FirmwareImage: Sendable, Equatable {
     private static let headerLength = 24 + 8
     private static let descriptionLength = 256
 
-    /// Reads the head of an image, and checks the rest as the firmware does before it starts it (`esp_image_format.c`).
+    /// Reads the header of an image, and checks the rest as firmware does before it starts the image (`esp_image_format.c`).
     ///
-    /// - Parameter hashes: for the SHA-256 at the end, which builds append unless told otherwise; not checked without.
+    /// - Parameter hashes: for the SHA-256 at the end, which builds append by default. Without `hashes` it is not checked.
     public init(_ bytes: [UInt8], hashes: (any Hashes.Type)? = nil) throws(Failure) {
         guard bytes.first == 0xE9 else { throw .notAnImage }
         guard bytes.count >= Self.headerLength + Self.descriptionLength else { throw .truncated }
@@ -64,9 +65,11 @@ public struct FirmwareImage: Sendable, Equatable {
         size = bytes.count
     }
 
-    /// Goes through the segments: their count is the second byte, each has its address and its length before it
-    /// (`esp_image_segment_header_t`), both little endian. The last of the next 16 bytes is their checksum; a SHA-256 follows where byte 23
-    /// (`hash_appended`) says so. The firmware would take a file that was cut off or changed, and reject it at its end.
+    /// Checks the segments, and the checksum and hash after them. The second byte of the image is the number of segments.
+    ///
+    /// Before each segment are its address and its length (`esp_image_segment_header_t`), both little endian. The last of the next 16 bytes
+    /// is the checksum. A SHA-256 follows if byte 23 (`hash_appended`) is set. Firmware would accept a truncated or changed file, and
+    /// reject it only at its end.
     private static func check(_ bytes: [UInt8], _ hashes: (any Hashes.Type)?) throws(Failure) {
         var position = 24
         // ESP_ROM_CHECKSUM_INITIAL
@@ -90,22 +93,23 @@ public struct FirmwareImage: Sendable, Equatable {
 }
 
 extension RainMakerCloud {
-    /// The largest image that the cloud takes, in bytes.
+    /// The largest image that the cloud accepts, in bytes.
     public static let maximumImage = 5 << 20
 
     /// Uploads an image, and returns the address from which nodes get it.
     ///
-    /// Throws `insecureURL` for an answer with an address that boards must not run firmware from: `http:`, `file:`, or no URL at all.
+    /// Throws `insecureURL` for an address from which boards must not run firmware: `http:`, `file:`, or no URL.
     ///
     /// - Parameters:
-    ///   - name: of the file, 1 to 256 characters.
-    ///   - progress: is told how many bytes of the image have been sent.
+    ///   - name: the name of the file, 1 to 256 characters.
+    ///   - progress: called with the number of bytes of the image that have been sent.
     public func uploadImage(
         _ bytes: [UInt8], name: String, progress: @escaping @Sendable (_ sentBytes: Int) -> Void = { _ in }
     ) async throws(AccountError) -> String {
         guard bytes.count <= Self.maximumImage else {
             throw AccountError(
-                .invalidInput, message: "the image has \(bytes.count) bytes, and the cloud takes \(Self.maximumImage)")
+                .invalidInput,
+                message: "the image has \(bytes.count) bytes, but the cloud accepts at most \(Self.maximumImage)")
         }
         var call = RainMakerCall(
             .post, "user/otaimage",
@@ -115,7 +119,7 @@ extension RainMakerCloud {
             ])
         call.deadline = Self.uploadDeadline
         let size = bytes.count
-        // Four characters for three bytes, with little around them.
+        // Base64 has four characters for three bytes. The rest of the body is small.
         call.uploadProgress = { progress(min(size, $0 / 4 * 3)) }
         let reply: JSONValue
         do throws(AccountError) {
@@ -129,7 +133,7 @@ extension RainMakerCloud {
             throw AccountError(
                 .insecureURL,
                 message: "\(deployment.base.authority) gave the image an address that is not an https URL "
-                    + "(it begins with \"\(start)\"); boards run what they get from there, so it was not sent to the board"
+                    + "(it begins with \"\(start)\"). The address was not sent to the board, because boards run firmware from it"
             )
         }
         return url
@@ -138,7 +142,7 @@ extension RainMakerCloud {
     /// The longest address that is sent to boards, in bytes.
     private static let longestAddress = 2048
 
-    /// Whether boards may get firmware from there: by https. Plain http is for a cloud that runs on this machine.
+    /// Whether boards may get firmware from this URL: by https, or by plain http for a cloud that runs on this machine.
     private func isForBoards(_ url: String) -> Bool {
         let scheme = url.prefix { $0 != ":" }
         let rest = url.dropFirst(scheme.count)
@@ -147,21 +151,21 @@ extension RainMakerCloud {
         return url.utf8.count <= Self.longestAddress && rest.hasPrefix("://")
             && url.utf8.allSatisfy { (0x21...0x7E).contains($0) && !#"#\"<>^`{|}"#.utf8.contains($0) }
             && (scheme.lowercased() == "https" || scheme.lowercased() == "http" && isLocal)
-            // Refuses a user name, and plain http to other machines.
+            // This refuses a user name, and plain http to other machines.
             && (try? ServiceURL("\(scheme)://\(authority)")) != nil
     }
 
-    /// RFC 9110, section 15.5.14. What stands before the cloud says so in any form, and nothing but a smaller image helps.
+    /// RFC 9110, section 15.5.14. A server in front of the cloud can send it in any form. Only a smaller image helps.
     private static let contentTooLarge = 413
 
     private static func tooLarge(_ size: Int) -> AccountError {
         AccountError(
             .rejected,
             message:
-                "the image of \(size) bytes is larger than the server takes (HTTP \(contentTooLarge)): build a smaller one",
+                "the image of \(size) bytes is larger than the server accepts (HTTP \(contentTooLarge)): build a smaller one",
             status: contentTooLarge)
     }
 
-    /// Megabytes over a slow uplink.
+    /// Megabytes may go over a slow uplink.
     private static let uploadDeadline = Duration.seconds(300)
 }

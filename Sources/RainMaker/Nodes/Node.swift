@@ -4,38 +4,38 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// One of the user's nodes, as the cloud knows it. What a node has not reported yet is nil.
+/// One of the user's nodes, as the cloud knows it. Values that the node has not reported yet are nil.
 public struct Node: Sendable, Equatable {
-    /// The cloud's name for the node, which the board got when it was claimed.
+    /// The id in the cloud, which the board got when it was claimed.
     public var id: NodeID
     /// `primary` or `secondary`: whether the user owns the node or it was shared with them.
     public var role: String?
     /// Whether the cloud has a connection to the node.
     public var connectivity: Connectivity?
-    /// What the firmware calls itself, such as `ESP RainMaker Device`. A name that the user gave is among the ``parameters``.
+    /// The firmware's name for itself, such as `ESP RainMaker Device`. The user's name for the node is one of the ``parameters``.
     public var name: String?
-    /// What kind of device the firmware makes of the board, such as `Lightbulb`.
+    /// The kind of device that the firmware implements, such as `Lightbulb`.
     public var type: String?
     /// The model that the firmware was built for (`model` in its configuration).
     public var model: String?
-    /// The version that the firmware gives itself (`fw_version`).
+    /// The firmware's version (`fw_version`).
     public var firmwareVersion: String?
-    /// `key:value` each.
+    /// Tags, each of the form `key:value`.
     public var tags: [String]
-    /// All that the node has said about itself: its devices, services and their parameters.
+    /// The node's description of itself: its devices, services and their parameters.
     public var configuration: JSONValue?
     /// The current values of its parameters.
     public var parameters: JSONValue?
-    /// What applications keep with the node in the cloud, as a JSON object.
+    /// Data that applications store with the node in the cloud: a JSON object.
     public var metadata: JSONValue?
 
     /// The node's connection to the cloud.
     public struct Connectivity: Sendable, Equatable {
-        /// True while the node is connected. A node that lost its power is noticed after a while only.
+        /// True while the node is connected. The cloud notices a loss of power only after some time.
         public var isConnected: Bool
-        /// Since when, by the cloud's clock.
+        /// The time of the last change, by the cloud's clock.
         public var since: UnixTime?
-        /// The cloud's own time when it said so (`Date`, in whole seconds, rounded down); nil where it did not say.
+        /// The cloud's time of the answer (`Date`, in whole seconds, rounded down); nil if the answer had none.
         public var asOf: UnixTime?
 
         public init(isConnected: Bool, since: UnixTime? = nil, asOf: UnixTime? = nil) {
@@ -44,7 +44,7 @@ public struct Node: Sendable, Equatable {
             self.asOf = asOf
         }
 
-        /// `{"connected":bool,"timestamp":ms}`, with or without `connectivity` around it.
+        /// Reads `{"connected":bool,"timestamp":ms}`, with or without `connectivity` around it.
         init?(_ json: JSONValue?) {
             guard let json = json?["connectivity"] ?? json, let isConnected = json["connected"]?.bool else {
                 return nil
@@ -54,7 +54,7 @@ public struct Node: Sendable, Equatable {
         }
     }
 
-    /// An entry of `node_details`; nil without an id.
+    /// Reads an entry of `node_details`. Returns nil without an id.
     init?(_ json: JSONValue) {
         guard let id = json["id"]?.string, !id.isEmpty else { return nil }
         self.id = NodeID(id)
@@ -73,20 +73,20 @@ public struct Node: Sendable, Equatable {
 }
 
 extension RainMakerCloud {
-    /// All of the user's nodes, with what they last reported. Where there may be thousands, ``eachNode(_:)`` keeps none of them.
+    /// Returns all of the user's nodes, with their last reported values. For thousands of nodes use ``eachNode(_:)``, which stores none.
     ///
-    /// - Throws: `malformedAnswer` also for more than 16 MiB of them.
+    /// - Throws: `malformedAnswer` also if the nodes have more than 16 MiB.
     public func nodes() async throws(AccountError) -> [Node] {
         var nodes: [Node] = []
         try await eachNode(within: ListBound(bytes: ListBound.wholeBytes)) { nodes.append($0) }
         return nodes
     }
 
-    /// Hands on the user's nodes, with what they last reported, while the cloud lists them. No more than one page of some hundred
-    /// kilobytes is held.
+    /// Passes on the user's nodes, with their last reported values, while the cloud lists them. It holds at most one page, which has some
+    /// hundred kilobytes.
     ///
-    /// - Throws: what `take` throws, and `malformedAnswer` for a list that goes in a circle, or that has more than 1000 pages, 100,000
-    ///   nodes or 64 MiB: somebody invents them.
+    /// - Throws: the errors of `take`, and `malformedAnswer` for a list that repeats itself, or has more than 1000 pages, 100,000 nodes or
+    ///   64 MiB. No real account has so many.
     public func eachNode(_ take: (Node) throws(AccountError) -> Void) async throws(AccountError) {
         try await eachNode(within: ListBound(), take)
     }
@@ -104,7 +104,7 @@ extension RainMakerCloud {
         }
     }
 
-    /// The ids of all of the user's nodes.
+    /// Returns the ids of all of the user's nodes.
     public func nodeIDs() async throws(AccountError) -> [NodeID] {
         var ids: [NodeID] = []
         try await eachPage(query: [], within: ListBound()) { page throws(AccountError) in
@@ -115,7 +115,7 @@ extension RainMakerCloud {
         return ids
     }
 
-    /// One node. Throws `rejected` if the user has no such node.
+    /// Returns one node. Throws `rejected` if the user has no such node.
     public func node(_ id: NodeID) async throws(AccountError) -> Node {
         let page = try await call(
             RainMakerCall(.get, "user/nodes", query: [("node_id", id.rawValue), ("node_details", "true")]))
@@ -125,12 +125,12 @@ extension RainMakerCloud {
         return node
     }
 
-    /// What a node has said about itself.
+    /// Returns a node's description of itself.
     public func nodeConfiguration(_ id: NodeID) async throws(AccountError) -> JSONValue {
         try await call(RainMakerCall(.get, "user/nodes/config", query: [("node_id", id.rawValue)]))
     }
 
-    /// Whether a node is connected.
+    /// Returns whether a node is connected.
     public func nodeConnectivity(_ id: NodeID) async throws(AccountError) -> Node.Connectivity {
         let (reply, date) = try await datedCall(
             RainMakerCall(.get, "user/nodes/status", query: [("node_id", id.rawValue)]))
@@ -139,7 +139,7 @@ extension RainMakerCloud {
         return connectivity
     }
 
-    /// - Parameter take: takes a page, and says how many nodes it had.
+    /// - Parameter take: receives a page, and returns its number of nodes.
     private func eachPage(
         query: [(name: String, value: String)], within bound: ListBound,
         _ take: (JSONValue) throws(AccountError) -> Int
@@ -158,15 +158,15 @@ extension RainMakerCloud {
     }
 }
 
-/// What users and applications keep with a node in the cloud. The node itself is not told.
+/// Data that users and applications store with a node in the cloud. The node does not receive it.
 extension RainMakerCloud {
-    /// Adds tags, `key:value` each. Throws `invalidTag` before anything is sent for one of another form.
+    /// Adds tags, each of the form `key:value`. Throws `invalidTag` for another form, before anything is sent.
     public func addTags(_ tags: [String], to node: NodeID) async throws(AccountError) {
         for tag in tags { try check(tag) }
         try await note(["tags": .array(tags.map { .string($0) })], node)
     }
 
-    /// Takes tags away. One that the node does not have is no error.
+    /// Removes tags. A tag that the node does not have is not an error.
     public func removeTags(_ tags: [String], from node: NodeID) async throws(AccountError) {
         for tag in tags { try check(tag) }
         try await call(
@@ -175,7 +175,7 @@ extension RainMakerCloud {
                 body: ["tags": .array(tags.map { .string($0) })]))
     }
 
-    /// Changes members of a node's metadata and keeps all others, objects within it too; null takes a member away.
+    /// Changes members of a node's metadata. All other members are kept, also inside objects; null removes a member.
     ///
     /// - Parameter changes: an object.
     public func changeMetadata(_ changes: JSONValue, of node: NodeID) async throws(AccountError) {
@@ -185,7 +185,7 @@ extension RainMakerCloud {
         try await note(["metadata": changes], node)
     }
 
-    /// Takes all of a node's metadata away.
+    /// Removes all of a node's metadata.
     public func removeMetadata(of node: NodeID) async throws(AccountError) { try await note(["metadata": .null], node) }
 
     private func note(_ body: JSONValue, _ node: NodeID) async throws(AccountError) {

@@ -4,21 +4,21 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// What became of a command at one node.
+/// The result of a command at one node.
 public struct NodeCommandRecord: Sendable, Equatable {
-    /// How far it is.
+    /// The state of a command.
     public enum Status: Sendable, Equatable {
         /// The node has not answered.
         case requested
-        /// The node has begun.
+        /// The node has started.
         case inProgress
-        /// Done.
+        /// The node has succeeded.
         case success
-        /// The node could not do it, or has no such command.
+        /// The node has failed, or does not know the command.
         case failure
-        /// The node has not answered in time.
+        /// The node did not answer in time.
         case timedOut
-        /// A word that is none of those documented.
+        /// A state that is not documented.
         case other(String)
 
         init(_ word: String) {
@@ -32,7 +32,7 @@ public struct NodeCommandRecord: Sendable, Equatable {
             }
         }
 
-        /// Whether nothing more comes.
+        /// Whether the state is final.
         public var isFinal: Bool {
             switch self {
             case .requested, .inProgress: false
@@ -41,18 +41,18 @@ public struct NodeCommandRecord: Sendable, Equatable {
         }
     }
 
-    /// Which node.
+    /// The node.
     public var node: NodeID
-    /// How far it is.
+    /// The state of the command.
     public var status: Status
-    /// The node's own word for its answer, such as `command not found`.
+    /// The node's summary of its answer, such as `command not found`.
     public var summary: String?
-    /// The node's answer: JSON, a text, or base64 of bytes that are neither.
+    /// The node's answer: JSON, a text, or base64 of other bytes.
     public var response: JSONValue?
-    /// All that the cloud says of it.
+    /// The whole entry from the cloud.
     public var document: JSONValue
 
-    /// An entry of `requests`; nil without a node.
+    /// Reads an entry of `requests`. Returns nil without a node.
     init?(_ json: JSONValue) {
         guard let node = json["node_id"]?.string, !node.isEmpty else { return nil }
         self.node = NodeID(node)
@@ -64,26 +64,26 @@ public struct NodeCommandRecord: Sendable, Equatable {
 }
 
 extension RainMakerCloud {
-    /// The most nodes that one command goes to.
+    /// The maximum number of nodes for one command.
     public static let nodesPerCommand = 25
 
-    /// How long the cloud keeps a command for nodes that are away, in seconds: 1 to 30 days; without a limit where it is nil.
+    /// How long the cloud keeps a command for nodes that are offline, in seconds: from 1 second to 30 days. There is no limit if it is nil.
     public static let commandLifetime: ClosedRange<Int64> = 1...2_592_000
 
-    /// What a node gets with a command.
+    /// The data that a node gets with a command.
     public enum CommandData: Sendable, Equatable {
-        /// As JSON text.
+        /// A value that is sent as JSON text.
         case json(JSONValue)
-        /// To the byte.
+        /// Bytes that are sent unchanged.
         case bytes([UInt8])
     }
 
-    /// Sends a command to up to 25 nodes, whose answers ``commandRecords(_:)`` gives.
+    /// Sends a command to up to 25 nodes. ``commandRecords(_:)`` returns their answers.
     ///
     /// - Parameters:
-    ///   - command: the firmware's number for it; 0 is none.
-    ///   - lifetime: how long nodes that are away may take, see ``commandLifetime``.
-    /// - Returns: the request's id, and why the cloud did not send it to some of the nodes.
+    ///   - command: the firmware's number for the command. 0 is not a command.
+    ///   - lifetime: how long the cloud keeps the command for nodes that are offline, see ``commandLifetime``.
+    /// - Returns: the request's id, and the nodes to which the cloud did not send it, with reasons.
     public func sendCommand(
         _ command: UInt16, _ data: CommandData, to nodes: [NodeID], lifetime: Int64? = 30
     ) async throws(AccountError) -> (request: RequestID, refused: [ParameterOutcome]) {
@@ -108,10 +108,10 @@ extension RainMakerCloud {
         return (RequestID(id), refused)
     }
 
-    /// How far a command is, node by node.
+    /// Returns the state of a command at each node.
     ///
-    /// - Throws: `rejected` with the server code ``unknownRequest`` for an id that the cloud does not know, `malformedAnswer` for a list that
-    ///   does not end.
+    /// - Throws: `rejected` with the server code ``unknownRequest`` for an id that the cloud does not know, `malformedAnswer` for a list
+    ///   that does not end.
     public func commandRecords(_ request: RequestID) async throws(AccountError) -> [NodeCommandRecord] {
         var records: [NodeCommandRecord] = []
         var bound = ListBound(of: "command requests", bytes: ListBound.wholeBytes)
@@ -122,10 +122,10 @@ extension RainMakerCloud {
             do throws(AccountError) {
                 page = try await measuredCall(RainMakerCall(.get, Self.commandPath, query: query))
             } catch {
-                // Of a mapping the same number speaks, too.
+                // The general meaning of this number is about mapping requests.
                 guard error.serverCode == Self.unknownRequest else { throw error }
                 throw AccountError(
-                    .rejected, message: "the cloud knows no command of that request id, or no longer",
+                    .rejected, message: "the cloud does not know a command with this request id, or no longer",
                     serverCode: error.serverCode, status: error.status)
             }
             guard let list = page.reply["requests"]?.array else { throw incomplete("requests", in: page.reply) }

@@ -6,31 +6,31 @@ import RainJSON
 
 /// A group of nodes, such as a home with its rooms as sub-groups.
 public struct NodeGroup: Sendable, Equatable {
-    /// The cloud's id.
+    /// The id in the cloud.
     public var id: String
-    /// What the user calls it, 2 to 256 characters.
+    /// The user's name for the group, 2 to 256 characters.
     public var name: String
-    /// What applications make of it, such as `home` or `room`.
+    /// The type that an application gives it, such as `home` or `room`.
     public var type: String?
-    /// In the user's words (`description`).
+    /// The user's description (`description`).
     public var summary: String?
-    /// The group that it is in.
+    /// The id of the group that contains it.
     public var parent: String?
-    /// The nodes in it; nil where they were not asked for.
+    /// The nodes in it; nil if they were not requested.
     public var nodes: [NodeID]?
-    /// The groups in it; nil where they were not asked for.
+    /// The groups in it; nil if they were not requested.
     public var subgroups: [NodeGroup]?
-    /// Whether a node in it may be in no other such group.
+    /// Whether its nodes may not be in another such group.
     public var isMutuallyExclusive: Bool
-    /// Whether the user owns it; nil where the cloud does not say.
+    /// Whether the user owns it; nil if the cloud does not say.
     public var isPrimary: Bool?
-    /// All that the cloud says of it.
+    /// The whole entry from the cloud.
     public var document: JSONValue
 
-    /// Deeper ones are left out.
+    /// The maximum depth. Deeper groups are omitted.
     static let maximumDepth = 8
 
-    /// An entry of `groups`; nil without an id.
+    /// Reads an entry of `groups`. Returns nil without an id.
     init?(_ json: JSONValue, depth: Int = 0) {
         guard let id = json["group_id"]?.string, !id.isEmpty, depth < Self.maximumDepth else { return nil }
         self.id = id
@@ -46,17 +46,17 @@ public struct NodeGroup: Sendable, Equatable {
     }
 }
 
-/// What is to be different about a group, or how a new one is to be. What is nil stays.
+/// The new values of a group, or the values of a new group. Nil means no change.
 public struct NodeGroupChange: Sendable, Equatable {
-    /// 2 to 256 characters.
+    /// The name, 2 to 256 characters.
     public var name: String?
-    /// What applications make of it.
+    /// The type that an application gives it.
     public var type: String?
-    /// In the user's words.
+    /// The user's description.
     public var summary: String?
-    /// The group to put it in.
+    /// The id of the group that contains it.
     public var parent: String?
-    /// Whether a node in it may be in no other such group.
+    /// Whether its nodes may not be in another such group.
     public var isMutuallyExclusive: Bool?
     /// An object for applications.
     public var customData: JSONValue?
@@ -85,7 +85,7 @@ public struct NodeGroupChange: Sendable, Equatable {
 }
 
 extension RainMakerCloud {
-    /// The user's groups that are in no other which the user has, without their nodes.
+    /// Returns the user's groups, without their nodes. Groups inside another group of the user are not listed separately.
     ///
     /// - Throws: `malformedAnswer` for a list that does not end.
     public func groups(withSubgroups: Bool = false) async throws(AccountError) -> [NodeGroup] {
@@ -104,7 +104,7 @@ extension RainMakerCloud {
         }
     }
 
-    /// One group, with its nodes and sub-groups. Throws `rejected` where the user has no such group.
+    /// Returns one group, with its nodes and sub-groups. Throws `rejected` if the user has no such group.
     public func group(_ id: String) async throws(AccountError) -> NodeGroup {
         let reply = try await call(
             RainMakerCall(
@@ -112,12 +112,12 @@ extension RainMakerCloud {
                 query: [("group_id", id), ("node_list", "true"), ("sub_groups", "true")]), words: Self.groupWords)
         guard let group = reply["groups"]?.array?.lazy.compactMap({ NodeGroup($0) }).first(where: { $0.id == id })
         else {
-            throw AccountError(.rejected, message: "the cloud has no group of that id for the signed-in user")
+            throw AccountError(.rejected, message: "the signed-in user has no group with that id in the cloud")
         }
         return group
     }
 
-    /// Makes a group, and returns its id.
+    /// Creates a group, and returns its id.
     public func createGroup(_ group: NodeGroupChange, nodes: [NodeID] = []) async throws(AccountError) -> String {
         var body = group.members
         if !nodes.isEmpty { body.append(.init("nodes", .array(nodes.map { .string($0.rawValue) }))) }
@@ -127,24 +127,24 @@ extension RainMakerCloud {
         return id
     }
 
-    /// Changes what is given of a group.
+    /// Changes the given values of a group.
     public func changeGroup(_ id: String, _ change: NodeGroupChange) async throws(AccountError) {
         try await call(
             RainMakerCall(.put, Self.groupPath, query: [("group_id", id)], body: .object(change.members)),
             words: Self.groupWords)
     }
 
-    /// Puts nodes into a group.
+    /// Adds nodes to a group.
     public func addNodes(_ nodes: [NodeID], toGroup id: String) async throws(AccountError) {
         try await changeNodes(nodes, ofGroup: id, "add")
     }
 
-    /// Takes nodes out of a group. They stay in the account.
+    /// Removes nodes from a group. They stay in the account.
     public func removeNodes(_ nodes: [NodeID], fromGroup id: String) async throws(AccountError) {
         try await changeNodes(nodes, ofGroup: id, "remove")
     }
 
-    /// Removes a group and those in it. The nodes stay in the account.
+    /// Removes a group and its sub-groups. The nodes stay in the account.
     public func removeGroup(_ id: String) async throws(AccountError) {
         try await call(RainMakerCall(.delete, Self.groupPath, query: [("group_id", id)]), words: Self.groupWords)
     }

@@ -4,39 +4,39 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// What a user can share with others.
+/// The things that a user can share with others.
 public enum SharedKind: String, Sendable, CaseIterable {
     /// Single nodes.
     case nodes
-    /// Groups, and with them the nodes in them.
+    /// Groups, together with their nodes.
     case groups
 
-    /// Where its calls are.
+    /// The path of the calls.
     var path: String { self == .nodes ? "user/nodes/sharing" : "user/node_group/sharing" }
     var listMember: String { self == .nodes ? "node_sharing" : "group_sharing" }
     var idMember: String { self == .nodes ? "node_id" : "group_id" }
 }
 
-/// What the other user becomes.
+/// The role of the other user.
 public enum SharedRole: Sendable, Equatable {
-    /// May see and set, and leaves at will.
+    /// The user may see and set values, and may leave at any time.
     case secondary
-    /// An owner as well, who may share it further.
+    /// The user is an owner too, and may share it further.
     case primary
-    /// The only owner: it is handed over. The one who did is a secondary user afterwards, or has it no more.
+    /// The user is the only owner. The former owner becomes a secondary user, or loses access.
     case newOwner(formerOwnerStays: Bool)
 }
 
-/// Who has a node or a group.
+/// The users of a node or a group.
 public struct Sharing: Sendable, Equatable {
     /// The id of the node or group.
     public var id: String
-    /// The user names of its owners.
+    /// The user names of the owners.
     public var primaryUsers: [String]
-    /// Of those with whom it is shared.
+    /// The user names of the secondary users.
     public var secondaryUsers: [String]
 
-    /// An entry of the list, and of the groups within it.
+    /// Reads an entry of the list, and the groups in it.
     static func all(_ json: JSONValue, _ kind: SharedKind, depth: Int = 0) -> [Sharing] {
         guard depth < NodeGroup.maximumDepth, let entry = Sharing(json, kind) else { return [] }
         let within = (json["sub_groups"]?.array ?? []).flatMap { all($0, kind, depth: depth + 1) }
@@ -51,19 +51,19 @@ public struct Sharing: Sendable, Equatable {
     }
 }
 
-/// An offer of nodes or groups that was not accepted yet.
+/// An offer of nodes or groups that has not been accepted yet.
 public struct SharingRequest: Sendable, Equatable {
-    /// By which it is accepted, declined or cancelled.
+    /// The id with which the offer is accepted, declined or cancelled.
     public var id: String
     /// `pending` or `declined`.
     public var status: String
-    /// What is offered: ids of nodes or groups.
+    /// The ids of the offered nodes or groups.
     public var subjects: [String]
-    /// To whom.
+    /// The user name of the recipient.
     public var userName: String?
-    /// By whom.
+    /// The user name of the owner.
     public var ownerName: String?
-    /// When, by the cloud's clock. It can be accepted for seven days.
+    /// The time of the offer, by the cloud's clock. It can be accepted for seven days.
     public var requestedAt: UnixTime?
 
     init?(_ json: JSONValue) {
@@ -82,9 +82,9 @@ extension RainMakerCloud {
     ///
     /// - Parameters:
     ///   - ids: of nodes or groups that the signed-in user owns.
-    ///   - userName: the other's e-mail address or telephone number.
-    ///   - metadata: an object for the other's application.
-    /// - Returns: the request's id. Throws `unknownUser` where nobody has that name.
+    ///   - userName: the other user's e-mail address or telephone number.
+    ///   - metadata: an object for the other user's application.
+    /// - Returns: the request's id. Throws `unknownUser` if the user does not exist.
     @discardableResult
     public func share(
         _ kind: SharedKind, _ ids: [String], with userName: String, as role: SharedRole = .secondary,
@@ -109,14 +109,14 @@ extension RainMakerCloud {
             guard error.code == .rejected, await isOwn(userName) else { throw error }
             var error = error
             error.message =
-                "\(presentable(userName)) is yourself, the signed-in user; name the user to share with"
+                "\(presentable(userName)) is the signed-in user; name another user to share with"
             throw error
         }
         guard let id = reply["request_id"]?.string, !id.isEmpty else { throw incomplete("request_id", in: reply) }
         return id
     }
 
-    /// Ends what is shared with a user; a secondary user names themselves to leave. Throws `unknownUser` where nobody has that name.
+    /// Stops sharing with a user. A secondary user gives their own name to leave. Throws `unknownUser` if the user does not exist.
     public func stopSharing(
         _ kind: SharedKind, _ ids: [String], with userName: String
     ) async throws(AccountError) {
@@ -127,7 +127,8 @@ extension RainMakerCloud {
             words: Self.endWords(kind, with: userName))
     }
 
-    /// Who has the user's nodes or groups, those within groups too; or the one of that id.
+    /// Returns the users of all nodes or groups of the signed-in user, also of groups inside groups. With an id, returns the users of that
+    /// one.
     public func sharing(_ kind: SharedKind, of id: String? = nil) async throws(AccountError) -> [Sharing] {
         let all: [(name: String, value: String)] = kind == .groups ? [("sub_groups", "true")] : []
         let reply = try await call(
@@ -137,7 +138,7 @@ extension RainMakerCloud {
         return list.flatMap { Sharing.all($0, kind) }
     }
 
-    /// The offers that the user has made, or was made.
+    /// Returns the offers that the user has sent or received.
     ///
     /// - Throws: `malformedAnswer` for a list that does not end.
     public func sharingRequests(_ kind: SharedKind, sent: Bool) async throws(AccountError) -> [SharingRequest] {
@@ -168,19 +169,19 @@ extension RainMakerCloud {
             words: Self.requestWords)
     }
 
-    /// Takes back an offer that the user has made.
+    /// Cancels an offer that the user has sent.
     public func cancelSharing(_ kind: SharedKind, request id: String) async throws(AccountError) {
         try await call(
             RainMakerCall(.delete, kind.path + "/requests", query: [("request_id", id)]), words: Self.requestWords)
     }
 }
 
-/// The cloud uses some of its numbers for several things, and the general words for them speak of sign-in and mapping. These are the words
-/// where groups, and what users share, are meant.
+/// Messages for calls about groups and sharing. The cloud uses some of its numbers for several things, and their general meanings are about
+/// sign-in and mapping.
 extension RainMakerCloud {
     typealias RefusalWords = [Int: RainMakerErrorCode.Meaning]
 
-    /// A call with words of its own for some numbers.
+    /// Sends a call with its own meanings for some numbers.
     @discardableResult
     func call(_ call: RainMakerCall, words: RefusalWords) async throws(AccountError) -> JSONValue {
         do throws(AccountError) {
@@ -194,45 +195,45 @@ extension RainMakerCloud {
         }
     }
 
-    /// Of a call that changes or shows one group.
+    /// Meanings for a call that changes or shows one group.
     static var groupWords: RefusalWords {
         [
-            100_012: .init(code: .rejected, sentence: "the cloud does not take this as valid for the group"),
+            100_012: .init(code: .rejected, sentence: "the cloud considers the values for the group invalid"),
             103_055: .init(
-                code: .rejected, sentence: "the cloud finds the group, or a node, not associated with the user"),
+                code: .rejected, sentence: "the group, or a node, does not belong to the user"),
         ]
     }
 
-    /// Of an offer to another user.
+    /// Meanings for an offer to another user.
     static func offerWords(_ kind: SharedKind, to userName: String) -> RefusalWords {
         var words: RefusalWords = [
-            100_012: .init(code: .rejected, sentence: "the cloud does not take this offer to the other user as valid"),
+            100_012: .init(code: .rejected, sentence: "the cloud considers the offer to the other user invalid"),
             101_025: nobody(userName),
         ]
-        // Of nodes the general words speak.
+        // For nodes the general meaning applies.
         if kind == .groups { words[103_055] = groupWords[103_055] }
         return words
     }
 
-    /// Of the end of what is shared.
+    /// Meanings for a call that stops sharing.
     static func endWords(_ kind: SharedKind, with userName: String) -> RefusalWords {
         [
             100_012: .init(
-                code: .rejected, sentence: "the cloud does not take this end of what is shared as valid"),
+                code: .rejected, sentence: "the cloud considers the request to stop sharing invalid"),
             101_025: nobody(userName),
             103_055: .init(
                 code: kind == .nodes ? .unknownNode : .rejected,
-                sentence: "the cloud finds nothing of this shared with \(presentable(userName))"),
+                sentence: "this is not shared with \(presentable(userName))"),
         ]
     }
 
-    /// Of a sharing request that is answered or taken back.
+    /// Meanings for answering or cancelling a sharing request.
     static var requestWords: RefusalWords {
         var words: RefusalWords = [
             100_012: .init(
                 code: .rejected,
                 sentence:
-                    "the cloud finds no open sharing request with this id; list the requests to see the open ones")
+                    "there is no open sharing request with this id; list the requests to see the open ones")
         ]
         for number in 103_016...103_018 {
             words[number] = .init(code: .rejected, sentence: "the cloud could not look the sharing request up")
@@ -243,6 +244,6 @@ extension RainMakerCloud {
     private static func nobody(_ userName: String) -> RainMakerErrorCode.Meaning {
         .init(
             code: .unknownUser,
-            sentence: "nobody has the user name \(presentable(userName)) at this deployment; check how it is spelt")
+            sentence: "there is no user \(presentable(userName)) at this deployment; check the spelling")
     }
 }

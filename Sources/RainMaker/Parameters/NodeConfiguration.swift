@@ -2,56 +2,57 @@
 import RainAccount
 import RainJSON
 
-/// What a node has said that it consists of: its devices and services, and their parameters (`config`; esp-rainmaker's `esp_rmaker_node_config.c`).
+/// A node's description of itself: its devices and services, and their parameters (`config`; esp-rainmaker's `esp_rmaker_node_config.c`).
 public struct NodeConfiguration: Sendable, Equatable {
-    /// A device or a service: something with parameters.
+    /// A device or a service, which has parameters.
     public struct Component: Sendable, Equatable {
-        /// What paths call it, such as `Light`.
+        /// The name in paths, such as `Light`.
         public var name: String
-        /// Such as `esp.device.lightbulb` or `esp.service.schedule`.
+        /// The type, such as `esp.device.lightbulb` or `esp.service.schedule`.
         public var type: String?
-        /// Whether it is a service, which people seldom set by hand.
+        /// Whether it is a service. People seldom set a service's parameters by hand.
         public var isService: Bool
-        /// In the node's order.
+        /// The parameters, in the node's order.
         public var parameters: [Parameter]
 
-        /// The parameter of that name.
+        /// Returns the parameter of that name.
         public func parameter(_ name: String) -> Parameter? { parameters.first { $0.name == name } }
     }
 
-    /// One parameter, and what it takes.
+    /// A parameter, and the values that it accepts.
     public struct Parameter: Sendable, Equatable {
-        /// What paths call it, such as `Power`.
+        /// The name in paths, such as `Power`.
         public var name: String
-        /// Such as `esp.param.power`.
+        /// The type, such as `esp.param.power`.
         public var type: String?
-        /// `bool`, `int`, `float`, `string`, `object` or `array`; nil where the node does not say, and then any value is taken.
+        /// `bool`, `int`, `float`, `string`, `object` or `array`; nil if the node does not say. Then every value is accepted.
         public var dataType: String?
-        /// Whether the cloud may set it (`properties` has `write`; a node that names none is taken at its best).
+        /// Whether the cloud may set it (`properties` has `write`). True if the node lists no properties.
         public var isWritable: Bool
-        /// Whether the node reports its value (`properties` has `read`; a node that names none is taken at its best).
+        /// Whether the node reports its value (`properties` has `read`). True if the node lists no properties.
         public var isReadable: Bool
-        /// The least number that is taken.
+        /// The minimum number.
         public var minimum: Double?
-        /// The greatest.
+        /// The maximum number.
         public var maximum: Double?
-        /// The distance between those that are taken, from the least on.
+        /// The distance between accepted numbers, counted from the minimum.
         public var step: Double?
-        /// The only texts that are taken, where the node lists them (`valid_strs`).
+        /// The only accepted texts, if the node lists them (`valid_strs`).
         public var validTexts: [String]?
 
-        /// Whether the node reports the value that it was set to. A trigger of the system service does not: it has the node act, and stays
-        /// `false` (`esp_rmaker_system_service_enable`: `esp.param.reboot`, `esp.param.wifi-reset`, `esp.param.factory-reset`).
+        /// Whether the node reports the value that was set. A trigger of the system service does not: it causes an action and remains
+        /// `false`. Triggers are `esp.param.reboot`, `esp.param.wifi-reset` and `esp.param.factory-reset`
+        /// (`esp_rmaker_system_service_enable`).
         public var reportsWhatIsSet: Bool {
             guard isReadable, let type else { return isReadable }
             return type != "esp.param.reboot" && !(type.hasPrefix("esp.param.") && type.hasSuffix("-reset"))
         }
     }
 
-    /// Devices first, then services; each in the node's order.
+    /// Devices first, then services, each in the node's order.
     public var components: [Component]
 
-    /// - Parameter json: a node's `config`; nil where it is not an object.
+    /// - Parameter json: a node's `config`. The result is nil if it is not an object.
     public init?(_ json: JSONValue?) {
         guard let json, json.members != nil else { return nil }
         components = [("devices", false), ("services", true)].flatMap { member, isService in
@@ -61,13 +62,13 @@ public struct NodeConfiguration: Sendable, Equatable {
         }
     }
 
-    /// More than any firmware has.
+    /// The maximum number of components or parameters that are read. No firmware has as many.
     static let maximumComponents = 256
 
-    /// The device or service of that name.
+    /// Returns the device or service of that name.
     public func component(_ name: String) -> Component? { components.first { $0.name == name } }
 
-    /// The parameter by which the user names the node: the first of type `esp.param.name`, in the first device that has one.
+    /// The parameter that holds the user's name for the node: the first of type `esp.param.name`, in the first device that has one.
     public var nameParameter: ParameterPath? {
         for device in components where !device.isService {
             if let parameter = device.parameters.first(where: { $0.type == "esp.param.name" }) {
@@ -106,7 +107,7 @@ extension NodeConfiguration.Parameter {
 }
 
 extension Node {
-    /// What the user calls the board: the value of its name parameter, or else what the firmware calls itself.
+    /// The user's name for the board: the value of its name parameter, or else the firmware's name.
     public var displayName: String? {
         guard let path = NodeConfiguration(configuration)?.nameParameter,
             let given = parameters?[path.component]?[path.parameter]?.string, !given.isEmpty
@@ -116,16 +117,16 @@ extension Node {
 }
 
 extension NodeConfiguration {
-    /// The parameter at a path, as the node describes it.
+    /// Returns the parameter at a path, as the node describes it.
     ///
-    /// Throws `noSuchComponent` or `noSuchParameter`, with the names that there are.
+    /// Throws `noSuchComponent` or `noSuchParameter`, with the existing names.
     public func parameter(at path: ParameterPath) throws(ParameterError) -> Parameter {
         guard let component = component(path.component) else {
             let devices = components.filter { !$0.isService }.map(\.name)
             let known = devices.isEmpty ? components.map(\.name) : devices
             throw ParameterError(
                 .noSuchComponent,
-                message: "There is no device \(presentable(path.component)); it has \(Self.list(known)).")
+                message: "There is no device \(presentable(path.component)); the board has \(Self.list(known)).")
         }
         guard let parameter = component.parameter(path.parameter) else {
             throw ParameterError(
@@ -136,21 +137,21 @@ extension NodeConfiguration {
         return parameter
     }
 
-    /// What the cloud would forward and firmware would ignore or refuse is found here, where it can be told.
+    /// Throws for the first change that the node does not accept.
     ///
-    /// Throws for the first change that the node does not take.
+    /// The cloud would forward such a change, and firmware would ignore or refuse it without a message.
     public func check(_ changes: [ParameterChange]) throws(ParameterError) {
         for change in changes {
             let parameter = try parameter(at: change.path)
             guard parameter.isWritable else {
-                throw ParameterError(.readOnly, message: "\(presentable("\(change.path)")) can only be read.")
+                throw ParameterError(.readOnly, message: "\(presentable("\(change.path)")) is read-only.")
             }
             try parameter.check(change.value, at: change.path)
         }
     }
 
-    /// The changes, checked, as firmware reads them: a whole number that is written as `5.0` or `5e1` is `5`, `50`, since firmware's reader
-    /// takes digits alone for an integer (`json_tok_to_int` of json_parser).
+    /// Returns the checked changes in a form that firmware can read. A whole number such as `5.0` or `5e1` becomes `5` or `50`, because
+    /// firmware reads only digits as an integer (`json_tok_to_int` of json_parser).
     public func checked(_ changes: [ParameterChange]) throws(ParameterError) -> [ParameterChange] {
         try check(changes)
         return try changes.map { change throws(ParameterError) in
@@ -158,23 +159,22 @@ extension NodeConfiguration {
         }
     }
 
-    /// A value as a person writes it, read by the parameter's type: `on` for a switch, `50`, `warm white`, JSON for objects and arrays.
+    /// Reads a value that a person wrote, by the parameter's type: `on` for a switch, `50`, `warm white`, JSON for objects and arrays.
     public func change(_ path: ParameterPath, from text: String) throws(ParameterError) -> ParameterChange {
         let parameter = try parameter(at: path)
         let change = ParameterChange(path, try parameter.value(text, at: path))
         return try checked([change])[0]
     }
 
-    /// The same for a comparison: of a parameter that can only be read, too, and of a value that nobody could set.
+    /// Reads a value for a comparison. It accepts read-only parameters, and values that nobody could set.
     public func value(_ path: ParameterPath, from text: String) throws(ParameterError) -> ParameterChange {
         let value = try parameter(at: path).value(text, at: path)
         return ParameterChange(path, value)
     }
 
-    /// A comparison of what the node reports with a value, once the two can be compared: also of a parameter that can only be read, and with a
-    /// number out of its bounds.
+    /// Returns a comparison of the node's reports with a value. It accepts read-only parameters, and numbers out of bounds.
     ///
-    /// Throws `wrongType` for a value that the parameter never has, and for another order than that of numbers.
+    /// Throws `wrongType` for a value that the parameter never has, and for an order of values that are not numbers.
     /// - Parameter sign: `==`, `!=`, `<`, `>`, `<=` or `>=`.
     public func comparison(
         _ path: ParameterPath, _ sign: String, _ value: JSONValue
@@ -186,7 +186,7 @@ extension NodeConfiguration {
                 throw ParameterError(
                     .wrongType,
                     message:
-                        "\(presentable("\(path)")) is no number, and cannot be compared by \(sign), but by = and !=.")
+                        "\(presentable("\(path)")) is not a number; \(sign) does not apply to it, only = and != do.")
             }
         }
         return ParameterChange(path, parameter.asRead(value))
@@ -217,10 +217,10 @@ extension NodeConfiguration.Parameter {
 
     fileprivate func check(_ value: JSONValue, at path: ParameterPath) throws(ParameterError) {
         try checkType(value, at: path)
-        // A board of that name could not be named any more.
+        // A board with a blank name could not be addressed by name.
         if type == "esp.param.name", let text = value.string, text.allSatisfy(\.isWhitespace) {
             throw ParameterError(
-                .notAllowed, message: "\(presentable("\(path)")) is a name, and takes no blank text.")
+                .notAllowed, message: "\(presentable("\(path)")) is a name and cannot be blank.")
         }
         switch dataType {
         case "int", "float": if let number = value.double { try checkBounds(number, at: path) }
@@ -231,15 +231,15 @@ extension NodeConfiguration.Parameter {
             throw ParameterError(
                 .notAllowed,
                 message:
-                    "\(presentable("\(path)")) is one of \(NodeConfiguration.list(validTexts)), not \(presentable(text))."
+                    "\(presentable("\(path)")) must be one of \(NodeConfiguration.list(validTexts)), not \(presentable(text))."
             )
         default: return
         }
     }
 
-    /// A value of the right type, as firmware reads it.
+    /// Returns a value of the right type in the form that firmware reads.
     fileprivate func asRead(_ value: JSONValue) -> JSONValue {
-        // Whole and within 32 bits: it has been checked.
+        // The number has been checked: it is whole and fits into 32 bits.
         guard dataType == "int", value.integer == nil, let number = value.double else { return value }
         return .integer(Int64(number))
     }
@@ -263,11 +263,11 @@ extension NodeConfiguration.Parameter {
 
     private func checkBounds(_ number: Double, at path: ParameterPath) throws(ParameterError) {
         let isInside = number >= minimum ?? -.infinity && number <= maximum ?? .infinity
-        // Thousandths of a step are how far binary fractions are off.
+        // Binary fractions are off by thousandths of a step at most.
         let steps = step.map { $0 > 0 ? (number - (minimum ?? 0)) / $0 : 0 } ?? 0
         guard isInside, abs(steps - steps.rounded()) < 0.001 else {
             throw ParameterError(
-                .outOfBounds, message: "\(presentable("\(path)")) is a number\(range), not \(Self.text(number)).")
+                .outOfBounds, message: "\(presentable("\(path)")) must be a number\(range), not \(Self.text(number)).")
         }
     }
 
@@ -288,15 +288,15 @@ extension NodeConfiguration.Parameter {
     }
 
     private func wrongType(_ path: ParameterPath, _ wanted: String) -> ParameterError {
-        ParameterError(.wrongType, message: "\(presentable("\(path)")) takes \(wanted).")
+        ParameterError(.wrongType, message: "\(presentable("\(path)")) must be \(wanted).")
     }
 }
 
-/// A parameter of a node: that of a device or a service, `Light.Power`.
+/// The path of a node's parameter: a device or service, and the parameter, such as `Light.Power`.
 public struct ParameterPath: Sendable, Hashable, CustomStringConvertible {
-    /// The device or service.
+    /// The name of the device or service.
     public var component: String
-    /// The parameter of it.
+    /// The name of its parameter.
     public var parameter: String
 
     public init(component: String, parameter: String) {
@@ -307,9 +307,9 @@ public struct ParameterPath: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(component).\(parameter)" }
 }
 
-/// A value that a parameter is to have.
+/// A new value for a parameter.
 public struct ParameterChange: Sendable, Hashable {
-    /// Of which parameter.
+    /// The parameter.
     public var path: ParameterPath
     /// The new value.
     public var value: JSONValue
@@ -321,7 +321,7 @@ public struct ParameterChange: Sendable, Hashable {
 }
 
 extension [ParameterChange] {
-    /// As the cloud takes them: `{"Light":{"Power":true}}`.
+    /// The changes in the cloud's form: `{"Light":{"Power":true}}`.
     public var json: JSONValue {
         var components: [JSONValue.Member] = []
         for change in self {
@@ -335,7 +335,7 @@ extension [ParameterChange] {
         return .object(components)
     }
 
-    /// The values that a node has reported; what is not an object of values is left out.
+    /// The values that a node has reported. Anything that is not an object of values is omitted.
     public init(reported json: JSONValue) {
         self = (json.members ?? []).flatMap { component in
             (component.value.members ?? []).map { value in
@@ -344,7 +344,7 @@ extension [ParameterChange] {
         }
     }
 
-    /// From what ``json`` makes of them; nil for anything but an object of objects.
+    /// Reads the form of ``json``. Returns nil for anything but an object of objects.
     public init?(_ json: JSONValue) {
         guard let components = json.members else { return nil }
         self = []
@@ -357,31 +357,31 @@ extension [ParameterChange] {
     }
 }
 
-/// Why a value cannot be set, by what the node has said of its parameters. Nothing was sent.
+/// The reason why a value cannot be set, from the node's description of its parameters. Nothing was sent.
 public struct ParameterError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of failure, for programs that act on it.
     public enum Code: String, Sendable {
-        /// The node has told the cloud nothing of itself yet.
+        /// The node has not reported its configuration yet.
         case noConfiguration
-        /// No device or service of that name.
+        /// There is no device or service of that name.
         case noSuchComponent
         /// The device or service has no such parameter.
         case noSuchParameter
-        /// Names with dots may mean one parameter or another.
+        /// The path is ambiguous, because names contain dots.
         case ambiguousPath
-        /// It can only be read.
+        /// The parameter is read-only.
         case readOnly
-        /// A value of another type.
+        /// The value has another type.
         case wrongType
-        /// A number that is not taken.
+        /// The number is out of bounds.
         case outOfBounds
-        /// A text that is none of those that are taken.
+        /// The text is not one of the accepted texts.
         case notAllowed
     }
 
     /// The kind of failure; ``message`` describes it for people.
     public var code: Code
-    /// What is wrong, and what would be right.
+    /// What is wrong, and which values are accepted.
     public var message: String
 
     public init(_ code: Code, message: String) {

@@ -4,16 +4,17 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// What became of a change at one node.
+/// The result of a change at one node.
 public struct ParameterOutcome: Sendable, Equatable {
-    /// Which node.
+    /// The node.
     public var node: NodeID
-    /// Why the cloud did not hand the values on; nil where it did, which does not mean that the node has them: it reports its new values itself.
+    /// The reason why the cloud did not forward the values, or nil if it did. Nil does not mean that the node has them: the node reports
+    /// its new values itself.
     public var failure: String?
-    /// The cloud's number for that, where it gave one (`error_code`).
+    /// The cloud's number for the failure, if it gave one (`error_code`).
     public var serverCode: Int?
-    /// Where there is a failure: the fault that keeps it from being known whether the cloud has handed the values on all the same, such as
-    /// an answer that was lost.
+    /// The error that leaves the result of a failed change uncertain, such as a lost answer. The cloud may have forwarded the values
+    /// anyway.
     public var untold: AccountError?
 
     public init(node: NodeID, failure: String? = nil, serverCode: Int? = nil) {
@@ -29,7 +30,7 @@ public struct ParameterOutcome: Sendable, Equatable {
 }
 
 extension ParameterOutcome {
-    /// What the cloud says of one node of several: what its number means, or else its own words, and the number.
+    /// Reads the cloud's answer for one node of several. The reason is the meaning of its number, or else its message and the number.
     init(_ node: NodeID, refused entry: JSONValue) {
         let code = entry["error_code"].flatMap(LenientInteger.init).map { Int($0.value) }
         let meaning = code.flatMap { RainMakerErrorCode.meaning(of: $0, status: 207)?.sentence }
@@ -40,24 +41,25 @@ extension ParameterOutcome {
 }
 
 extension RainMakerCloud {
-    /// The most nodes that one call may set.
+    /// The maximum number of nodes in one call.
     static let nodesPerCall = 25
 
-    /// The values that a node last reported: `{"Light":{"Power":true}}`. Throws `rejected` where the user has no such node, or it has not reported any.
+    /// Returns the values that a node last reported: `{"Light":{"Power":true}}`. Throws `rejected` if the user has no such node, or if it
+    /// has not reported any values.
     public func parameters(of node: NodeID) async throws(AccountError) -> JSONValue {
         try await call(RainMakerCall(.get, "user/nodes/params", query: [("node_id", node.rawValue)]))
     }
 
-    /// Has the cloud hand values on to a node. They are not checked here: see ``NodeConfiguration/check(_:)``.
+    /// Asks the cloud to forward values to a node. They are not checked here: see ``NodeConfiguration/check(_:)``.
     public func set(_ changes: [ParameterChange], at node: NodeID) async throws(AccountError) {
         try await call(
             RainMakerCall(.put, "user/nodes/params", query: [("node_id", node.rawValue)], body: changes.json))
     }
 
-    /// The same for several nodes, in calls of 25. One that fails keeps no other from its values, and no call that fails keeps what was done
-    /// from being told.
+    /// Asks the cloud to forward values to several nodes, in calls of 25. A failure at one node does not affect the others. If a call
+    /// fails, the outcomes of earlier calls are still returned.
     ///
-    /// - Throws: what the first call fails with, and `cancelled` from any: no more is sent then.
+    /// - Throws: the error of the first call, and `cancelled` of any call. Then nothing more is sent.
     public func set(
         _ changes: [(node: NodeID, changes: [ParameterChange])]
     ) async throws(AccountError) -> [ParameterOutcome] {
@@ -70,7 +72,7 @@ extension RainMakerCloud {
                 outcomes += try await setTogether(part)
             } catch {
                 guard !outcomes.isEmpty, error.code != .cancelled else { throw error }
-                // The cloud may have done what its answer does not tell. Who is asked to slow down was not served.
+                // The request may have succeeded although no answer arrived. After a 429 it did not.
                 let untold = error.isTransient && error.code != .rateLimited ? error : nil
                 outcomes += part.map {
                     var outcome = ParameterOutcome(
@@ -83,7 +85,7 @@ extension RainMakerCloud {
         return outcomes
     }
 
-    /// In one call.
+    /// Sets the values of up to 25 nodes in one call.
     private func setTogether(
         _ part: ArraySlice<(node: NodeID, changes: [ParameterChange])>
     ) async throws(AccountError) -> [ParameterOutcome] {
@@ -92,9 +94,9 @@ extension RainMakerCloud {
         }
         var replies = try await listCall(RainMakerCall(.put, "user/nodes/params", body: .array(body)))
         return part.map { node, _ in
-            // An answer that leaves a node out has said nothing of it. One that is there twice has two.
+            // If the answer omits a node, its outcome is unknown. A node that appears twice in the answer has two outcomes.
             guard let index = replies.firstIndex(where: { $0["node_id"]?.string == node.rawValue }) else {
-                return ParameterOutcome(node: node, failure: "the cloud did not say what became of it")
+                return ParameterOutcome(node: node, failure: "the cloud did not report the outcome")
             }
             let reply = replies.remove(at: index)
             if reply["status"]?.string == "success" { return ParameterOutcome(node: node) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// The services of a node that keep a list of entries in a parameter: each change is an entry with an `operation`, and the node reports the list
-/// as it is then.
+/// The services of a node that keep a list of entries in a parameter. Each change is an entry with an `operation`, and the node then
+/// reports the new list.
 public enum ListService: Sendable, CaseIterable {
     /// `esp.service.schedule` (esp-rainmaker's `esp_rmaker_schedule.c`).
     case schedules
@@ -14,32 +14,32 @@ public enum ListService: Sendable, CaseIterable {
     /// The type of the parameter with the list.
     var parameterType: String { self == .schedules ? "esp.param.schedules" : "esp.param.scenes" }
 
-    /// The most bytes that firmware keeps of an entry's id.
+    /// The maximum number of bytes that firmware stores of an entry's id.
     public static var maximumID: Int { 8 }
-    /// Of its name.
+    /// The maximum number of bytes of an entry's name.
     public static var maximumName: Int { 32 }
-    /// Of its remark (`info`).
+    /// The maximum number of bytes of an entry's remark (`info`).
     public var maximumInfo: Int { self == .schedules ? 128 : 100 }
 }
 
-/// What is done to an entry.
+/// An operation on an entry.
 public enum ServiceOperation: String, Sendable {
-    /// Makes a new one.
+    /// Adds a new entry.
     case add
-    /// Changes what is given of it.
+    /// Changes the given members of an entry.
     case edit
-    /// Takes it away.
+    /// Removes an entry.
     case remove
-    /// Has a schedule act again.
+    /// Enables a schedule.
     case enable
-    /// Keeps a schedule from acting.
+    /// Disables a schedule.
     case disable
     /// Sets a scene's values now.
     case activate
 }
 
 extension NodeConfiguration {
-    /// The parameter with the list of that service; nil where the firmware does not have the service.
+    /// Returns the parameter with the list of that service, or nil if the firmware does not have the service.
     public func list(of service: ListService) -> (path: ParameterPath, maximum: Int?)? {
         for component in components where component.type == service.type {
             let found = component.parameters.first { $0.type == service.parameterType } ?? component.parameters.first
@@ -57,18 +57,18 @@ extension NodeConfiguration {
 public struct ServiceEntry: Sendable, Equatable {
     /// The entry's id at its node.
     public var id: String
-    /// What the user calls it.
+    /// The user's name for the entry.
     public var name: String
-    /// Whether a schedule acts; nil where the node does not say, as for scenes.
+    /// Whether a schedule is enabled; nil if the node does not say, as for scenes.
     public var isEnabled: Bool?
-    /// When a schedule acts; nil for scenes.
+    /// The time of a schedule; nil for scenes.
     public var trigger: ScheduleTrigger?
-    /// The values that are set, `{"Light":{"Power":false}}`.
+    /// The values to set, `{"Light":{"Power":false}}`.
     public var action: JSONValue
-    /// All that the node has reported of it.
+    /// The whole entry as the node has reported it.
     public var document: JSONValue
 
-    /// Nil without an id.
+    /// Returns nil without an id.
     init?(_ json: JSONValue) {
         guard let id = json["id"]?.string, !id.isEmpty else { return nil }
         self.id = id
@@ -81,20 +81,20 @@ public struct ServiceEntry: Sendable, Equatable {
 }
 
 extension Node {
-    /// The schedules or scenes that the node has reported; nil where its firmware does not have the service.
+    /// Returns the schedules or scenes that the node has reported, or nil if its firmware does not have the service.
     public func entries(of service: ListService) -> [ServiceEntry]? {
         guard let path = NodeConfiguration(configuration)?.list(of: service)?.path else { return nil }
         return (parameters?[path.component]?[path.parameter]?.array ?? []).compactMap { ServiceEntry($0) }
     }
 }
 
-/// What a schedule or a scene is to be. What is nil stays as it is.
+/// The new values of a schedule or a scene. Nil means no change.
 public struct ServiceEntryChange: Sendable, Equatable {
-    /// At most 32 bytes.
+    /// The name, at most 32 bytes.
     public var name: String?
-    /// When a schedule acts.
+    /// The time of a schedule.
     public var trigger: ScheduleTrigger?
-    /// What ``trigger`` takes the place of, as the node has reported it. Members of it that are not known here stay.
+    /// The trigger that ``trigger`` replaces, as the node has reported it. Its unknown members are kept.
     public var replacedTrigger: JSONValue?
     /// The values to set.
     public var action: JSONValue?
@@ -108,7 +108,7 @@ public struct ServiceEntryChange: Sendable, Equatable {
         self.info = info
     }
 
-    /// The change of the list's parameter that has the node do this.
+    /// Returns the change of the list's parameter that causes this operation.
     public func change(
         _ operation: ServiceOperation, _ id: String, at path: ParameterPath
     ) -> ParameterChange {
@@ -120,17 +120,17 @@ public struct ServiceEntryChange: Sendable, Equatable {
         return ParameterChange(path, [.object(members)])
     }
 
-    /// What firmware would cut off, and values that the node does not take. Throws before anything is sent.
+    /// Throws for texts that firmware would cut off, and for values that the node does not accept. Sends nothing.
     public func check(by configuration: NodeConfiguration, _ service: ListService) throws(ParameterError) {
         if let name, !(1...ListService.maximumName).contains(name.utf8.count) {
             throw ParameterError(
                 .notAllowed,
-                message: "A name has 1 to \(ListService.maximumName) bytes, and this has \(name.utf8.count).")
+                message: "A name has 1 to \(ListService.maximumName) bytes; this one has \(name.utf8.count).")
         }
         if let info, info.utf8.count > service.maximumInfo {
             throw ParameterError(
                 .notAllowed,
-                message: "The remark has \(info.utf8.count) bytes, and the board keeps \(service.maximumInfo).")
+                message: "The remark has \(info.utf8.count) bytes; the board stores at most \(service.maximumInfo).")
         }
         if let action {
             guard let changes = [ParameterChange](action), !changes.isEmpty else {
@@ -142,21 +142,22 @@ public struct ServiceEntryChange: Sendable, Equatable {
     }
 }
 
-/// When a schedule acts, by the node's clock and time zone (`parse_trigger` of esp-rainmaker's `esp_rmaker_schedule.c`).
+/// The time of a schedule, by the node's clock and time zone (`parse_trigger` of esp-rainmaker's `esp_rmaker_schedule.c`).
 public enum ScheduleTrigger: Sendable, Equatable {
-    /// `minutes` after midnight, on days of the week: Monday is bit 0. No day at all is once, at the next such time.
+    /// Acts at `minutes` after midnight, on days of the week: Monday is bit 0. Without a day it acts once, at the next such time.
     case weekly(minutes: Int, days: Int)
-    /// `minutes` after midnight, on a day of the month. `months`: January is bit 0; none is once, at the next such day. A year, or every one.
+    /// Acts at `minutes` after midnight, on a day of the month, in one year or in every year. `months`: January is bit 0. Without a month
+    /// it acts once, on the next such day.
     case date(minutes: Int, day: Int, months: Int, year: Int?, isEveryYear: Bool)
-    /// Once, so many seconds after the node has got it.
+    /// Acts once, this many seconds after the node has received it.
     case after(seconds: Int)
-    /// One of another kind, as the node has it.
+    /// A trigger of another kind, as the node has it.
     case other(JSONValue)
 
     /// Every day of the week.
     public static let everyDay = 0b111_1111
 
-    /// An entry of `triggers`.
+    /// Reads an entry of `triggers`.
     public init(_ json: JSONValue) {
         func number(_ name: String) -> Int? { json[name]?.integer.flatMap { Int(exactly: $0) } }
         if let seconds = number("rsec") {
@@ -172,7 +173,7 @@ public enum ScheduleTrigger: Sendable, Equatable {
         }
     }
 
-    /// As nodes take it.
+    /// The trigger in the form that nodes accept.
     public var json: JSONValue {
         func integer(_ value: Int) -> JSONValue { .integer(Int64(value)) }
         switch self {
@@ -189,10 +190,10 @@ public enum ScheduleTrigger: Sendable, Equatable {
         }
     }
 
-    /// What ``init(_:)`` reads, and `ts`, the time of the next act that nodes report of a delay: it belongs to that one alone.
+    /// The members that ``init(_:)`` reads, and `ts`. Nodes report `ts` for a delay: the time of its next action, which must not be copied.
     private static let knownMembers: Set<String> = ["m", "d", "dd", "mm", "yy", "r", "rsec", "ts"]
 
-    /// ``json``, with those members of `old` that are not known here; none where `old` is of another kind.
+    /// Returns ``json`` with the unknown members of `old`, if `old` is of the same kind.
     func json(replacing old: JSONValue?) -> JSONValue {
         guard let old, ScheduleTrigger(old).isOfKind(of: self), let members = json.members else { return json }
         let kept = (old.members ?? []).filter { !Self.knownMembers.contains($0.name) }

@@ -6,24 +6,24 @@ import Synchronization
 
 /// A simulated RainMaker cloud: its REST API on one port, its MQTT broker on another.
 ///
-/// ``start(_:)`` returns when both answer; ``stop()`` ends both, and the files of a temporary folder with them.
+/// ``start(_:)`` returns when both answer. ``stop()`` ends both, and removes the files of a temporary folder.
 public final class CloudServer: Sendable {
     public struct Configuration: Sendable {
-        /// Where the API listens; the broker takes a free port on the same host.
+        /// The address of the API. The broker uses a free port on the same host.
         public var listen = ListenAddress(host: "127.0.0.1", port: 0)
         /// The data folder; nil for a temporary one.
         public var dataFolder: String?
         /// Name and password of each account.
         public var users: [(name: String, password: String)] = []
-        /// Names of those users that are super-admins.
+        /// The names of the users who are super-admins.
         public var superAdmins: [String] = []
         public var nodes: [NodeSpecification] = []
-        /// NDJSON of what happens; nil for none.
+        /// The path of the journal in NDJSON; nil for no journal.
         public var journal: String?
-        /// NDJSON of the codes that users would get by e-mail or SMS; nil for none.
+        /// The path of an NDJSON file for the codes that users would get by e-mail or SMS; nil for no file.
         public var mailbox: String?
         public var options = CloudAPI.Options()
-        /// Called on some thread when the broker ends by itself. The API goes on, but receives nothing from nodes.
+        /// Called on any thread when the broker ends by itself. The API keeps running, but receives no messages from nodes.
         public var onBrokerDeath: @Sendable () -> Void = {}
 
         public init() {}
@@ -96,7 +96,7 @@ public final class CloudServer: Sendable {
         listener.start()
     }
 
-    /// Where everything is: the line that `cloud-sim` prints when it is ready.
+    /// The addresses of all parts: the line that `cloud-sim` prints when it is ready.
     public var readyLine: JSONValue {
         [
             "ready": true,
@@ -118,15 +118,15 @@ public final class CloudServer: Sendable {
     }
 }
 
-/// Why the simulator cannot start or go on. The message says what to try.
+/// Why the simulator cannot start or continue. The message has advice.
 public struct SimulatorError: Error, Sendable, Equatable, CustomStringConvertible {
     public struct Code: Hashable, Sendable {
         private enum Value { case usage, unavailable, storage, crypto }
         private let value: Value
 
-        /// An option makes no sense.
+        /// An option is invalid.
         public static let usage = Code(value: .usage)
-        /// Something that it needs is missing or taken: mosquitto, a port.
+        /// A required program or port is missing or in use, such as mosquitto.
         public static let unavailable = Code(value: .unavailable)
         /// The data folder cannot be read or written.
         public static let storage = Code(value: .storage)
@@ -143,13 +143,13 @@ public struct SimulatorError: Error, Sendable, Equatable, CustomStringConvertibl
     }
 }
 
-/// Runs `body` on a new thread, which ends with it. A simulator without one cannot go on, and ends.
+/// Runs `body` on a new thread, which ends with it. If the thread cannot be started, the simulator ends.
 func mustStartThread(_ body: @escaping @Sendable () -> Void) {
     let failure = startThread(body)
     precondition(failure == 0, "no thread could be started: \(String(cString: strerror(failure)))")
 }
 
-/// Milliseconds since 1970.
+/// Returns the milliseconds since 1970.
 @Sendable public func wallClock() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

@@ -3,7 +3,7 @@ import Glibc
 import RainCrypto
 import RainCryptoOpenSSL
 
-/// RFC 4648, section 5, without padding.
+/// Encodes bytes as base64url (RFC 4648, section 5) without padding.
 func base64URL(_ bytes: [UInt8]) -> String {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     var text: [UInt8] = []
@@ -22,7 +22,7 @@ func base64URL(_ bytes: [UInt8]) -> String {
     return String(decoding: text, as: UTF8.self)
 }
 
-/// Nil for anything that is not canonical: another alphabet, padding, an impossible length, stray bits.
+/// Returns nil for text that is not canonical base64url: another alphabet, padding, an impossible length, stray bits.
 func decodedBase64URL(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     var bits: UInt32 = 0
@@ -48,13 +48,13 @@ func decodedBase64URL(_ text: some StringProtocol) -> [UInt8]? {
     return bytes
 }
 
-/// RFC 4648, section 4: the standard alphabet, padded.
+/// Encodes bytes as base64 (RFC 4648, section 4): the standard alphabet, padded.
 func base64(_ bytes: [UInt8]) -> String {
     let text = base64URL(bytes).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
     return String(text) + String(repeating: "=", count: (4 - text.count % 4) % 4)
 }
 
-/// Nil for what is not padded, canonical base64. Line breaks in between are skipped, as some encoders make them.
+/// Returns nil for text that is not padded, canonical base64. Line breaks are skipped, because some encoders add them.
 func decodedBase64(_ text: some StringProtocol) -> [UInt8]? {
     let digits = text.utf8.filter { $0 != 0x0A && $0 != 0x0D }
     guard digits.count.isMultiple(of: 4), !digits.contains(UInt8(ascii: "-")), !digits.contains(UInt8(ascii: "_"))
@@ -68,7 +68,7 @@ func decodedBase64(_ text: some StringProtocol) -> [UInt8]? {
     return decodedBase64URL(String(decoding: url, as: UTF8.self))
 }
 
-/// A random UUID (RFC 9562, version 4), lower case.
+/// Returns a random UUID (RFC 9562, version 4) in lower case.
 func makeUUID() -> String {
     var random = OpenSSLRandom()
     var bytes = random.bytes(16)
@@ -87,27 +87,27 @@ func lowercaseHex(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
-/// Bytes of hex digits of either case, two each; nil for anything else.
+/// Returns the bytes of hex digits of either case, two each; nil for other text.
 func bytes(ofHex text: String) -> [UInt8]? {
     let digits = text.utf8.compactMap(hexDigit)
     guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
     return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
 }
 
-/// A random token that says nothing: lower-case hex of that many bytes.
+/// Returns a random token without meaning: lower-case hex of that many bytes.
 func opaqueToken(bytes count: Int = 20) -> String {
     var random = OpenSSLRandom()
     return lowercaseHex(random.bytes(count))
 }
 
-/// Random letters and digits.
+/// Returns random letters and digits.
 func alphanumericToken(_ count: Int) -> String {
     var random = OpenSSLRandom()
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     return String(decoding: random.bytes(count).map { alphabet[Int($0) % alphabet.count] }, as: UTF8.self)
 }
 
-/// `2014-01-05 11:57:26Z`, of seconds since 1970.
+/// Returns a date such as `2014-01-05 11:57:26Z` from seconds since 1970.
 func utcDate(_ seconds: Int64, separator: String = " ") -> String {
     var time = time_t(seconds)
     var date = tm()
@@ -117,8 +117,8 @@ func utcDate(_ seconds: Int64, separator: String = " ") -> String {
     return "\(day)\(separator)\(two(date.tm_hour)):\(two(date.tm_min)):\(two(date.tm_sec))Z"
 }
 
-/// Seconds since 1970 of `2014-01-05 11:57:26` with an offset from UTC behind it as ISO 8601 has it: `Z`, `+01`, `+0100`, `-05:30`, also
-/// behind a space. Without one it is UTC. Nil for all else.
+/// Returns the seconds since 1970 of a date such as `2014-01-05 11:57:26`. An offset from UTC may follow in the format of ISO 8601: `Z`,
+/// `+01`, `+0100`, `-05:30`, also after a space. Without an offset it is UTC. Nil for other text.
 func seconds(ofDate text: String) -> Int64? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 19, let offset = seconds(ofOffset: bytes[19...]) else { return nil }
@@ -142,7 +142,7 @@ func seconds(ofDate text: String) -> Int64? {
     return Int64(timegm(&date)) - offset
 }
 
-/// How far ahead of UTC that offset is.
+/// Returns how far that offset is ahead of UTC.
 private func seconds(ofOffset text: ArraySlice<UInt8>) -> Int64? {
     let text = text.first == 0x20 ? text.dropFirst() : text
     if text.isEmpty || text.elementsEqual("Z".utf8) { return 0 }

@@ -6,16 +6,16 @@ import Glibc
 struct CloudSim: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cloud-sim",
-        abstract: "Simulated servers on this machine: the ESP RainMaker cloud, and what people sign in to.",
+        abstract: "Simulated servers on this machine: the ESP RainMaker cloud, and identity systems.",
         discussion: """
-            Without a subcommand it is the cloud, and takes its options: `cloud-sim --user a@b.c:secret`. `cloud-sim cloud --help` and
+            Without a subcommand it simulates the cloud, and accepts its options: `cloud-sim --user a@b.c:secret`. `cloud-sim cloud --help` and
             `cloud-sim identity --help` list them.
             """,
         subcommands: [SimulateCloud.self, SimulateIdentity.self], defaultSubcommand: SimulateCloud.self)
 }
 
-/// The signals that end the program: blocked in every thread once this is made, and taken by ``wait()``. No code runs in
-/// a signal handler.
+/// The signals that end the program. From its creation they are blocked in every thread, and ``wait()`` takes them. No code runs in a
+/// signal handler.
 struct EndingSignals {
     private var signals = sigset_t()
 
@@ -26,7 +26,7 @@ struct EndingSignals {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Waits for one of them, and says which.
+    /// Waits for one of them, and returns it.
     func wait() -> Int32 {
         var signals = signals
         var number: Int32 = 0

@@ -4,34 +4,35 @@ import CloudSimulator
 import Glibc
 import RainJSON
 
-/// `cloud-sim`, and `cloud-sim cloud`.
+/// The commands `cloud-sim` and `cloud-sim cloud`.
 struct SimulateCloud: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cloud",
         abstract: "A simulated ESP RainMaker cloud: REST API and MQTT broker on this machine.",
         discussion: """
-            When it is ready it prints one JSON line: where the API and the broker listen, and where the certificates are.
+            When it is ready it prints one JSON line with the addresses of the API and the broker, and the paths of the certificates.
             SIGTERM and SIGINT end it, and its broker. Exit codes: 64 wrong options, 69 mosquitto or a port is missing,
-            70 a failure inside, 74 the data folder cannot be used.
+            or another simulator uses the data folder, 70 a failure inside, 74 the data folder cannot be used.
             """)
 
-    @Option(help: ArgumentHelp("Where the API listens; port 0 takes a free one.", valueName: "HOST:PORT"))
+    @Option(help: ArgumentHelp("Address of the API (port 0: a free port).", valueName: "HOST:PORT"))
     var listen = ListenAddress(host: "127.0.0.1", port: 0)
 
     @Option(
-        help: ArgumentHelp("Folder that keeps accounts, nodes and keys. Without it a temporary one.", valueName: "DIR"))
+        help: ArgumentHelp("Folder for accounts, nodes and keys (default: a temporary folder).", valueName: "DIR"))
     var data: String?
 
     @Option(name: .customLong("user"), help: ArgumentHelp("An account; repeatable.", valueName: "NAME:PASSWORD"))
     var users: [Account] = []
 
     @Option(
-        name: .customLong("super-admin"), help: ArgumentHelp("A user who is one; repeatable.", valueName: "NAME"))
+        name: .customLong("super-admin"),
+        help: ArgumentHelp("Make this user a super-admin; repeatable.", valueName: "NAME"))
     var superAdmins: [String] = []
 
     @Option(
         name: .customLong("node"),
-        help: ArgumentHelp("A node to issue a certificate for, P-256 or RSA-2048; repeatable.", valueName: "ID[:rsa]"))
+        help: ArgumentHelp("Issue a certificate for this node, P-256 or RSA-2048; repeatable.", valueName: "ID[:rsa]"))
     var nodes: [NodeSpecification] = []
 
     @Option(help: ArgumentHelp("Lifetime of access tokens in seconds.", valueName: "S"))
@@ -40,17 +41,17 @@ struct SimulateCloud: ParsableCommand {
     @Option(help: ArgumentHelp("Lifetime of refresh tokens in seconds.", valueName: "S"))
     var refreshTTL = 30 * 86_400
 
-    @Flag(help: "Each refresh replaces the refresh token; using the one before again ends the session.")
+    @Flag(help: "Replace the refresh token at each refresh. Reuse of the previous one ends the session.")
     var rotateRefresh = false
 
     @Option(
         help: ArgumentHelp(
-            "With --rotate-refresh: how many seconds the token before still works.", valueName: "S"))
+            "With --rotate-refresh: how long the previous token still works, in seconds.", valueName: "S"))
     var refreshGrace = 0
 
     @Option(
         help: ArgumentHelp(
-            "Append the codes that users would be sent to this file, as NDJSON {time, to, kind, code}.",
+            "Append the codes for users to this file, as NDJSON {time, to, kind, code}.",
             valueName: "FILE"))
     var mailbox: String?
 
@@ -58,30 +59,31 @@ struct SimulateCloud: ParsableCommand {
         name: .customLong("oauth-client"),
         help: ArgumentHelp(
             """
-            An application that may use the sign-in page, and where it may be redirected; repeatable. A loopback address \
-            without a port stands for all of its ports, /* for every path. Default: RainMaker's shared client.
+            An application that may use the sign-in page, and its redirect URIs; repeatable. A loopback address \
+            without a port matches all ports, /* matches all paths (default: RainMaker's shared client).
             """, valueName: "ID[:SECRET]=URI[,URI]"))
     var oauthClients: [OAuthClient] = []
 
     @Option(
         name: .customLong("identity-provider"),
         help: ArgumentHelp(
-            "What the sign-in page offers; repeatable. Default: GitHub, Google, SignInWithApple.", valueName: "NAME"))
+            "An identity provider on the sign-in page; repeatable (default: GitHub, Google, SignInWithApple).",
+            valueName: "NAME"))
     var identityProviders: [String] = []
 
-    @Option(help: ArgumentHelp("How many seconds a code is good that was sent to a user.", valueName: "S"))
+    @Option(help: ArgumentHelp("Lifetime of codes for users in seconds.", valueName: "S"))
     var verificationTTL = 3600
 
-    @Option(help: ArgumentHelp("How many seconds an authorization code is good.", valueName: "S"))
+    @Option(help: ArgumentHelp("Lifetime of authorization codes in seconds.", valueName: "S"))
     var codeTTL = 300
 
     @Option(help: ArgumentHelp("How long half a mapping waits for the other, in seconds.", valueName: "S"))
     var mappingTimeout = 300
 
-    @Option(help: ArgumentHelp("How many boards each user may claim.", valueName: "N"))
+    @Option(help: ArgumentHelp("Maximum number of boards that each user may claim.", valueName: "N"))
     var claimQuota = 1000
 
-    @Option(help: ArgumentHelp("Append what happens to this file, as NDJSON without secrets.", valueName: "FILE"))
+    @Option(help: ArgumentHelp("Append events to this file, as NDJSON without secrets.", valueName: "FILE"))
     var journal: String?
 
     func validate() throws {
@@ -122,10 +124,12 @@ struct SimulateCloud: ParsableCommand {
         configuration.options.rotatesRefreshTokens = rotateRefresh
         configuration.options.claimQuota = claimQuota
         configuration.options.mappingPatience = .seconds(mappingTimeout)
-        // SIGUSR1 ends the wait for signals below; nothing else sends it.
+        // SIGUSR1 ends the wait for signals below; no other code sends it.
         configuration.onBrokerDeath = { kill(getpid(), SIGUSR1) }
         let simulator: CloudServer
+        let owner: FolderOwner?
         do {
+            owner = try data.map { path throws(SimulatorError) in try FolderOwner(alone: path) }
             simulator = try CloudServer.start(configuration)
         } catch {
             write("cloud-sim: \(error.description)\n", to: STDERR_FILENO)
@@ -135,6 +139,7 @@ struct SimulateCloud: ParsableCommand {
 
         let number = ending.wait()
         simulator.stop()
+        withExtendedLifetime(owner) {}
         if number == SIGUSR1 {
             write("cloud-sim: its broker, mosquitto, ended by itself; start cloud-sim again\n", to: STDERR_FILENO)
             throw ExitCode(EX_SOFTWARE)
@@ -142,7 +147,7 @@ struct SimulateCloud: ParsableCommand {
     }
 }
 
-/// A user of `--user`, split at the first colon: names have none, passwords may.
+/// A user of `--user`, split at the first colon: names have no colon, passwords may.
 struct Account: ExpressibleByArgument {
     var name: String
     var password: String

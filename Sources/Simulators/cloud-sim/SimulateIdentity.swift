@@ -4,33 +4,33 @@ import CloudSimulator
 import Glibc
 import RainJSON
 
-/// `cloud-sim identity`.
+/// The command `cloud-sim identity`.
 struct SimulateIdentity: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "identity",
-        abstract: "Simulated systems that people sign in to, each on a port of its own.",
+        abstract: "Simulated identity systems, each on its own port.",
         discussion: """
-            When they are ready it prints one JSON line with where each listens: {"ready":true,"providers":{"spid":"http://…"}}.
-            Beside them it serves a backend that keeps whose node is whose; "mapping" in that line says where, and holds the
+            When they are ready it prints one JSON line with their addresses: {"ready":true,"providers":{"spid":"http://…"}}.
+            It also serves a backend that stores the owners of nodes. "mapping" in that line has its address, and the
             description that rainctl takes (docs/own-cloud.md).
             They serve the real systems' paths. docs/simulated-identity.md names the people, clients and secrets they know.
-            SIGTERM and SIGINT end it. Exit codes: 64 wrong options, 69 a port is taken, 70 a failure inside, 74 the journal
+            SIGTERM and SIGINT end it. Exit codes: 64 wrong options, 69 a port is taken, 70 an internal failure, 74 the journal
             cannot be written.
             """)
 
     @Option(
         name: .customLong("provider"),
         help: ArgumentHelp(
-            "What to simulate; repeatable. Default: all.",
+            "A system to simulate; repeatable (default: all).",
             valueName: "NAME"))
     var providers: [IdentitySystem] = []
 
     @Option(
         help: ArgumentHelp(
-            "Where to listen; a port only for a single provider, else each takes a free one.", valueName: "HOST:PORT"))
+            "Address to listen on. A port only for a single provider; several use free ports.", valueName: "HOST:PORT"))
     var listen = ListenAddress(host: "127.0.0.1", port: 0)
 
-    @Option(help: ArgumentHelp("Append what happens to this file, as NDJSON without secrets.", valueName: "FILE"))
+    @Option(help: ArgumentHelp("Append events to this file, as NDJSON without secrets.", valueName: "FILE"))
     var journal: String?
 
     func validate() throws {

@@ -3,13 +3,13 @@ import Logging
 import Protocomm
 import ProtocommCore
 
-/// Protocomm over Bluetooth Low Energy: one characteristic per endpoint, a write with response and a read of the same one (ESP-IDF,
-/// protocomm_ble.h).
+/// Protocomm over Bluetooth Low Energy. Each endpoint is one characteristic: the request is written with response, and the answer is read
+/// from it (ESP-IDF, protocomm_ble.h).
 ///
-/// The board is looked for and connected to by the first exchange. A connection is a session to the board, so a broken one is made again
-/// only for an exchange that begins a session (`prov-session`) or needs none (`proto-ver`); any other throws `lost`.
+/// The first exchange finds the board and connects to it. A connection is a session to the board. So only an exchange that begins a session
+/// (`prov-session`) or needs none (`proto-ver`) restores a broken one; any other throws `lost`.
 public actor BLETransport: Transport {
-    /// Where the radio comes from: opened by the first exchange, so that nothing is touched before.
+    /// Opens Bluetooth; called by the first exchange, so that nothing is touched before.
     public typealias Opening = @Sendable () async throws(BluetoothError) -> BluetoothCentral
 
     public nonisolated let peer: String
@@ -23,31 +23,31 @@ public actor BLETransport: Transport {
 
     private var central: BluetoothCentral?
     private var link: BoardLink?
-    /// The board that was found first: no other is talked to later.
+    /// The board that was found first; no other is used later.
     private var found: BoardFilter?
-    /// Its object, once there was a connection, and the adapter that this went through.
+    /// Its BlueZ object after the first connection, and the adapter of that connection.
     private var last: (adapter: OpenAdapter, device: String)?
     private var hasForgotten = false
     private var wantsForgetting = false
     /// Whether the board answered over this link.
     private var hasAnswered = false
-    /// Links in a row that broke before that, although BlueZ has keys for the board.
+    /// Consecutive links that broke before an answer, although BlueZ has keys for the board.
     private var lossesWithBond = 0
     private var isClosed = false
-    /// The exchange or the connection under way.
+    /// The running exchange or connection attempt.
     private var running: [Int: Task<[UInt8], any Error>] = [:]
     private var nextID = 0
 
-    /// How long each part of an exchange may take.
+    /// The time limits for the parts of an exchange.
     public struct Times: Sendable {
-        /// Finding the board and connecting to it, all attempts together.
+        /// For finding the board and connecting to it, all attempts together.
         public var connect: Duration
-        /// One answer on `prov-session`, where the board computes.
+        /// For one answer on `prov-session`, for which the board computes.
         public var handshake: Duration
-        /// Any other answer. BlueZ ends the link after 30 s without one.
+        /// For any other answer. BlueZ ends the link after 30 s without one.
         public var exchange: Duration
-        /// By when the board must be found and connected to for the first time, however long ``connect`` is. A caller with a deadline sets
-        /// it a little earlier, and gets the reason (`not_found`) instead of a mere timeout.
+        /// When the board must be found and connected for the first time, however long ``connect`` is. A caller with a deadline sets it a
+        /// little earlier, and so gets the reason (`not_found`) instead of a timeout.
         public var foundBy: ContinuousClock.Instant?
 
         public init(
@@ -67,7 +67,7 @@ public actor BLETransport: Transport {
     }
 
     /// - Parameters:
-    ///   - board: which board; one that fits several takes the first that is heard.
+    ///   - board: the board; if several match, the first that is received.
     ///   - central: this machine's Bluetooth, shared by all transports of a process.
     public init(
         to board: BoardFilter, times: Times = Times(),
@@ -83,20 +83,21 @@ public actor BLETransport: Transport {
             exchange: times.connect + times.exchange + .seconds(1))
     }
 
-    /// An attribute's length; a board that takes less says so itself, with `tooLong`.
+    /// The maximum length of an attribute; a board that accepts less answers with `tooLong`.
     public nonisolated func maximumRequestLength(on endpoint: Endpoint) -> Int? { ValueLimit.attribute }
 
     public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
         guard !isClosed else { throw error(.cancelled, endpoint, "The transport was closed.") }
-        // An empty write is acknowledged and changes nothing: the answer before would be read again.
-        guard !request.isEmpty else { throw error(.malformed, endpoint, "The board does not take an empty request.") }
+        // An empty write is acknowledged without an effect, so the previous answer would be read again.
+        guard !request.isEmpty else { throw error(.malformed, endpoint, "The board does not accept an empty request.") }
         let limit = link.map { ValueLimit.bytes(mtu: $0.mtu) } ?? ValueLimit.attribute
         guard request.count <= limit else {
-            throw error(.tooLong, endpoint, "The request has \(request.count) bytes, and the board takes \(limit).")
+            throw error(
+                .tooLong, endpoint, "The request has \(request.count) bytes; the board accepts at most \(limit).")
         }
         nextID += 1
         let id = nextID
-        // A task of its own, so that closing ends it.
+        // A separate task, so that closing ends it.
         let task = Task { try await self.converse(request, endpoint) }
         running[id] = task
         let result = await withTaskCancellationHandler {
@@ -114,7 +115,7 @@ public actor BLETransport: Transport {
         }
     }
 
-    /// Ends the connection politely: the board advertises again at once.
+    /// Ends the connection properly, so that the board advertises again at once.
     public func close() async {
         isClosed = true
         for task in running.values { task.cancel() }
@@ -136,7 +137,7 @@ public actor BLETransport: Transport {
                 request, at: characteristic, within: endpoint == .session ? times.handshake : times.exchange)
             hasAnswered = true
             guard !answer.isEmpty else {
-                throw error(.refused, endpoint, "The board answered with nothing.")
+                throw error(.refused, endpoint, "The board refused the request: its answer is empty.")
             }
             return answer
         } catch let error as TransportError {
@@ -163,7 +164,7 @@ public actor BLETransport: Transport {
             await made.adapter.release(made.board.path)
             throw BluetoothError.cancelled
         }
-        // What BlueZ keeps of the board's former address is given up like the rest.
+        // BlueZ's data about the board's previous address is removed like the rest.
         if let last, last.adapter === made.adapter, last.device != made.board.path {
             await last.adapter.leave(last.device, isOurs: false)
         }
@@ -181,26 +182,28 @@ public actor BLETransport: Transport {
         return made
     }
 
-    /// The board may have it all the same: BlueZ remembers the attributes of another firmware. Once, the connection is given up to
-    /// find out, and the session that is begun anew asks again.
+    /// Returns the error for a missing endpoint. The board may have it anyway, because BlueZ remembers the attributes of another firmware.
+    /// So the connection is closed once, and the next session reads the endpoints again.
     private func missing(_ endpoint: Endpoint) -> TransportError {
         guard !hasForgotten else { return error(.noSuchEndpoint, endpoint, "The board has no such endpoint.") }
         hasForgotten = true
         wantsForgetting = true
         giveUpLink()
-        return error(.lost, endpoint, "The board's endpoints are read again.")
+        return TransportError(
+            .lost, endpoint: endpoint, peer: peer, message: "The board's endpoints are read again.",
+            reason: TransportError.endpointsUnknown)
     }
 
-    /// The next session gets another link.
+    /// Closes the link; the next session opens another one.
     private func giveUpLink() {
         guard let link else { return }
         self.link = nil
         guard link.isUp else { return noteLoss(of: link) }
-        // Ends by itself, within the limits of its calls. The next connection waits for it: the board is this link's until then.
+        // Ends by itself, within the limits of its calls. The next connection waits for it, because the link owns the board until then.
         Task { await link.adapter.release(link.board.path) }
     }
 
-    /// A board that lost its keys breaks each link at the first request, as soon as that is to be encrypted.
+    /// Counts broken links: a board that lost its keys breaks each link at the first request, when it is to be encrypted.
     private func noteLoss(of link: BoardLink) {
         guard !hasAnswered, link.adapter.watch.read({ $0.isBonded(link.board.path) }) else { return lossesWithBond = 0 }
         lossesWithBond += 1
@@ -214,11 +217,11 @@ public actor BLETransport: Transport {
             switch failure.code {
             case .refused: .refused
             case .tooLong: .tooLong
-            // The bus, too: this machine's end of the link.
+            // Also the bus: this machine's end of the link.
             case .linkLost, .radioLost: .lost
             case .timeout: .timeout
             case .cancelled: .cancelled
-            // Pairing that failed, and what may not be written, are among them: another connection would not mend it, and nothing was sent.
+            // These include failed pairing, and values that must not be written. Another connection would not help, and nothing was sent.
             default: .unreachable
             }
         return TransportError(
@@ -230,12 +233,12 @@ public actor BLETransport: Transport {
     }
 }
 
-/// How long a value a board takes.
+/// The maximum length of a value that a board accepts.
 ///
-/// Espressif's two stacks differ: NimBLE takes 512 bytes, Bluedroid 481 (257 where Security 2 is not compiled in), and the second
-/// shows itself by the larger MTU that it agrees to (ESP-IDF, protocomm_nimble.c and simple_ble.c).
+/// Espressif's two stacks differ: NimBLE accepts 512 bytes, Bluedroid 481 (257 if Security 2 is not compiled in). Bluedroid is recognised
+/// by the larger MTU that it accepts (ESP-IDF, protocomm_nimble.c and simple_ble.c).
 enum ValueLimit {
-    /// The longest an attribute can be (Bluetooth Core Specification, volume 3, part F, 3.2.9).
+    /// The maximum length of an attribute (Bluetooth Core Specification, volume 3, part F, 3.2.9).
     static let attribute = 512
     static let bluedroid = 481
     /// NimBLE's preferred MTU. BlueZ offers 517, and Bluedroid's own is 500.

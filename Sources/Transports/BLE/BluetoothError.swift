@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// Why Bluetooth could not do what was asked, and what to do about it.
+/// A failed Bluetooth operation: the kind of failure, what happened, and what to try.
 public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of failure, for programs that act on it; ``name`` is its spelling in scripts and JSON.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -24,39 +24,39 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
             case timeout, cancelled
         }
         private let value: Value
-        /// In snake case, as scripts read it: `powered_off`.
+        /// The code in snake case, such as `powered_off`, for scripts.
         public var name: String { value.rawValue }
         public var description: String { name }
 
-        /// No system bus, or none that answers.
+        /// There is no system bus, or it does not answer.
         public static let noBus = Code(value: .noBus)
-        /// The bus is there, and BlueZ is not on it.
+        /// The bus is there, but BlueZ is not on it.
         public static let noBlueZ = Code(value: .noBlueZ)
-        /// This machine has no Bluetooth adapter, or not that one.
+        /// This machine has no Bluetooth adapter, or not the requested one.
         public static let noAdapter = Code(value: .noAdapter)
-        /// The adapter is there and switched off: `bluetoothctl power on` switches it on.
+        /// The adapter is switched off: `bluetoothctl power on` switches it on.
         public static let poweredOff = Code(value: .poweredOff)
-        /// Switched off by rfkill: a key, a switch, or airplane mode.
+        /// The adapter is blocked by rfkill: a key, a switch, or airplane mode.
         public static let blocked = Code(value: .blocked)
         /// This user may not use Bluetooth.
         public static let accessDenied = Code(value: .accessDenied)
-        /// This machine's end broke meanwhile: the connection to D-Bus, or the adapter has another name. The next try begins anew.
+        /// This machine's end failed: the connection to D-Bus broke, or the adapter has another name. The next try starts again.
         public static let radioLost = Code(value: .radioLost)
-        /// No such board was heard in time.
+        /// No such board was found in time.
         public static let notFound = Code(value: .notFound)
-        /// BlueZ did not begin to scan as long as there was time, so no board could be heard.
+        /// BlueZ did not start to scan while there was time, so no board could be found.
         public static let scanFailed = Code(value: .scanFailed)
-        /// The board was heard, and no connection came about.
+        /// The board was found, but no connection was made.
         public static let connectionFailed = Code(value: .connectionFailed)
         /// The connection broke.
         public static let linkLost = Code(value: .linkLost)
         /// The board answered with an ATT error: a handler of its firmware failed.
         public static let refused = Code(value: .refused)
-        /// The board does not let that value be read or written; nothing of it counted.
+        /// The board does not allow this value to be read or written; nothing was transferred.
         public static let notAllowed = Code(value: .notAllowed)
-        /// The board does not take a value of that length; nothing of it counted.
+        /// The board does not accept a value of this length; nothing was transferred.
         public static let tooLong = Code(value: .tooLong)
-        /// The board wants an encrypted link, and pairing failed.
+        /// The board requires an encrypted link, and pairing failed.
         public static let pairingFailed = Code(value: .pairingFailed)
         /// The board or BlueZ did not answer within the deadline.
         public static let timeout = Code(value: .timeout)
@@ -76,7 +76,7 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
 
     public var description: String { "\(code): \(message)" }
 
-    /// Whether a person must change something on this machine before anything can work: trying again is of no use.
+    /// Whether a person must change something on this machine first, so that trying again does not help.
     public var isOfThisMachine: Bool {
         [.noBus, .noBlueZ, .noAdapter, .poweredOff, .blocked, .accessDenied].contains(code)
     }
@@ -86,21 +86,21 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
     static func accessDenied(_ detail: String) -> BluetoothError {
         BluetoothError(
             .accessDenied,
-            message: "This user may not use Bluetooth (\(detail)): add it to the group bluetooth "
+            message: "This user may not use Bluetooth (\(detail)). Add it to the group bluetooth "
                 + "(sudo usermod -aG bluetooth $USER) and sign in again.")
     }
 
     static func noBlueZ(_ detail: String) -> BluetoothError {
         BluetoothError(
             .noBlueZ,
-            message: "BlueZ does not run (\(detail)): install it (apt install bluez) and start it "
+            message: "BlueZ does not run (\(detail)). Install it (apt install bluez) and start it "
                 + "(sudo systemctl start bluetooth).")
     }
 }
 
-/// What errors over D-Bus mean for Bluetooth.
+/// Conversions of D-Bus errors.
 extension BluetoothError {
-    /// Where BlueZ was to be reached.
+    /// Converts an error of connecting to BlueZ.
     init(opening error: DBusError) {
         switch error.code {
         case .cancelled: self = .cancelled
@@ -112,12 +112,12 @@ extension BluetoothError {
             self.init(
                 .noBus,
                 message:
-                    "\(error.message) Bluetooth needs the system's D-Bus: install it (apt install dbus) and start it "
+                    "\(error.message) Bluetooth needs the system's D-Bus. Install it (apt install dbus) and start it "
                     + "(sudo systemctl start dbus).")
         }
     }
 
-    /// Where something was to be done with an adapter, or through it.
+    /// Converts an error of an operation on an adapter, or through it.
     init(adapter: String, _ error: DBusError) {
         switch (error.code, error.name) {
         case (.cancelled, _): self = .cancelled
@@ -132,37 +132,37 @@ extension BluetoothError {
             self.init(
                 .connectionFailed,
                 message:
-                    "BlueZ could not use the adapter \(AdapterChoice.name(adapter)) (\(error.message)): restart it "
+                    "BlueZ could not use the adapter \(AdapterChoice.name(adapter)) (\(error.message)). Restart it "
                     + "(sudo systemctl restart bluetooth), and run this again.")
         }
     }
 
-    /// Where a scan was to begin.
+    /// Converts an error of starting a scan.
     init(scanning adapter: String, _ error: DBusError) {
         self.init(adapter: adapter, error)
         guard code == .connectionFailed else { return }
         self.init(
             .scanFailed,
             message:
-                "BlueZ does not begin to scan with the adapter \(AdapterChoice.name(adapter)) (\(error.message)), so no board "
-                + "can be heard: end other scans (bluetoothctl scan off), or restart it (sudo systemctl restart bluetooth), and "
+                "BlueZ does not start to scan with the adapter \(AdapterChoice.name(adapter)) (\(error.message)), so no board "
+                + "can be found. End other scans (bluetoothctl scan off), or restart it (sudo systemctl restart bluetooth), and "
                 + "run this again.")
     }
 
-    /// The bus was there, and is not any longer, or threw this connection out.
+    /// The bus disappeared, or disconnected this program.
     static let busLost = BluetoothError(
         .radioLost,
-        message: "The connection to D-Bus broke, and with it what went through it: run this again, and where that "
-            + "fails see whether D-Bus runs (systemctl status dbus).")
+        message: "The connection to D-Bus broke, and with it the links to boards. Run this again. If that "
+            + "fails, check whether D-Bus runs (systemctl status dbus).")
 
-    /// BlueZ came back, and what it has could not be read.
+    /// BlueZ returned, and its objects could not be read.
     static let unclear = BluetoothError(
-        .radioLost, message: "BlueZ was restarted, and did not say what it has: run this again.")
+        .radioLost, message: "BlueZ was restarted, and its objects could not be read. Run this again.")
 
     static func adapterMoved(_ path: String) -> BluetoothError {
         BluetoothError(
             .radioLost,
-            message: "The Bluetooth adapter \(AdapterChoice.name(path)) went away and has another name now: run this "
-                + "again, it is found by itself.")
+            message: "The Bluetooth adapter \(AdapterChoice.name(path)) was removed and has another name now. Run this "
+                + "again; it is found automatically.")
     }
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// A board as the radio hears it.
+/// A board that was found by radio.
 public struct DiscoveredBoard: Sendable, Hashable {
     /// The Bluetooth address, `AA:BB:CC:DD:EE:FF`.
     public var address: String
-    /// The advertised name, or nil where the scan response was not heard.
+    /// The advertised name, or nil if the scan response was not received.
     public var name: String?
-    /// The services that it advertises, as lower-case UUIDs.
+    /// The services that the board advertises, as lower-case UUIDs.
     public var serviceUUIDs: [String]
-    /// Its strength in dBm; nil while it is connected.
+    /// The signal strength in dBm; nil while the board is connected.
     public var rssi: Int?
-    /// Whether a program on this machine is connected to it already; it does not advertise then.
+    /// Whether a program on this machine is already connected to the board, which then does not advertise.
     public var isConnected: Bool
 
     var path: String
 
-    /// What a person knows it by.
+    /// The board's name for people.
     public var label: String { name ?? address }
 
     init?(path: String, in tree: ObjectTree) {
@@ -25,7 +25,7 @@ public struct DiscoveredBoard: Sendable, Hashable {
         }
         self.path = path
         self.address = address
-        // A device without a name gets its address with dashes as alias.
+        // BlueZ's alias for a device without a name is its address with dashes.
         name =
             properties["Name"]?.text
             ?? properties["Alias"]?.text.flatMap { alias in
@@ -37,29 +37,29 @@ public struct DiscoveredBoard: Sendable, Hashable {
         isConnected = properties["Connected"]?.boolean ?? false
     }
 
-    /// The order of a list: boards that are connected, and whose strength is therefore unknown, come last.
+    /// The order of a list: connected boards, whose strength is unknown, come last.
     static func isLouder(_ one: DiscoveredBoard, _ other: DiscoveredBoard) -> Bool {
         (one.rssi ?? .min, other.path) > (other.rssi ?? .min, one.path)
     }
 
-    /// Heard in this scan, or connected.
+    /// Whether the board was received in this scan, or is connected.
     var isPresent: Bool { rssi != nil || isConnected }
 }
 
-/// Which boards are meant.
+/// The boards that a search is for.
 public struct BoardFilter: Sendable, Hashable {
     /// The service UUIDs of ESP-IDF's default, and of its examples and RainMaker.
     public static let knownServices: Set<String> = [
         "1775244d-6b43-439b-877c-060f2d9bed07", "021a9004-0382-4aea-bff4-6b3f1c5adfb4",
     ]
 
-    /// In the words that were given, which are compared without regard to case.
+    /// The given text, which is compared without regard to case.
     private enum Wanted: Hashable {
         case anyBoard
         case name(String)
         case prefix(String)
         case address(String)
-        /// One that was found before: its address, and its name.
+        /// A board that was found before: its address, and its name.
         case found(String, name: String?)
 
         private var folded: (kind: Int, words: String) {
@@ -83,34 +83,34 @@ public struct BoardFilter: Sendable, Hashable {
     private var wanted: Wanted
     private var services: Set<String>
 
-    /// Every board that waits to be provisioned: its name begins with `PROV_`, or it advertises one of the known services.
+    /// All boards that wait to be provisioned: their name begins with `PROV_`, or they advertise one of the known services.
     public static let anyBoard = BoardFilter(wanted: .anyBoard, services: [])
-    /// The board of that name, in upper or lower case.
+    /// The board with this name, in upper or lower case.
     public static func name(_ name: String) -> BoardFilter {
         BoardFilter(wanted: .name(name), services: [])
     }
-    /// Boards whose name begins so, in upper or lower case, and that advertise one of the services where any is given.
+    /// Boards whose name begins with this prefix, in upper or lower case, and that advertise one of the services if any are given.
     public static func prefix(_ prefix: String, services: Set<String> = []) -> BoardFilter {
         BoardFilter(wanted: .prefix(prefix), services: Set(services.map(\.asciiLowercased)))
     }
-    /// The board with that Bluetooth address, such as `AA:BB:CC:DD:EE:FF`, in upper or lower case.
+    /// The board with this Bluetooth address, such as `AA:BB:CC:DD:EE:FF`, in upper or lower case.
     public static func address(_ address: String) -> BoardFilter {
         BoardFilter(wanted: .address(address), services: [])
     }
 
-    /// The board that was found before. It may have another address after it started anew (ESP-IDF's random addresses).
+    /// A board that was found before. It may have another address after a restart (ESP-IDF's random addresses).
     static func found(_ board: DiscoveredBoard) -> BoardFilter {
         BoardFilter(wanted: .found(board.address, name: board.name), services: Set(board.serviceUUIDs))
     }
 
-    /// Which boards are the one that was found before, where that is not heard under its address any more: those with its name, and a
-    /// service of its own; nil where it has no name.
+    /// The boards that may be the one that was found before, once that is no longer received under its address: those with its name and its
+    /// own service. Nil if it has no name.
     var underAnotherAddress: BoardFilter? {
         guard case .found(_, let name?) = wanted else { return nil }
         return BoardFilter(wanted: .name(name), services: services)
     }
 
-    /// Whether it can only be one board.
+    /// Whether only one board can match.
     public var isUnique: Bool {
         switch wanted {
         case .name, .address, .found: true
@@ -118,10 +118,13 @@ public struct BoardFilter: Sendable, Hashable {
         }
     }
 
-    /// Whether this board is one that is looked for, by its name, its address and the services that it advertises.
+    /// Whether it is only a board's name.
+    var namesBoard: Bool { if case .name = wanted { true } else { false } }
+
+    /// Whether this board matches by its name, its address and the services that it advertises.
     public func matches(_ board: DiscoveredBoard) -> Bool {
         let name = board.name?.asciiLowercased
-        // Its address says enough: what it advertises may not be heard yet.
+        // The address is sufficient: its advertised data may not have been received yet.
         if case .found(let address, _) = wanted { return board.address.asciiLowercased == address.asciiLowercased }
         if !services.isEmpty, services.isDisjoint(with: board.serviceUUIDs) { return false }
         return switch wanted {
@@ -134,7 +137,7 @@ public struct BoardFilter: Sendable, Hashable {
         }
     }
 
-    /// The one object that can fit, where that is known: BlueZ names devices by their addresses.
+    /// The only object that can match, if known: BlueZ names devices by their addresses.
     func path(below adapter: String) -> String? {
         let address: String
         switch wanted {
@@ -145,7 +148,7 @@ public struct BoardFilter: Sendable, Hashable {
         return adapter + "/dev_" + String(decoding: digits, as: UTF8.self)
     }
 
-    /// How messages name it: in the words that were given.
+    /// The name for messages: the given text.
     public var label: String {
         switch wanted {
         case .anyBoard: "a board"

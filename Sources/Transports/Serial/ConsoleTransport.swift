@@ -4,12 +4,12 @@ import Protocomm
 import ProtocommCore
 import RainIO
 
-/// ESP-IDF's protocomm console on a serial port: one line of text per request, `endpoint session hex`, and one of hex back.
+/// ESP-IDF's protocomm console on a serial port: the request is one line of text, `endpoint session hex`, and the answer one line of hex.
 ///
-/// The board's line buffer holds 256 bytes, so a request carries some 115 bytes, which Security 2 does not fit into; see
-/// ``maximumRequestLength(on:)``. A board that is still booting is waited for. What it logs in between is skipped.
+/// The board's line buffer has 256 bytes, so a request has at most about 115 bytes, too few for Security 2; see
+/// ``maximumRequestLength(on:)``. A board that is still booting is waited for. Log lines are skipped.
 public actor ConsoleTransport: Transport {
-    /// `LINE_BUF_SIZE` in ESP-IDF's `protocomm_console.c`, less the terminating zero; it includes the CR.
+    /// `LINE_BUF_SIZE` in ESP-IDF's `protocomm_console.c`, without the terminating zero; it includes the CR.
     public static let maximumLineLength = 255
 
     public nonisolated let peer: String
@@ -20,9 +20,9 @@ public actor ConsoleTransport: Transport {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - port: belongs to the transport from now on, and is closed with it.
-    ///   - sessionID: what the board tells conversations apart by. Another id ends the board's running session, so each
-    ///     transport draws its own. The board reads it with `atoi`.
+    ///   - port: owned by the transport from now on, and closed with it.
+    ///   - sessionID: identifies the session. Another id ends the board's current session, so each transport draws its own. The board reads
+    ///     it with `atoi`.
     public init(
         port: SerialPort, sessionID: Int32 = .random(in: 1...Int32.max), clock: any Clock<Duration> = ContinuousClock(),
         logger: Logger = Logger(label: "protocomm.console") { _ in SwiftLogNoOpLogHandler() }
@@ -30,7 +30,7 @@ public actor ConsoleTransport: Transport {
         self.init(console: CommandConsole(port: port, clock: clock), sessionID: sessionID, logger: logger)
     }
 
-    /// Uses a console that was probed already.
+    /// Uses a console that was already probed.
     public init(
         console: CommandConsole, sessionID: Int32 = .random(in: 1...Int32.max),
         logger: Logger = Logger(label: "protocomm.console") { _ in SwiftLogNoOpLogHandler() }
@@ -55,12 +55,12 @@ public actor ConsoleTransport: Transport {
         guard !endpoint.name.isEmpty,
             endpoint.name.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
         else {
-            throw error(.noSuchEndpoint, endpoint, "The console cannot spell this endpoint's name.")
+            throw error(.noSuchEndpoint, endpoint, "This endpoint's name cannot be sent on the console.")
         }
         if let limit = maximumRequestLength(on: endpoint), request.count > limit {
             throw error(
                 .tooLong, endpoint,
-                "The request has \(request.count) bytes, and a console line carries at most \(limit). Security 2 and long "
+                "The request has \(request.count) bytes; a console line carries at most \(limit). Security 2 and long "
                     + "messages need HTTP or BLE.")
         }
         let space = UInt8(ascii: " ")
@@ -75,13 +75,16 @@ public actor ConsoleTransport: Transport {
         case .answer(let bytes):
             return bytes
         case .refused:
-            throw error(.refused, endpoint, "The console went back to its prompt without an answer.")
+            throw error(.refused, endpoint, "The console showed its prompt without an answer.")
         case .nothing:
             throw error(
-                .refused, endpoint, "The console went back to its prompt without an answer.",
+                .refused, endpoint, "The console showed its prompt without an answer.",
                 reason: TransportError.noAnswer)
         case .malformed:
-            throw error(.malformed, endpoint, "The console printed an answer that is not whole bytes in hex.")
+            throw error(
+                .malformed, endpoint,
+                "Characters get lost between this machine and the board's console, so its answer is not complete. Try another cable or port, "
+                    + "and close other programs that use the port.")
         case .restarted:
             logger.debug("the board restarted", metadata: ["peer": "\(peer)"])
             throw error(.lost, endpoint, "The board restarted in the middle of the exchange.")

@@ -5,16 +5,17 @@ import ProtocommCore
 import RainHTTP
 import Synchronization
 
-/// protocomm over HTTP: to a board's own access point, or to a board on the same network.
+/// Protocomm over HTTP: to a board's own access point, or to a board on the same network.
 ///
-/// Each exchange has a connection of its own, with the session's cookie, and nothing is ever sent twice: on a connection used
-/// again, "the board refused" and "the board had closed it long ago" look alike, and every answer would wait 40 ms for a
-/// delayed acknowledgement. The first exchange goes out on a connection that stays open until its answer has shown whether
-/// the board sets a cookie; a board that sets none (ESP-IDF before 4.3) knows its conversation by that socket and keeps it.
+/// Each exchange has its own connection, with the session's cookie, and nothing is ever sent twice. On a reused connection a refusal looks
+/// like a connection that the board closed long ago, and every answer would wait 40 ms for a delayed acknowledgement.
+///
+/// The first exchange uses a connection that stays open until its answer has shown whether the board sets a cookie. A board that sets none
+/// (ESP-IDF before 4.3) recognises its session by that socket, which is kept.
 public final class SoftAPTransport: Transport {
-    /// Where every board's access point serves.
+    /// The address of every board's access point.
     public static let defaultHost = "192.168.4.1"
-    /// The limit of `protocomm_httpd.c`: a longer body is dropped together with its connection.
+    /// The limit of `protocomm_httpd.c`: for a longer body it closes the connection.
     public static let maximumRequestLength = 4096
     /// More than any answer of firmware, which builds them in RAM.
     static let maximumAnswerLength = 1 << 16
@@ -33,7 +34,7 @@ public final class SoftAPTransport: Transport {
         enum Conversation: Equatable {
             case unknown
             case cookie(SessionCookie)
-            /// The board knows us by our socket.
+            /// The board recognises this client by its socket.
             case socket
         }
         var conversation = Conversation.unknown
@@ -41,7 +42,7 @@ public final class SoftAPTransport: Transport {
 
     /// - Parameters:
     ///   - host: a name, an IPv4 address, or an IPv6 address in brackets, with the zone of a link-local one: `[fe80::1%eth0]`.
-    ///   - names: what the service calls its session and its version.
+    ///   - names: the service's names for its session and its version.
     public init(
         http: any HTTPClient, host: String = SoftAPTransport.defaultHost, port: Int = 80,
         names: HTTPEndpointNames = .provisioning, deadlines: ExchangeDeadlines = .standard,
@@ -52,7 +53,7 @@ public final class SoftAPTransport: Transport {
         self.deadlines = deadlines
         self.logger = logger
         peer = "\(host):\(port)"
-        // RFC 6874: a zone stands in a URL behind an escaped percent sign.
+        // RFC 6874: in a URL a zone follows an escaped percent sign.
         origin = "http://\(host.split(separator: "%").joined(separator: "%25")):\(port)/"
         keptName = "protocomm \(peer) \(UInt64.random(in: 0...UInt64.max))"
     }
@@ -60,14 +61,14 @@ public final class SoftAPTransport: Transport {
     public func maximumRequestLength(on endpoint: Endpoint) -> Int? { Self.maximumRequestLength }
 
     public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
-        guard !request.isEmpty else { throw error(.malformed, endpoint, "The board does not take an empty request.") }
+        guard !request.isEmpty else { throw error(.malformed, endpoint, "The board does not accept an empty request.") }
         guard request.count <= Self.maximumRequestLength else {
             throw error(
                 .tooLong, endpoint,
-                "The request has \(request.count) bytes, and the board takes \(Self.maximumRequestLength).")
+                "The request has \(request.count) bytes; the board accepts at most \(Self.maximumRequestLength).")
         }
         guard let path = Self.path(names.name(of: endpoint)) else {
-            throw error(.noSuchEndpoint, endpoint, "This endpoint's name cannot stand in a URL.")
+            throw error(.noSuchEndpoint, endpoint, "This endpoint's name cannot be part of a URL.")
         }
         let conversation = state.withLock { $0.conversation }
         let message = httpRequest(request, path: path, conversation)
@@ -83,8 +84,28 @@ public final class SoftAPTransport: Transport {
             throw error(failure, endpoint)
         case .success(let response)?:
             await remember(response, after: conversation)
-            return try answer(response, endpoint)
+            do throws(TransportError) {
+                return try answer(response, endpoint)
+            } catch {
+                guard error.code == .noSuchEndpoint, endpoint == .version, names == .localControl,
+                    await isProvisioning()
+                else { throw error }
+                throw self.error(
+                    .noSuchEndpoint, endpoint,
+                    "The board at \(peer) is not on a network yet, and waits for its Wi-Fi settings. Provision it over its access point "
+                        + "first.")
+            }
         }
+    }
+
+    /// Whether the board answers with the version of the provisioning service, which it has until it is on its network.
+    private func isProvisioning() async -> Bool {
+        guard let path = Self.path(HTTPEndpointNames.provisioning.version) else { return false }
+        let question = httpRequest(Array("---".utf8), path: path, .unknown)
+        let http = http
+        let answer = await open.run { () async throws(HTTPError) in try await http.send(question) }
+        guard case .success(let response)? = answer, response.status == 200 else { return false }
+        return response.body.first.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "V") } ?? false
     }
 
     public func close() async {
@@ -101,7 +122,7 @@ extension SoftAPTransport {
             headers.append(HTTPHeader("Cookie", cookie.headerValue))
             connection = .fresh
         }
-        // The session holds the deadlines; this one only makes sure that nothing stays behind.
+        // The session enforces the deadlines; this one only ensures that nothing is left open.
         return HTTPRequest(
             method: .post, url: origin + path, headers: headers, body: body,
             deadline: max(deadlines.handshake, deadlines.exchange) + .seconds(1),
@@ -113,7 +134,7 @@ extension SoftAPTransport {
         if let cookie = SessionCookie(response) {
             state.withLock { $0.conversation = .cookie(cookie) }
             logger.debug("session cookie", metadata: ["peer": "\(peer)"])
-            // The board has one socket: close it before the next connection comes.
+            // The board has one socket: close it before the next connection.
             if conversation == .unknown || conversation == .socket { await http.close(kept: keptName) }
         } else if isFirst, response.status == 200 {
             state.withLock { $0.conversation = .socket }
@@ -127,32 +148,33 @@ extension SoftAPTransport {
         }
         switch response.status {
         case 200 where response.body.isEmpty:
-            throw error(.refused, endpoint, "The board answered with nothing.")
+            throw error(.refused, endpoint, "The board refused the request: its answer is empty.")
         case 200:
             return response.body
         case 404:
             throw error(
                 .noSuchEndpoint, endpoint,
                 names == .localControl
-                    ? "What answers there lets nobody put it into an account: it is no RainMaker board, or its firmware has no service for "
-                        + "that on its network."
+                    ? "The device at \(peer) has no RainMaker service for its network (HTTP 404). It is not a RainMaker board, or its "
+                        + "firmware does not support this."
                     : "The board has no such endpoint.")
         default:
             throw error(
                 .malformed, endpoint,
-                "The answer has HTTP status \(response.status), which no board sends here. Is this the board's address?"
+                "The answer has HTTP status \(response.status), which no board sends here. Check that this is the board's address."
             )
         }
     }
 
-    /// What a server answered on the version, which every board has, that no board answers; nil for an answer that may be a board's.
+    /// Returns a description of an answer on the version, which every board has, that is not a board's; nil for an answer that may be a
+    /// board's.
     private static func isNotBoard(_ response: HTTPResponse, _ names: HTTPEndpointNames) -> String? {
         let head = String(decoding: response.body.prefix(64).drop { $0 <= 0x20 }, as: UTF8.self).lowercased()
         switch response.status {
         // The version is never refused.
         case 200 where response.body.isEmpty: return "an empty body (HTTP status 200)"
         case 200: return head.hasPrefix("<") ? "a web page" : nil
-        // ESP-IDF's server in a board on its network whose firmware has no such service.
+        // From ESP-IDF's server in a board on its network whose firmware has no such service.
         case 404
         where names == .localControl && (head.hasPrefix("nothing matches") || head.hasPrefix("this uri does not")):
             return nil
@@ -173,23 +195,27 @@ extension SoftAPTransport {
         case .unresolved, .unreachable, .invalidRequest, .proxy, .proxyRefused:
             self.error(
                 .unreachable, endpoint,
-                "No connection to the board: \(error.message)\(error.message.hasSuffix(".") ? "" : ".") Is this machine in the board's network?"
+                "No connection to the board: \(error.message)\(error.message.hasSuffix(".") ? "" : ".") Check that this machine is in the board's network."
             )
-        // A handler that fails makes firmware end the connection in order. Nobody decided anything where it breaks.
+        // If a handler fails, firmware closes the connection in order. A broken connection is not a decision of the board.
         case .closed where error.isReset:
             self.error(.lost, endpoint, "The connection to the board was reset.")
         case .closed where !error.receivedBytes:
             self.error(.refused, endpoint, "The board closed the connection without an answer.")
         case .closed:
             self.error(.lost, endpoint, "The connection broke in the middle of the answer.")
+        case .timeout where error.receivedBytes, .cancelled where error.receivedBytes:
+            self.error(
+                error.code == .timeout ? .timeout : .cancelled, endpoint,
+                "The server at \(peer) began an answer and did not finish it.", reason: TransportError.answerCut)
         case .timeout:
-            self.error(.timeout, endpoint, "The board did not answer in time.")
+            self.error(.timeout, endpoint, "The board at \(peer) did not answer in time.")
         case .cancelled:
             self.error(.cancelled, endpoint, "The exchange was cancelled.")
         default:
             endpoint == .version
                 ? notBoard(error.code == .tooLarge ? "its answer is too long (\(error.message))" : error.message)
-                : self.error(.malformed, endpoint, "What answers there is not a board: \(error.message)")
+                : self.error(.malformed, endpoint, "The device at this address is not a board: \(error.message)")
         }
     }
 
@@ -199,7 +225,7 @@ extension SoftAPTransport {
         TransportError(code, endpoint: endpoint, peer: peer, message: message, reason: reason)
     }
 
-    /// Unreserved characters (RFC 3986, 2.3) and slashes, as `esp_local_ctrl/session` has one.
+    /// Encodes a path: unreserved characters (RFC 3986, 2.3) and slashes, such as the one in `esp_local_ctrl/session`.
     private static func path(_ endpoint: Endpoint) -> String? {
         let isSafe = endpoint.name.allSatisfy { byte in
             switch byte {
@@ -215,15 +241,15 @@ extension SoftAPTransport {
     }
 }
 
-/// A closed connection is a handler's refusal, or the work of another client. `esp_http_server` has one socket here, and a new connection
-/// pushes the old one out (`lru_purge_enable`); `protocomm_httpd.c` has one session, and a request without its cookie replaces it.
+/// Evictions. A closed connection is a handler's refusal, or was caused by another client. `esp_http_server` has one socket here, and a new
+/// connection replaces the old one (`lru_purge_enable`). `protocomm_httpd.c` has one session, and a request without its cookie replaces it.
 extension SoftAPTransport {
-    /// What a connection that was closed without an answer means, if it was not a refusal.
+    /// Returns the meaning of a connection that was closed without an answer, if it was not a refusal.
     ///
-    /// The board is asked for its version with the cookie that was ours: to a client whose session it no longer knows it gives a new cookie
-    /// with the answer. Where the session is still ours, a connection that was reset says that the request was not read to its end. One that
-    /// was closed in order may have been pushed out before its request came, by a client that had not sent its own when the board was asked:
-    /// a moment later it has.
+    /// This asks the board for its version with our cookie. If the board no longer knows the session, it sends a new cookie with the
+    /// answer. If the session is still ours, a reset connection means that the request was not completely read. A connection that was
+    /// closed in order may have been replaced before its request arrived, by a client that had not sent its own request at that time. So
+    /// the board is asked again a moment later.
     func eviction(
         _ failure: HTTPError, _ endpoint: Endpoint, _ conversation: State.Conversation
     ) async -> TransportError? {
@@ -238,12 +264,12 @@ extension SoftAPTransport {
                 reason: "session_taken")
         }
         if failure.isReset { return connectionTaken(endpoint) }
-        // The time that a client takes from its connection to its request, or to come again; only a failure waits for it.
+        // The time between a client's connection and its request, or its next one. Only a failure waits for it.
         try? await Task.sleep(for: .milliseconds(250))
         return await isTaken(ours) ? connectionTaken(endpoint) : nil
     }
 
-    /// Whether the board has another session than that; then ours is the newest.
+    /// Whether the board has another session than this; then ours is the newest.
     private func isTaken(_ ours: SessionCookie) async -> Bool {
         let question = httpRequest(Array("---".utf8), path: names.version.description, .cookie(ours))
         let http = http
@@ -255,8 +281,8 @@ extension SoftAPTransport {
         return true
     }
 
-    /// The first connection was closed without a byte. A board does that when another client comes, so the code is the same; but nothing that
-    /// a board sends has come from this address.
+    /// The error if the first connection was closed without a byte. A board does that when another client connects, so the code is the
+    /// same. But this address has not sent anything that a board sends.
     private var closedUnheard: TransportError {
         error(
             .evicted, .version,
@@ -267,24 +293,24 @@ extension SoftAPTransport {
     private func connectionTaken(_ endpoint: Endpoint) -> TransportError {
         error(
             .evicted, endpoint,
-            "The board dropped the connection before it had read the request, as it does when another client comes.",
+            "The board closed the connection before it had read the request, as it does when another client connects.",
             reason: "connection_taken")
     }
 }
 
-/// The cookie by which a board recognises a conversation over several connections: `session=` and a 32-bit number.
+/// The cookie by which a board recognises a session over several connections: `session=` and a 32-bit number.
 ///
-/// The firmware compares the whole `Cookie` header with that text in a buffer of 20 bytes, so nothing else may stand in it
+/// The firmware compares the whole `Cookie` header with that text in a buffer of 20 bytes, so the header must not contain anything else
 /// (`protocomm_httpd.c` of ESP-IDF, from 4.3 on).
 struct SessionCookie: Sendable, Equatable {
     let number: UInt32
 
-    /// What belongs into the `Cookie` header.
+    /// The value of the `Cookie` header.
     var headerValue: String { "session=\(number)" }
 
     init(number: UInt32) { self.number = number }
 
-    /// Reads one `Set-Cookie` value; nil unless it is a session cookie. Attributes after a semicolon are left aside.
+    /// Reads one `Set-Cookie` value; nil unless it is a session cookie. Attributes after a semicolon are ignored.
     init?(setCookie: String) {
         let name = Array("session=".utf8)
         let text = Array(setCookie.utf8.prefix(256))
@@ -299,7 +325,7 @@ struct SessionCookie: Sendable, Equatable {
         self.number = number
     }
 
-    /// The session cookie that a response sets, if it does. The last one counts.
+    /// Reads the session cookie that a response sets, if any. The last one counts.
     init?(_ response: HTTPResponse) {
         let cookies = response.headers.filter { $0.name.lowercased() == "set-cookie" }
             .compactMap { SessionCookie(setCookie: $0.value) }
@@ -308,11 +334,11 @@ struct SessionCookie: Sendable, Equatable {
     }
 }
 
-/// What a service that speaks protocomm over HTTP calls its session and its version; all other endpoints keep their names.
+/// The names of session and version in a protocomm service over HTTP; all other endpoints keep their names.
 public struct HTTPEndpointNames: Sendable, Equatable {
-    /// In the place of `prov-session`.
+    /// The name instead of `prov-session`.
     public var session: Endpoint
-    /// In the place of `proto-ver`.
+    /// The name instead of `proto-ver`.
     public var version: Endpoint
 
     public init(session: Endpoint, version: Endpoint) {
@@ -322,7 +348,7 @@ public struct HTTPEndpointNames: Sendable, Equatable {
 
     /// Provisioning: `network_provisioning` and `wifi_provisioning`.
     public static let provisioning = HTTPEndpointNames(session: .session, version: .version)
-    /// Local control, and RainMaker's on-network service, which takes its names (`esp_rmaker_on_network_chal_resp.c`).
+    /// Local control, and RainMaker's on-network service, which uses its names (`esp_rmaker_on_network_chal_resp.c`).
     public static let localControl = HTTPEndpointNames(
         session: .localControlSession, version: .localControlVersion)
 

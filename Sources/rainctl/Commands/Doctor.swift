@@ -4,45 +4,46 @@ import RainKit
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Look at everything that boards and your account need, and say what mends it.",
+        commandName: "doctor",
+        abstract: "Check everything that boards and your account need, and show how to fix problems.",
         discussion: """
             Example: rainctl doctor
 
-            Nothing is changed, but for a session that is due to be renewed. The cloud is asked for its versions and for who is signed in. \
-            It ends with 1 where something has failed.
+            Nothing is changed, except that a session is renewed when it is due. The cloud is asked for its versions and for the signed-in \
+            user. The exit code is 1 if a check has failed.
             """)
 
-    @Flag(help: "Run the commands that mend something and need no other rights than yours.")
+    @Flag(help: "Run the commands that fix problems and need no other rights than yours.")
     var fix = false
 
     @Option(
         help: ArgumentHelp(
-            "The time for all checks, which run at once: 6, 6s, 500ms, 2m.", valueName: "time"))
+            "End all checks, which run at once, after this time: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(6))
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let checkup = try checkup()
-        let context = checkup.context
-        var findings = await checkup.run()
+        let checks = try checks()
+        let context = checks.context
+        var findings = await checks.run()
         try Task.checkCancellation()
         if fix {
-            let repairs = findings.compactMap(\.repair).reduce(into: [[String]]()) { all, words in
-                if !all.contains(words) { all.append(words) }
+            let repairs = findings.reduce(into: [[String]]()) { all, finding in
+                if case .program(let words) = finding.fix, !all.contains(words) { all.append(words) }
             }
             for words in repairs { try await repair(words, context) }
-            if !repairs.isEmpty { findings = await checkup.run() }
+            if !repairs.isEmpty { findings = await checks.run() }
             try Task.checkCancellation()
         }
-        try finish(findings, context.output)
+        try finish(findings, context)
     }
 
-    /// Where the system gives no threads or descriptors, that is all that can be looked at.
+    /// Without threads or descriptors from the system, nothing else can be checked.
     func runAtOnce() -> ExitStatus {
         do {
-            let checkup = try checkup()
-            try finish(checkup.environment(), checkup.context.output)
+            let checks = try checks()
+            try finish(checks.environment(), checks.context)
             return .ok
         } catch {
             let failure = CommandFailure(error)
@@ -51,26 +52,27 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    private func checkup() throws(CommandFailure) -> Checkup {
-        var obstacles: [Checkup.Obstacle] = []
-        let context = try Context(options) { obstacles.append(Checkup.Obstacle(path: $0, message: $1.message)) }
-        return Checkup(context: context, limit: timeout.duration, obstacles: obstacles)
+    private func checks() throws(CommandFailure) -> DoctorChecks {
+        var obstacles: [DoctorChecks.Obstacle] = []
+        let context = try Context(options) { obstacles.append(DoctorChecks.Obstacle(path: $0, message: $1.message)) }
+        return DoctorChecks(context: context, limit: timeout.duration, obstacles: obstacles)
     }
 
-    /// One that fails is told of: what it was to mend is found again.
+    /// Runs a repair. If it fails, that is a warning, and the check finds the problem again.
     private func repair(_ words: [String], _ context: Context) async throws {
         context.output.say("running: \(words.joined(separator: " "))")
         let program = ChildProgram(environment: context.environmentOfPrograms)
         do {
             let outcome = try await program.run(words, within: .seconds(10))
             if !outcome.isSuccess { context.output.warn(outcome.output.onOneLine, reason: "repair_failed") }
-        } catch let failure as CommandFailure {
-            context.output.warn(failure.message, reason: "repair_failed")
+        } catch let error as RainKitError where error.code != .cancelled {
+            context.output.warn(error.message, reason: "repair_failed")
         }
     }
 
-    private func finish(_ findings: [Finding], _ output: Output) throws(CommandFailure) {
-        let result = DoctorResult(findings: findings)
+    private func finish(_ findings: [Finding], _ context: Context) throws(CommandFailure) {
+        let output = context.output
+        let result = DoctorResult(findings: findings, command: context.command)
         guard result.failed == 0 else {
             let what = result.failed == 1 ? "1 check has failed" : "\(result.failed) checks have failed"
             var failure = CommandFailure(.other, reason: "checks_failed", message: "\(what).")
@@ -79,30 +81,5 @@ struct Doctor: AsyncParsableCommand {
             throw failure
         }
         output.result(result)
-    }
-}
-
-/// What `doctor` has found: a line for each check, and below it the command that mends it.
-struct DoctorResult: CommandResult {
-    let findings: [Finding]
-    let failed: Int
-    let warned: Int
-
-    init(findings: [Finding]) {
-        self.findings = findings
-        failed = findings.count { $0.state == .fail }
-        warned = findings.count { $0.state == .warn }
-    }
-
-    var text: String {
-        let width = findings.map(\.check.count).max() ?? 0
-        return findings.map { finding in
-            let state = finding.state.rawValue + String(repeating: " ", count: 4 - finding.state.rawValue.count)
-            let check = finding.check + String(repeating: " ", count: width - finding.check.count)
-            let line = "\(state)  \(check)  \(finding.message.withoutControls)"
-            return finding.fix.map { "\(line)\n      \(String(repeating: " ", count: width))  → \($0.withoutControls)" }
-                ?? line
-        }
-        .joined(separator: "\n")
     }
 }

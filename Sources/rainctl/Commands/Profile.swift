@@ -2,11 +2,12 @@
 import ArgumentParser
 import Glibc
 import RainKit
+import RainMaker
 
-/// Deployments of the cloud: Espressif's, and those that a user adds.
+/// The commands for deployments of the cloud: Espressif's, and those that a user adds.
 struct ProfileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "profile", abstract: "Deployments of the RainMaker cloud: Espressif's and your own.",
+        commandName: "profile", abstract: "Manage deployments of the RainMaker cloud: Espressif's and your own.",
         subcommands: [
             ProfileList.self, ProfileShow.self, ProfileAdd.self, ProfileUse.self, ProfileRemove.self,
         ])
@@ -14,26 +15,30 @@ struct ProfileCommand: ParsableCommand {
 
 struct ProfileAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add a deployment of your own.",
+        commandName: "add", abstract: "Add your own deployment.",
         discussion: """
             Example: rainctl profile add lab --base-url https://rainmaker.example.com
 
-            A name that exists is refused: to change a profile, remove it first.
+            An existing name is refused: to change a profile, remove it first.
             """)
 
-    @Argument(help: "What to call it.")
+    @Argument(help: "The profile's name.")
     var name: String
 
-    @Option(name: .customLong("base-url"), help: ArgumentHelp("The API's base, without v1/.", valueName: "url"))
+    @Option(
+        name: .customLong("base-url"), help: ArgumentHelp("Set the base URL of the API, without v1/.", valueName: "url")
+    )
     var base: String
 
-    @Option(name: .customLong("claim-url"), help: ArgumentHelp("The claim service.", valueName: "url"))
+    @Option(name: .customLong("claim-url"), help: ArgumentHelp("Set the URL of the claim service.", valueName: "url"))
     var claim: String?
 
-    @Option(name: .customLong("auth-url"), help: ArgumentHelp("Where browsers sign in.", valueName: "url"))
+    @Option(
+        name: .customLong("auth-url"), help: ArgumentHelp("Set the URL at which browsers sign in.", valueName: "url"))
     var authorization: String?
 
-    @Option(name: .customLong("client-id"), help: ArgumentHelp("This client's id there.", valueName: "id"))
+    @Option(
+        name: .customLong("client-id"), help: ArgumentHelp("Set this client's id at the deployment.", valueName: "id"))
     var clientID: String?
 
     @OptionGroup(title: "How browsers sign in there") var web: WebSignInOptions
@@ -49,7 +54,8 @@ struct ProfileAdd: AsyncParsableCommand {
         context.output.result(ProfileChangeResult(change: .added, profile: name))
     }
 
-    /// The file as an absolute path, because later commands may run in another folder. It is opened now, so that a wrong name fails here.
+    /// Returns the file's absolute path, because later commands may run in another folder. The file is opened now, so that a wrong name
+    /// fails here.
     private func certificateAuthorities() throws(CommandFailure) -> String? {
         guard let file = options.caFile else { return nil }
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -68,27 +74,27 @@ struct ProfileAdd: AsyncParsableCommand {
     }
 }
 
-/// Where a deployment's sign-in page is and how it redirects browsers. The defaults are those of Espressif's clouds.
+/// The deployment's sign-in page, and how it redirects browsers. The defaults are those of Espressif's clouds.
 struct WebSignInOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The page's path below --auth-url.", valueName: "path"))
+    @Option(help: ArgumentHelp("Set the path of the page below --auth-url.", valueName: "path"))
     var authorizePath: String?
 
-    @Option(help: ArgumentHelp("The token endpoint's path below --auth-url.", valueName: "path"))
+    @Option(help: ArgumentHelp("Set the path of the token endpoint below --auth-url.", valueName: "path"))
     var tokenPath: String?
 
-    @Option(help: ArgumentHelp("What is asked for, separated by spaces.", valueName: "scope"))
+    @Option(help: ArgumentHelp("Request these scopes, separated by spaces.", valueName: "scope"))
     var scope: String?
 
-    @Option(help: ArgumentHelp("The page that sends browsers on to localhost.", valueName: "url"))
+    @Option(help: ArgumentHelp("Set the page that redirects browsers to localhost.", valueName: "url"))
     var relayURL: String?
 
-    @Flag(help: "That page hands on a state with a random part behind the port.")
+    @Flag(help: "Expect that this page passes on a state with a random part after the port.")
     var relayExtendedState = false
 
-    @Option(help: ArgumentHelp("The path registered for 127.0.0.1 and ::1.", valueName: "path"))
+    @Option(help: ArgumentHelp("Set the path that is registered for 127.0.0.1 and ::1.", valueName: "path"))
     var loopbackPath: String?
 
-    @Option(help: ArgumentHelp("The registered address with a scheme of its own.", valueName: "uri"))
+    @Option(help: ArgumentHelp("Set the registered address with a custom scheme.", valueName: "uri"))
     var schemeRedirect: String?
 
     func webSignIn() throws(AccountError) -> WebSignIn {
@@ -106,7 +112,7 @@ struct ProfileUse: AsyncParsableCommand {
         commandName: "use", abstract: "Use this deployment from now on.",
         discussion: "Example: rainctl profile use global")
 
-    @Argument(help: "Its name.", completion: .profiles)
+    @Argument(help: "The profile's name.", completion: .profiles)
     var name: String
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
@@ -122,14 +128,14 @@ struct ProfileUse: AsyncParsableCommand {
 
 struct ProfileRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Forget a deployment of your own.",
+        commandName: "remove", abstract: "Remove one of your own deployments.",
         discussion: """
             Example: rainctl profile remove lab
 
-            Nobody may be signed in there: without its profile a session could not be ended any more.
+            No account may be signed in there, because its session could not be ended without the profile.
             """)
 
-    @Argument(help: "Its name.", completion: .profiles)
+    @Argument(help: "The profile's name.", completion: .profiles)
     var name: String
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
@@ -137,7 +143,7 @@ struct ProfileRemove: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let accounts = try context.accounts.known.load().entries(at: name)
-        // Without its deployment, a session could not be ended any more.
+        // Without its deployment, a session could no longer be ended.
         if let account = accounts.first {
             throw CommandFailure(
                 .usage, reason: "in_use",
@@ -151,7 +157,7 @@ struct ProfileRemove: AsyncParsableCommand {
     }
 }
 
-/// A deployment was added, removed, or is in use from now on.
+/// A deployment that was added, removed, or is now in use.
 struct ProfileChangeResult: CommandResult {
     enum Change { case added, removed, inUse }
 
@@ -171,7 +177,7 @@ struct ProfileChangeResult: CommandResult {
 
 struct ProfileList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the deployments; the one in use has a star.",
+        commandName: "list", abstract: "List the deployments; a star marks the one in use.",
         discussion: "Example: rainctl profile list")
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
@@ -188,7 +194,7 @@ struct ProfileList: AsyncParsableCommand {
     }
 }
 
-/// The deployments that there are.
+/// All deployments.
 struct ProfileListResult: CommandResult {
     let profiles: [Entry]
 
@@ -211,19 +217,18 @@ struct ProfileListResult: CommandResult {
 
 struct ProfileShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show a deployment's settings; with --origin, where each is from.",
+        commandName: "show", abstract: "Show a deployment's settings, and with --origin where each comes from.",
         discussion: """
             Example: rainctl profile show --origin
 
-            An option goes before a variable of the environment (RAINKIT_PROFILE, RAINKIT_ACCOUNT, RAINKIT_STORE, RAINKIT_CA_FILE), \
-            a variable before a project's .rainkit.json, that before your own settings, yours before the machine's, and those before what \
-            is built in.
+            The order of precedence is: options, environment variables (RAINKIT_PROFILE, RAINKIT_ACCOUNT, RAINKIT_STORE, RAINKIT_CA_FILE), \
+            the project's .rainkit.json, your settings, the machine's settings, built-in values.
             """)
 
-    @Argument(help: "Its name; the one in use if not given.", completion: .profiles)
+    @Argument(help: "The profile's name (default: the one in use).", completion: .profiles)
     var name: String?
 
-    @Flag(help: "Say where each value is from.")
+    @Flag(help: "Show where each value comes from.")
     var origin = false
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
@@ -235,7 +240,7 @@ struct ProfileShow: AsyncParsableCommand {
     }
 }
 
-/// A deployment's settings, each under its own name; their origins beside them, under the same names, where those were asked for.
+/// A deployment's settings by name, and their origins under the same names if requested.
 struct ProfileShowResult: CommandResult {
     let values: [ProfileSettings.Value]
     let showsOrigin: Bool

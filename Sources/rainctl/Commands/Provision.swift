@@ -4,16 +4,17 @@ import RainCore
 import RainIO
 import RainJSON
 import RainKit
+import RainMaker
 
-/// The main job: find the board, secure the session, tie it to the account, put it on Wi-Fi, wait for the cloud.
+/// Provisions a board: finds it, secures the session, associates it with the user, puts it on Wi-Fi, and waits for the cloud.
 struct Provision: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "provision", abstract: "Put a board on Wi-Fi and into your account.",
         discussion: """
             Example: rainctl provision --ssid Home --passphrase-file wifi.txt
 
-            It takes the board on a cable, or looks for one over Bluetooth and Wi-Fi. Where no cable's log tells the proof of possession, \
-            --qrcode or --pop-file does.
+            The board is taken on a cable, or searched for over Bluetooth and Wi-Fi. If the log on a cable does not show the proof of \
+            possession, give it with --qrcode or --pop-file.
             """)
 
     enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
@@ -25,48 +26,48 @@ struct Provision: AsyncParsableCommand {
     @Flag(help: "Do not put the board into the account.")
     var noMapping = false
 
-    @Option(help: ArgumentHelp("Tags for the node.", valueName: "key:value,…"))
+    @Option(help: ArgumentHelp("Give the node these tags.", valueName: "key:value,…"))
     var tags: String?
 
-    @Option(help: ArgumentHelp("Metadata for the node, one JSON object.", valueName: "json"))
+    @Option(help: ArgumentHelp("Give the node this metadata, one JSON object.", valueName: "json"))
     var metadata: String?
 
     @Option(
         help: ArgumentHelp(
-            "Send the board's own application what this file holds (- is standard input), before it gets its network.",
+            "Send the contents of this file to the board's application before it gets its network; - is standard input.",
             valueName: "file"), completion: .file())
     var customData: String?
 
     @Option(
         help: ArgumentHelp(
-            "The endpoint of the application (--custom-data); custom-data unless given.", valueName: "name"))
+            "Send --custom-data to this endpoint of the application (default: custom-data).", valueName: "name"))
     var customEndpoint: String?
 
-    @Flag(help: "Make the board forget failed Wi-Fi settings first.")
+    @Flag(help: "Reset failed Wi-Fi settings on the board first.")
     var resetFirst = false
 
-    @Flag(help: "Give up what earlier runs left unconfirmed; the cloud is not asked about it again.")
+    @Flag(help: "Give up unconfirmed mappings of earlier runs; the cloud is not asked about them again.")
     var forgetPending = false
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(120))
 
-    @Option(help: ArgumentHelp("Stream events as lines of JSON.", valueName: "form"))
+    @Option(help: ArgumentHelp("Print events as lines of JSON as they happen.", valueName: "form"))
     var events: Events?
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
         if customEndpoint != nil, customData == nil {
-            throw ValidationError("--custom-endpoint needs --custom-data, what is to be sent there.")
+            throw ValidationError("--custom-endpoint needs --custom-data, the data for it.")
         }
         if forgetPending, noMapping {
             throw ValidationError(
-                "--forget-pending is about your account, and --no-mapping uses none: give one of them.")
+                "--forget-pending changes your account, and --no-mapping uses no account: give only one of them.")
         }
         if noMapping, tags != nil || metadata != nil {
             throw ValidationError(
-                "\(tags == nil ? "--metadata" : "--tags") goes with a mapping, and --no-mapping makes none: give one of them."
+                "\(tags == nil ? "--metadata" : "--tags") needs a mapping, and --no-mapping makes none: give only one of them."
             )
         }
     }
@@ -81,7 +82,7 @@ struct Provision: AsyncParsableCommand {
             return ProvisionResult(ended.0)
         }
         guard let done, StandardStreams.errIsTerminal, !options.quiet, !options.json, events == nil else { return }
-        ProgressReport.close(await ClosingWords.lines(for: done.node, done.client), context, options)
+        ProgressReport.close(await ProvisionSummary.lines(for: done.node, done.client), context, options)
     }
 
     private func provision(
@@ -97,9 +98,9 @@ struct Provision: AsyncParsableCommand {
         }
         let questions = NetworkQuestions(screen: context.screen, first: try wifi.name())
         let network = try requestedNetwork(context, questions, within: time)
-        // Fails with `notSignedIn` before a byte goes to the board.
+        // Fails with `notSignedIn` before anything is sent to the board.
         let client = try owner.client(context, noMapping: noMapping)
-        // First of all, so that what was left can be given up in the name of a user whom the backend does not take.
+        // First, so that earlier mappings can be given up even for a user whom the backend does not accept.
         if forgetPending { try await forgetLeftOvers(client, time, context) }
         if !noMapping { try await time.run { try await client.checkCanProvision(notes) } }
         let target = try await BoardTarget(device, context, client, within: time)
@@ -120,7 +121,9 @@ struct Provision: AsyncParsableCommand {
 
     private func forgetLeftOvers(_ client: RainKitClient, _ time: TimeBudget, _ context: Context) async throws {
         let nodes = try await time.run { try await client.forgetPendingMappings() }
-        guard !nodes.isEmpty else { return context.output.say("note: No earlier run has left anything to give up.") }
+        guard !nodes.isEmpty else {
+            return context.output.say("note: There are no unconfirmed mappings of earlier runs.")
+        }
         context.output.warn(
             "the mappings of \(nodes.map(\.rawValue.onOneLine).joined(separator: ", ")) were given up: the cloud is not asked about "
                 + "them again.", reason: "pending_forgotten")
@@ -131,7 +134,7 @@ struct Provision: AsyncParsableCommand {
         for tag in tags {
             let parts = tag.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
-                throw CommandFailure(.usage, message: "\(tag.onOneLine) is not a tag: they are given as KEY:VALUE.")
+                throw CommandFailure(.usage, message: "\(tag.onOneLine) is not a tag: give tags as KEY:VALUE.")
             }
         }
         if let metadata {
@@ -147,7 +150,7 @@ struct Provision: AsyncParsableCommand {
     }
 }
 
-/// Which network the board is to join, and which one after a failure.
+/// The network that the board is to join, and another one after a failure.
 extension Provision {
     func requestedNetwork(
         _ context: Context, _ questions: NetworkQuestions, within time: TimeBudget
@@ -158,7 +161,7 @@ extension Provision {
                 throw CommandFailure(
                     .usage,
                     message:
-                        "Over --transport \(device.transport.scheme ?? "") the board is on its network already: no network can be given."
+                        "Over --transport \(device.transport.scheme ?? "") the board is already on its network: no network can be given."
                 )
             }
             return .none
@@ -180,18 +183,18 @@ extension Provision {
         guard context.mayAsk else {
             throw CommandFailure(
                 .usage, reason: "missing_ssid",
-                message: "No network given: use --ssid NAME, or --no-wifi to leave it alone.")
+                message: "No network given: use --ssid NAME, or --no-wifi to keep the board's Wi-Fi.")
         }
         return .chosen { heard in await questions.choose(from: heard, passphrase: passphrase) }
     }
 
-    /// Only a person can offer other credentials; scripts run the command again.
+    /// Only a user at a terminal can give other credentials; scripts run the command again.
     func otherNetwork(
         _ context: Context, _ questions: NetworkQuestions, within time: TimeBudget
     ) -> (@Sendable (ProvisioningError) async -> WiFiNetwork?)? {
         guard context.mayAsk else { return nil }
         return { error in
-            // If no answer comes, the rest of the time is for resetting the board, and the error tells why it could not join instead of
+            // If no answer comes, the rest of the time is for resetting the board. The error then tells why it could not join, instead of
             // "deadline".
             let left = time.left
             let answer = await withDeadline(
@@ -211,35 +214,35 @@ extension Provision {
     }
 }
 
-/// Whose the board will be: a user of RainMaker's, or one of another identity system with a cloud of their own.
+/// The board's future owner: a RainMaker user, or a user of another identity system with its own cloud.
 struct OwnerOptions: ParsableArguments {
     @OptionGroup var which: ProviderOption
 
     @Option(
         help: ArgumentHelp(
-            "The file that describes your own cloud, for users of that provider (see docs/own-cloud.md).",
+            "Read the description of your own cloud for users of that provider from this file (see docs/own-cloud.md).",
             valueName: "file"), completion: .file())
     var backend: String?
 
-    /// - Parameter noMapping: whether the board is put into no account.
+    /// - Parameter noMapping: whether the board is not put into an account.
     func client(_ context: Context, noMapping: Bool) throws -> RainKitClient {
         if noMapping, which.provider != nil || backend != nil {
             throw CommandFailure(
-                .usage, message: "--no-mapping puts the board into no account, so --provider and --backend have no use."
+                .usage, message: "--no-mapping does not put the board into an account: omit --provider and --backend."
             )
         }
         if noMapping { return context.boardClient() }
         guard let name = context.providerName(which.provider) else {
             guard backend == nil else {
                 throw CommandFailure(
-                    .usage, message: "--backend goes with --provider: users of RainMaker belong to RainMaker's cloud.")
+                    .usage, message: "--backend needs --provider: users of RainMaker belong to RainMaker's cloud.")
             }
             return try context.client()
         }
         return try context.client(provider: ProviderSelection(name), backend: try description(of: name, context))
     }
 
-    /// The file that the option names, then the environment, then the one that lies beside the settings; nil without any.
+    /// The file of the option, else of the environment, else the one beside the settings; nil without any of them.
     private func description(of provider: String, _ context: Context) throws -> NodeMappingDescription? {
         let usual = "\(context.folders.configuration)/backends/\(provider).json"
         let path = backend ?? context.variable("RAINKIT_BACKEND")
@@ -249,14 +252,20 @@ struct OwnerOptions: ParsableArguments {
 
 /// The network that a board is to join.
 struct WiFiOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The network's name; without it the board is asked what it hears.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Join the network with this name (default: ask which of the networks that the board finds).",
+            valueName: "name"))
     var ssid: String?
 
-    @Option(help: ArgumentHelp("The network's name as hex digits, for names that are not text.", valueName: "digits"))
+    @Option(
+        help: ArgumentHelp(
+            "Join the network with this name in hex digits, for names that are not text.", valueName: "digits"))
     var ssidHex: String?
 
     @Option(
-        help: ArgumentHelp("The Wi-Fi password (seen by other users: prefer --passphrase-file).", valueName: "password")
+        help: ArgumentHelp(
+            "Use this Wi-Fi password (seen by other users: prefer --passphrase-file).", valueName: "password")
     )
     var passphrase: String?
 
@@ -266,13 +275,13 @@ struct WiFiOptions: ParsableArguments {
     @Flag(help: "Read the Wi-Fi password from standard input.")
     var passphraseStdin = false
 
-    @Flag(help: "The network has no password.")
+    @Flag(help: "Join a network without a password.")
     var open = false
 
-    @Flag(help: "Leave the board's Wi-Fi alone.")
+    @Flag(help: "Do not change the board's Wi-Fi.")
     var noWifi = false
 
-    /// Whether any network is spoken of.
+    /// Whether any option about a network is given.
     var isGiven: Bool {
         ssid != nil || ssidHex != nil || passphrase != nil || passphraseFile != nil || passphraseStdin || open
     }
@@ -281,14 +290,14 @@ struct WiFiOptions: ParsableArguments {
         if ssid != nil, ssidHex != nil { throw ValidationError("Give --ssid or --ssid-hex, not both.") }
         let hasPassphrase = passphrase != nil || passphraseFile != nil || passphraseStdin
         if open, hasPassphrase {
-            throw ValidationError("An open network has no password: drop --open or the password.")
+            throw ValidationError("An open network has no password: omit --open or the password.")
         }
         if noWifi, isGiven {
-            throw ValidationError("--no-wifi leaves the Wi-Fi alone, so no network can be given.")
+            throw ValidationError("--no-wifi does not change the Wi-Fi, so no network can be given.")
         }
     }
 
-    /// The name given, if any.
+    /// The given name, if any.
     func name() throws(CommandFailure) -> SSID? {
         if let ssid { return SSID(ssid) }
         guard let ssidHex else { return nil }
@@ -303,24 +312,24 @@ struct WiFiOptions: ParsableArguments {
         SecretSource(
             name: "Wi-Fi password", flag: "--passphrase", value: passphrase, file: passphraseFile,
             fromStandardInput: passphraseStdin, environmentVariable: .passphrase,
-            ifThereIsNone: "For a network without a password there is --open.", time: time)
+            ifThereIsNone: "For a network without a password, use --open.", time: time)
     }
 }
 
 extension SSID {
-    /// The name as `--ssid` takes it, byte for byte; nil for one that is no text, or that no argument can hold. Those go by
-    /// `ssid_hex` and `--ssid-hex`.
+    /// The name as `--ssid` takes it, byte for byte. Nil for a name that is not text or that no argument can hold; use `ssid_hex` and
+    /// `--ssid-hex` for it.
     var argument: String? {
         guard !bytes.contains(0) else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 }
 
-/// What an onboarding came to.
+/// The result of an onboarding.
 struct ProvisionResult: CommandResult {
     let nodeID: String?
-    /// The board's address, which is empty where it did not say, and its network; nil where the Wi-Fi was left alone, and the network's name
-    /// also where it is not text: `ssidHex` has it always.
+    /// The board's address, which is empty if the board did not report it, and its network. Both are nil if the Wi-Fi was not changed. The
+    /// name is also nil if it is not text; `ssidHex` always has it.
     let ip: String?
     let ssid: String?
     let mapping: String
@@ -328,7 +337,7 @@ struct ProvisionResult: CommandResult {
     let resumed: Bool
     let elapsedMilliseconds: Int64
     let ssidHex: String?
-    /// What the board's application has answered; absent where it was sent nothing.
+    /// The answers of the board's application; absent if nothing was sent to it.
     var customData: [SendResult]?
 
     private enum CodingKeys: String, CodingKey {
@@ -363,17 +372,17 @@ extension ProvisionResult {
     }
 }
 
-/// What a person reads after everything else: how the board is called now, and what can be done with it.
+/// The last lines for the user: the board's name, and commands for it.
 ///
-/// Nobody waits long for it: what the cloud does not tell by then is left away.
-enum ClosingWords {
+/// They wait only two seconds for the cloud, and omit what it has not reported by then.
+enum ProvisionSummary {
     static func lines(for node: OnboardedNode, _ client: RainKitClient) async -> [String] {
         guard node.mapping == .confirmed, let id = node.nodeID else {
-            return ["done: the board is set up, and in no account (--no-mapping)"]
+            return ["done: the board is set up, but not in an account (--no-mapping)"]
         }
         let end = ContinuousClock.now + patience
         var known: Node?
-        // A board that has just come online tells the cloud what it consists of in the same second.
+        // A board that has just come online sends its node configuration to the cloud within a second.
         while let node = try? await withTimeout(ContinuousClock.now.duration(to: end), { try await client.node(id) }) {
             known = node
             if NodeConfiguration(node.configuration)?.components.isEmpty == false { break }
@@ -385,11 +394,11 @@ enum ClosingWords {
 
     private static var patience: Duration { .seconds(2) }
 
-    /// - Parameter columns: how wide the terminal is; explanations that do not fit on a line are left away.
+    /// - Parameter columns: the terminal's width. Explanations that do not fit on a line are omitted.
     static func lines(for node: Node, columns: Int = TerminalSize.current.columns) -> [String] {
         let name = node.displayName.map { "\($0) (node \(node.id))" } ?? "node \(node.id)"
         let id = node.id.rawValue.asShellWord
-        var next = [["rainctl node show \(id)", "what it is, and its values"]]
+        var next = [["rainctl node show \(id)", "shows the board and its values"]]
         let parts = NodeConfiguration(node.configuration)
         let switchable = (parts?.components ?? []).filter { !$0.isService }.lazy.compactMap { part in
             part.parameters.first { $0.dataType == "bool" && $0.isWritable }.map { "\(part.name).\($0.name)" }
@@ -398,7 +407,7 @@ enum ClosingWords {
             next.append(["rainctl node params set \(id) \(switchable)=true", "switches it"])
         }
         if parts?.nameParameter != nil {
-            next.append(["rainctl node rename \(id) 'Kitchen lamp'", "gives it a name of yours"])
+            next.append(["rainctl node rename \(id) 'Kitchen lamp'", "renames it"])
         }
         let width = next.map { $0[0].count }.max() ?? 0
         let hasRoom = next.allSatisfy { width + $0[1].count + 6 <= columns }
@@ -411,7 +420,7 @@ enum ClosingWords {
 }
 
 extension String {
-    /// Whether a shell takes it as it is.
+    /// Whether a shell takes the text unchanged.
     fileprivate var isPlainWord: Bool {
         utf8.allSatisfy {
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0

@@ -2,12 +2,14 @@
 import ArgumentParser
 import RainCore
 import RainKit
+import RainMaker
 
 /// The identity provider whose session a command uses.
 struct ProviderOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The identity provider, if not RainMaker (see: rainctl account providers).", valueName: "name"))
+            "Use the session of this identity provider (default: RainMaker; see: rainctl account providers).",
+            valueName: "name"))
     var provider: String?
 }
 
@@ -21,19 +23,19 @@ struct PasswordOptions: ParsableArguments {
 
     var isGiven: Bool { passwordFile != nil || passwordStdin }
 
-    /// As given, or asked for.
+    /// Returns the given password, or asks for it.
     func read(_ context: Context, within time: TimeBudget) throws(CommandFailure) -> Secret {
         try source(time).required(context)
     }
 
-    /// As given, or asked for twice: a typing error in a new password would lock the user out.
+    /// Returns the given password, or asks for it twice, because a typing error in a new password would lock the user out.
     func readNew(_ context: Context, within time: TimeBudget) throws(CommandFailure) -> Secret {
         var source = source(time)
         source.rule = { secret throws(AccountError) in try RainMakerAccount.check(newPassword: secret) }
         return try source.required(context, isNew: true)
     }
 
-    /// Whether a person is asked: the password is in no option and no variable.
+    /// Whether the user is asked, because neither an option nor a variable has the password.
     func isAsked(_ context: Context) -> Bool {
         !isGiven && context.mayAsk && context.environment[SecretVariable.password.rawValue, default: ""].isEmpty
     }
@@ -41,7 +43,7 @@ struct PasswordOptions: ParsableArguments {
     private func source(_ time: TimeBudget) -> SecretSource {
         SecretSource(
             name: "password", flag: "--password", file: passwordFile, fromStandardInput: passwordStdin,
-            environmentVariable: .password, time: time)
+            takesValue: false, environmentVariable: .password, time: time)
     }
 }
 
@@ -53,27 +55,29 @@ struct NewPasswordOptions: ParsableArguments {
     @Flag(help: "Read the new password from standard input.")
     var newPasswordStdin = false
 
-    /// As given, or asked for twice.
+    /// Returns the given password, or asks for it twice.
     func read(_ context: Context, within time: TimeBudget) throws(CommandFailure) -> Secret {
         var source = SecretSource(
             name: "new password", flag: "--new-password", file: newPasswordFile, fromStandardInput: newPasswordStdin,
-            time: time)
+            takesValue: false, time: time)
         source.rule = { secret throws(AccountError) in try RainMakerAccount.check(newPassword: secret) }
         return try source.required(context, isNew: true)
     }
 }
 
-/// Standard input has room for one secret.
+/// Checks that at most one secret is read from standard input.
 func checkStandardInput(_ wanted: Bool...) throws {
     if wanted.filter({ $0 }).count > 1 {
         throw ValidationError("Only one secret can come from standard input; read the others from files.")
     }
 }
 
-/// The code that the cloud has sent to the user. It is read only when it is wanted, so that a script can write it into a pipe
-/// once it has come.
+/// The code that the cloud has sent to the user. It is read only when it is needed, so that a script can write it to a pipe after it has
+/// arrived.
 struct CodeOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The code that was sent (seen by other users: prefer --code-stdin).", valueName: "code"))
+    @Option(
+        help: ArgumentHelp("Use this code that was sent (seen by other users: prefer --code-stdin).", valueName: "code")
+    )
     var code: String?
 
     @Option(help: ArgumentHelp("Read the code from a file.", valueName: "file"), completion: .file())
@@ -84,7 +88,7 @@ struct CodeOptions: ParsableArguments {
 
     var isGiven: Bool { code != nil || codeFile != nil || codeStdin }
 
-    /// The code as given or asked for; nil where none is given and no one can be asked.
+    /// Returns the code as given or asked for; nil if none is given and nobody can be asked.
     func read(sentTo user: String, within time: TimeBudget, _ context: Context) throws(CommandFailure) -> Secret? {
         var source = SecretSource(name: "code", flag: "--code", value: code, file: codeFile)
         source.fromStandardInput = codeStdin
@@ -98,7 +102,7 @@ struct CodeOptions: ParsableArguments {
         return code
     }
 
-    /// Does the work with a code, and asks a person for it again where the cloud does not take it: three times in all.
+    /// Runs the work with a code. If the cloud refuses the code, it asks again, up to three times in all.
     func entering<Value: Sendable>(
         _ code: Secret, sentTo user: String, within time: TimeBudget, _ context: Context,
         _ work: @escaping @Sendable (Secret) async throws -> Value
@@ -121,7 +125,7 @@ struct CodeOptions: ParsableArguments {
         return try await time.run { try await work(entered) }
     }
 
-    /// The code, for commands that can do nothing without it.
+    /// Returns the code, for commands that need one.
     func required(sentTo user: String, within time: TimeBudget, _ context: Context) throws(CommandFailure) -> Secret {
         if let code = try read(sentTo: user, within: time, context) { return code }
         throw CommandFailure(
@@ -129,13 +133,13 @@ struct CodeOptions: ParsableArguments {
     }
 }
 
-/// The language of the message that the cloud sends.
+/// The language of the cloud's message.
 struct LocaleOption: ParsableArguments {
-    @Option(help: ArgumentHelp("The language of the message, such as en or en-us.", valueName: "locale"))
+    @Option(help: ArgumentHelp("Request the message in this language, such as en or en-us.", valueName: "locale"))
     var locale: String?
 }
 
-/// Where the session of someone who signs in is to be kept.
+/// The place for the session of a user who signs in.
 struct StoreOptions: ParsableArguments {
     enum Name: String, ExpressibleByArgument, CaseIterable {
         case auto, file, memory
@@ -144,17 +148,18 @@ struct StoreOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Where to keep the session; auto is the Secret Service where it answers, else a file.",
+            "Keep the session in this store; auto is the Secret Service if it answers, else a file.",
             valueName: "store"))
     var store: Name?
 
-    @Flag(help: "Keep no session, as --store memory: whether the sign-in works is all that is wanted.")
+    @Flag(help: "Do not keep the session, as with --store memory; only test the sign-in.")
     var noSave = false
 
-    /// The flag, then the environment, then what is remembered or works.
+    /// Returns the choice of the option, else of the environment, else what is remembered or works.
     func choice(_ context: Context) throws(CommandFailure) -> StoreChoice {
         guard !noSave || store == nil || store == .memory else {
-            throw CommandFailure(.usage, message: "--no-save keeps nothing, and --store says where: give one of them.")
+            throw CommandFailure(
+                .usage, message: "--no-save keeps no session, and --store names a place for it: give only one of them.")
         }
         if noSave { return .kind(.memory) }
         if let store { return store.choice }
@@ -165,7 +170,7 @@ struct StoreOptions: ParsableArguments {
             let names = Name.allCases.map(\.rawValue).joined(separator: ", ")
             let place = variable == nil ? "store in \(given?.path ?? "")" : "RAINKIT_STORE"
             throw CommandFailure(
-                .config, message: "\(place.onOneLine) is \"\(text.onOneLine)\", which is none of \(names).")
+                .config, message: "\(place.onOneLine) is \"\(text.onOneLine)\", but must be one of \(names).")
         }
         return name.choice
     }

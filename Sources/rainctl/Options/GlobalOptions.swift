@@ -6,28 +6,28 @@ struct GlobalOptions: ParsableArguments {
     @Flag(name: .long, help: "Print one JSON document on standard output; errors are JSON too.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Say nothing but the result.")
+    @Flag(name: .shortAndLong, help: "Print only the result.")
     var quiet = false
 
-    @Flag(name: .customShort("v"), help: "Tell more on standard error; -vv tells most.")
+    @Flag(name: .customShort("v"), help: "Print more on standard error; -vv prints everything.")
     var verbosity: Int
 
     @Option(name: .long, help: ArgumentHelp("Write the log to this file.", valueName: "file"), completion: .file())
     var logFile: String?
 
-    @Option(name: .long, help: ArgumentHelp("The log's form: text or json.", valueName: "form"))
+    @Option(name: .long, help: ArgumentHelp("Write the log in this form: text or json.", valueName: "form"))
     var logFormat: LogFormat = .text
 
     @Flag(name: .long, help: "Never ask; fail and name the missing option instead.")
     var noInput = false
 
     @Option(
-        name: .long, help: ArgumentHelp("The deployment to use (see: rainctl profile list).", valueName: "name"),
+        name: .long, help: ArgumentHelp("Use this deployment (see: rainctl profile list).", valueName: "name"),
         completion: .profiles)
     var profile: String?
 
     @Option(
-        name: .long, help: ArgumentHelp("The account to use (see: rainctl account list).", valueName: "name"),
+        name: .long, help: ArgumentHelp("Use this account (see: rainctl account list).", valueName: "name"),
         completion: .accounts)
     var account: String?
 

@@ -2,12 +2,12 @@
 import RainKit
 import Synchronization
 
-/// The events of `--events ndjson`, from a command's start to its end: every line is an object with the same eight members, and the last
-/// one says how the command ended. Silent where no events were asked for.
+/// The events of `--events ndjson`, from a command's start to its end. Every line is an object with the same eight members, and the last
+/// line has the command's outcome. Silent if no events were requested.
 final class EventStream: Sendable {
     private struct State {
         var device: String
-        /// Of the last event.
+        /// The step of the last event.
         var step: OnboardingStep?
         var attempt = 1
         var node: NodeID?
@@ -27,7 +27,7 @@ final class EventStream: Sendable {
         if isOn { Output.warnings.listen { [weak self] in self?.take($0) } }
     }
 
-    /// Does the command's work. Its result or error becomes the last line, and is printed as for other commands where standard output is
+    /// Does the command's work. Its result or error becomes the last line. It is also printed as for other commands if standard output is
     /// not used for events.
     func ending(_ work: () async throws -> some CommandResult) async throws {
         do {
@@ -41,12 +41,12 @@ final class EventStream: Sendable {
         }
     }
 
-    /// The `device` of the lines from now on.
+    /// Sets the `device` of the following lines.
     func name(_ device: String) { state.withLock { $0.device = device } }
 
     func take(_ event: OnboardingEvent) {
         guard isOn else { return }
-        let words = EventWords(event.state)
+        let words = EventText(event.state)
         state.withLock { state in
             (state.step, state.attempt) = (event.step, event.attempt)
             if let node = event.nodeID { state.node = node }
@@ -78,7 +78,7 @@ struct EventLine<More: Encodable>: Encodable {
     let time: String
     let run: String
     let device: String
-    /// nil, and `null`, before the first step.
+    /// Nil (`null`) before the first step.
     let step: String?
     let state: String
     let code: String
@@ -97,7 +97,8 @@ struct EventLine<More: Encodable>: Encodable {
     func encode(to encoder: any Encoder) throws {
         try encodeOwn(to: encoder)
         try more.encode(to: encoder)
-        // Results have some of these members too, and the line's own values count. Encoding a member again replaces it in its place.
+        // Results have some of these members too, and the line's own values take precedence. Encoding a member again replaces it in its
+        // place.
         try encodeOwn(to: encoder)
     }
 
@@ -129,7 +130,7 @@ struct EventDetail: Encodable {
 }
 
 /// An onboarding event as `--events ndjson` names it.
-struct EventWords {
+struct EventText {
     let state: String
     let code: ExitStatus
     let detail: String?

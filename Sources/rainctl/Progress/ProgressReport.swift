@@ -6,9 +6,9 @@ import Synchronization
 final class ProgressReport: Sendable {
     enum Form: Sendable {
         case silent
-        /// Lines that stay; with `colour` their marks have one all the same, because it was forced.
+        /// Permanent lines. With `colour`, their marks still have a colour, because the user forced it.
         case plain(colour: Bool)
-        /// One line that is redrawn in place. `colour` carries no meaning of its own.
+        /// One line that is redrawn in place. The colour has no meaning of its own.
         case live(colour: Bool)
     }
 
@@ -17,7 +17,7 @@ final class ProgressReport: Sendable {
         var running: Running?
     }
 
-    /// A step that is under way, and what ``Screen/timeAsked`` was when it began.
+    /// A running step, and ``Screen/timeAsked`` when it began.
     private struct Running {
         let step: OnboardingStep
         let since = ContinuousClock.now
@@ -28,10 +28,10 @@ final class ProgressReport: Sendable {
     private let events: EventStream
     private let peer: String
     private let screen: Screen
-    private let boardWords: BoardWords
+    private let boardWords: LastLogLine
     private let state = Mutex(State())
 
-    init(form: Form, events: EventStream, peer: String, screen: Screen, boardWords: BoardWords) {
+    init(form: Form, events: EventStream, peer: String, screen: Screen, boardWords: LastLogLine) {
         self.boardWords = boardWords
         self.form = form
         self.screen = screen
@@ -39,7 +39,7 @@ final class ProgressReport: Sendable {
         self.peer = peer
     }
 
-    /// In the form that the options ask for; silent where events go to standard error.
+    /// Reports in the form that the options ask for; silent if events go to standard error.
     convenience init(_ context: Context, _ options: GlobalOptions, events: EventStream, peer: String) {
         let form: Form =
             events.isOn && options.json ? .silent : Self.form(options, environment: context.environment)
@@ -54,7 +54,7 @@ final class ProgressReport: Sendable {
         return .live(colour: forced || environment["NO_COLOR", default: ""].isEmpty)
     }
 
-    /// The last words, to a person at a terminal only.
+    /// Prints the last lines, only to a terminal.
     static func close(_ lines: [String], _ context: Context, _ options: GlobalOptions) {
         guard StandardStreams.errIsTerminal, !options.quiet else { return }
         for line in lines { context.screen.write(line.withoutControls) }
@@ -75,7 +75,7 @@ final class ProgressReport: Sendable {
                     erase()
                 }
                 state.running = nil
-            // What the board hears is told before somebody is asked about it.
+            // The networks are reported before the user is asked about them.
             case .progress(.heard(let heard)): succeed(state, StepText.heard(heard.count))
             case .progress(let progress):
                 if let text = StepText.progress(progress) { settle(state, mark: "·", colour: "33", text) }
@@ -124,7 +124,7 @@ final class ProgressReport: Sendable {
         }
     }
 
-    /// How long the step has taken, without the time in which somebody was asked.
+    /// The time of the step, without the time in which the user was asked.
     private func seconds(_ running: Running) -> String {
         let taken = running.since.duration(to: .now) - (screen.timeAsked - running.askedBefore)
         let milliseconds = max(0, Int(taken / .milliseconds(1)))
@@ -133,7 +133,7 @@ final class ProgressReport: Sendable {
     }
 }
 
-/// What a person reads about each step.
+/// The text about each step.
 enum StepText {
     /// While the step runs.
     static func running(_ step: OnboardingStep, on peer: String) -> String {
@@ -141,76 +141,76 @@ enum StepText {
         case .account: "Checking the account"
         case .resume: "Looking for unfinished mappings"
         case .challenge: "Fetching a challenge from the cloud"
-        case .identify: "Asking \(peer) what it is"
+        case .identify: "Asking \(peer) for its description"
         case .secure: "Opening a secure session"
-        case .claim: "Having the board claimed"
-        case .reset: "Making the board forget its last Wi-Fi"
-        case .scan: "Asking the board which networks it hears"
-        case .associate: "Tying the board to your account"
-        case .verify: "Having the cloud verify the board"
+        case .claim: "Claiming the board"
+        case .reset: "Resetting the board's last Wi-Fi settings"
+        case .scan: "Scanning for networks with the board"
+        case .associate: "Associating the board with your account"
+        case .verify: "Verifying the board with the cloud"
         case .customData: "Sending the board's application its data"
-        case .join: "Handing over the Wi-Fi settings"
+        case .join: "Sending the Wi-Fi settings"
         case .connect: "Waiting for the board to join"
         case .confirm: "Waiting for the cloud to confirm"
         }
     }
 
-    /// Once the step is done; nil for no line.
+    /// The text after the step; nil for no line.
     static func finished(_ step: OnboardingStep, _ facts: OnboardingFacts, on peer: String) -> String? {
         switch step {
         case .account: "signed in"
         case .resume: nil
         case .challenge: "challenge fetched"
-        // Without an identity, an earlier run had finished with the board already, which has its own line.
+        // Without an identity, an earlier run had already finished with the board, which has its own line.
         case .identify: facts.identity.map { "found: \(describe($0, at: peer))" }
         case .secure: facts.identity?.security.map { "secured: Security \($0.version)" } ?? "no session needed"
         case .claim: facts.nodeID.map { "claimed: node \($0)" } ?? "claimed"
         case .reset: "earlier Wi-Fi forgotten"
-        // Said as soon as it is known.
+        // Reported as soon as it is known.
         case .scan: nil
         case .associate: facts.nodeID.map { "associated: node \($0)" } ?? "associated"
         case .verify: "verified by the cloud"
         case .customData: nil
         case .join: "Wi-Fi settings accepted"
-        case .connect: facts.network.map { "connected: \(describe($0))" } ?? "connected, as far as the board can tell"
+        case .connect: facts.network.map { "connected: \(describe($0))" } ?? "connected, according to the board"
         case .confirm: "mapping: confirmed"
         }
     }
 
     static func heard(_ count: Int) -> String { "heard \(count) \(count == 1 ? "network" : "networks")" }
 
-    /// Where a signal ended the run.
+    /// The message if a signal ended the run.
     static func cancelled(_ step: OnboardingStep) -> String {
         let doing = running(step, on: "the board")
         return "Cancelled while \(doing.prefix(1).lowercased())\(doing.dropFirst())."
     }
 
-    /// During a step; nil for no line.
+    /// The text during a step; nil for no line.
     static func progress(_ progress: OnboardingProgress) -> String? {
         switch progress {
         case .identified, .heard, .connected, .wifi(.connecting): nil
         case .claimInitiated, .certificateRequested, .claimed: nil
         case .customData(let endpoint, let answer):
             "\(endpoint) answered: \(SendResult(endpoint, answered: answer).text)"
-        case .wifi(.occupied): "the board is still trying a network that it was given before; it gets this one next"
+        case .wifi(.occupied): "the board is still trying an earlier network; it gets this one next"
         case .wifi(.attemptFailed(let remaining)): "the board's attempt failed; it has \(remaining) left"
-        case .wifi(.unreachable): "the board cannot be reached for the moment"
+        case .wifi(.unreachable): "the board cannot be reached at the moment"
         case .resumed(let node): "finished the mapping of node \(node)"
         case .abandoned(let node, let why): "gave up the mapping of node \(node): \(why)"
-        case .associationLeftOpen(let why): "the board goes on answering challenges on its network: \(why)"
-        case .waitingForBoard: "the board is not there yet; join its network PROV_… if it has one"
-        case .waitingForCloud: "the cloud cannot be reached for the moment"
+        case .associationLeftOpen(let why): "the board continues to answer challenges on its network: \(why)"
+        case .waitingForBoard: "the board has not appeared yet; join its network PROV_… if it has one"
+        case .waitingForCloud: "the cloud cannot be reached at the moment"
         case .waitingForNode: "the board is silent; asking the cloud whether it is on its network"
         }
     }
 
-    /// With the port, address or name that it was found at, which nobody may have given.
+    /// The description with the port, address or name at which the board was found, which the user may not have given.
     private static func describe(_ identity: BoardIdentity, at peer: String) -> String {
         var parts = [peer.onOneLine]
         if !identity.version.isEmpty { parts.append(identity.version.onOneLine) }
         if let security = identity.security { parts.append("Security \(security.version)") }
         if let node = identity.nodeID { parts.append("node \(node)") }
-        if identity.isOnNetwork { parts.append("on its network already: its Wi-Fi is left as it is") }
+        if identity.isOnNetwork { parts.append("already on its network: its Wi-Fi is not changed") }
         return parts.joined(separator: ", ")
     }
 
@@ -219,7 +219,7 @@ enum StepText {
     }
 }
 
-/// What the events of a run have said so far.
+/// The facts from the events of a run so far.
 struct OnboardingFacts: Sendable {
     var identity: BoardIdentity?
     var network: JoinedNetwork?
@@ -236,14 +236,14 @@ struct OnboardingFacts: Sendable {
     }
 }
 
-/// The last line of the board's own log, which a person sees while something is waited for.
-final class BoardWords: Sendable {
+/// The last line of the board's own log, shown while the command waits.
+final class LastLogLine: Sendable {
     private let line = Mutex("")
 
-    /// A log may come at megabytes a second, and few of its lines are ever looked at: nothing is done with them here.
+    /// Stores a line without work. A log may have megabytes a second, and few of its lines are ever shown.
     func take(_ text: String) { line.withLock { $0 = text } }
 
-    /// Empty where the board has said nothing, and where its last line may hold a secret: RainMaker's examples log the password of the Wi-Fi.
+    /// Empty if the board has printed nothing, or if its last line may hold a secret: RainMaker's examples log the Wi-Fi password.
     var last: String {
         let text = line.withLock { $0 }.onOneLine
         let lowered = text.lowercased()

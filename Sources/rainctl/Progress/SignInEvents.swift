@@ -2,8 +2,8 @@
 import RainJSON
 import RainKit
 
-/// The events of `login --events ndjson`: what becomes of the session, in lines with the members that every event has, and in the last
-/// one how the command ended. Silent where no events were asked for.
+/// The events of `login --events ndjson`: the changes of the session, in lines with the members of every event. The last line has the
+/// command's outcome. Silent if no events were requested.
 final class SignInEvents: Sendable {
     private let run: String
     private let output: Output
@@ -16,7 +16,7 @@ final class SignInEvents: Sendable {
         isOn = form != nil
     }
 
-    /// Does the command's work. Its result or error becomes the last line; the result is printed as for other commands where standard
+    /// Does the command's work. Its result or error becomes the last line. The result is also printed as for other commands if standard
     /// output is not used for events.
     func ending(_ work: () async throws -> LoginResult) async throws {
         write("started", .ok, EventDetail(detail: nil))
@@ -31,7 +31,7 @@ final class SignInEvents: Sendable {
         }
     }
 
-    /// Tells what happens to the session while `work` signs in.
+    /// Reports the changes of the session while `work` signs in.
     func following<Result>(_ session: AccountSession, _ work: () async throws -> Result) async throws -> Result {
         guard isOn else { return try await work() }
         let events = session.events()
@@ -48,18 +48,18 @@ final class SignInEvents: Sendable {
         }
     }
 
-    /// A cancelled stream still hands out what it holds.
+    /// A cancelled stream still delivers the events that it holds.
     private static func finish(_ telling: Task<Void, Never>) async {
         telling.cancel()
         await telling.value
     }
 
-    /// An answer came that belongs to another sign-in; this one goes on waiting.
+    /// Reports an answer that belongs to another sign-in; this sign-in continues to wait.
     func refused(_ foreign: AccountError) {
         write("answer_not_accepted", CommandFailure(foreign).status, EventDetail(detail: foreign.message))
     }
 
-    /// The sign-in page's address is with the person.
+    /// Reports that the user has the address of the sign-in page.
     func pageShown() { write("page_shown", .ok, EventDetail(detail: nil)) }
 
     private func take(_ event: AccountEvent) {
@@ -67,7 +67,7 @@ final class SignInEvents: Sendable {
         case .loaded(let status): write("credentials_loaded", .ok, SessionDetail(status))
         case .saved(let status): write("credentials_saved", .ok, SessionDetail(status))
         case .signedIn(let status): write("signed_in", .ok, SessionDetail(status))
-        // Told once the work has thrown it, as the stream may end before.
+        // Reported after the work has thrown it, because the stream may end before.
         case .signInFailed: break
         case .refreshed: write("refreshed", .ok, EventDetail(detail: nil))
         case .expired, .signedOut: write("signed_out", .ok, EventDetail(detail: nil))
@@ -84,11 +84,11 @@ final class SignInEvents: Sendable {
     }
 }
 
-/// The further members of an event about a session: its user, with everything that the provider says about them.
+/// The further members of an event about a session: its user, with everything that the provider reports about them.
 struct SessionDetail: Encodable {
     let userName: String
     let userID: String
-    /// Absent where the provider says nothing more.
+    /// Absent if the provider reports nothing more.
     let attributes: JSONValue?
 
     private enum CodingKeys: String, CodingKey {

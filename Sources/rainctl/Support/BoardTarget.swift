@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
 import Glibc
 import RainCore
 import RainKit
@@ -7,7 +8,7 @@ import Synchronization
 /// The board that the options name, and how to open it.
 struct BoardTarget {
     let address: BoardAddress
-    /// What the board's label calls it, where that is known.
+    /// The board's name on its label, if known.
     let label: String?
     private let kit: RainKitClient
     private let transport: any BoardTransport
@@ -32,10 +33,10 @@ struct BoardTarget {
     /// Whether reaching the board takes this machine off its own network.
     var leavesNetwork: Bool { transport.leavesNetwork }
 
-    /// Whether a person may still be joining the board's network: waiting for it makes sense.
+    /// Whether waiting makes sense, because the user may still be joining the board's network.
     var mayAppearLater: Bool { transport.mayAppearLater(address) && StandardStreams.errIsTerminal }
 
-    /// The board, of which nothing is touched yet. Problems with this machine's Bluetooth are reported at once.
+    /// Returns the board without sending it anything. Problems with this machine's Bluetooth are reported at once.
     func open(within time: TimeBudget, followsLog: Bool = true) async throws -> any Board {
         try await time.run(unfinished: "the board has not been found yet") {
             try await kit.open(
@@ -43,8 +44,8 @@ struct BoardTarget {
         }
     }
 
-    /// Does the work, and asks a person for another proof of possession where the board has refused the one that it got: three times in all.
-    /// Boards stop after five wrong ones. The first attempt with Security 2 is two, and each later one is one: that makes four.
+    /// Does the work. If the board refuses the proof of possession, the user is asked for another one, up to three times in all. Boards
+    /// stop after five wrong proofs. The first attempt with Security 2 counts as two, and each later one as one: that makes four.
     func askingForProofAgain<Value: Sendable>(
         _ context: Context, within time: TimeBudget, _ work: (BoardTarget) async throws -> Value
     ) async throws -> Value {
@@ -57,12 +58,12 @@ struct BoardTarget {
                 guard context.mayAsk, let cause = Self.wrongProof(error) else { throw error }
                 let refused = max(cause.refusedProofs, target.credentials.refusedBefore + 1)
                 guard attempt < Self.maximumProofs, refused < Self.maximumRefusals else { throw error }
-                // A board on its network counts none.
+                // A board on its network does not count wrong proofs.
                 let count =
                     cause.refusedProofs == 0
                     ? ""
                     : " RainMaker boards stop provisioning after five wrong proofs, and these were \(refused) of them."
-                context.screen.say(attempt == 1 ? cause.message : "Refused, too.\(count)")
+                context.screen.say(attempt == 1 ? cause.message : "Also refused.\(count)")
                 attempt += 1
                 target.credentials.refusedBefore = refused
                 let answer = await time.askingOnScreen {
@@ -76,29 +77,28 @@ struct BoardTarget {
     }
 
     private static let maximumProofs = 3
-    /// The board's fifth is left to whoever comes to look.
+    /// The board's fifth attempt is left for a later user.
     private static let maximumRefusals = 4
 
     private static func wrongProof(_ error: any Error) -> ProvisioningError? {
         let cause: ProvisioningError? =
             switch error {
             case let error as ProvisioningError: error
-            case let error as OnboardingError:
-                if case .board(let cause) = error.cause { cause } else { nil }
+            case let error as RainKitError: error.board
             default: nil
             }
         return cause?.code == .wrongProofOfPossession ? cause : nil
     }
 
-    /// The board that somebody means who named none.
+    /// Finds the board if the options name none.
     private static func search(
         _ kit: RainKitClient, _ context: Context, waits: Bool, within time: TimeBudget
     ) async throws -> BoardAddress {
         let questions = BoardQuestions(screen: context.screen)
         let looksAgain = Mutex(false)
-        let obstacles = SearchObstacles(context.output)
+        let obstacles = SearchProblems(context.output)
         let word = Task {
-            // Where a single board is plugged in there is nothing to tell.
+            // If a single board is plugged in, nothing has to be reported.
             try await Task.sleep(for: .milliseconds(700))
             let ways = kit.configuration.transports.filter(\.findsNewBoards).map { $0.scheme.wayToBoard }
             let until = waits ? " until one appears" : ""
@@ -109,7 +109,7 @@ struct BoardTarget {
         var choose: (@Sendable ([FoundBoard]) async -> FoundBoard?)?
         if context.mayAsk {
             choose = { boards in
-                // Nothing may be written over the question.
+                // The note must not overwrite the question.
                 word.cancel()
                 _ = await word.result
                 obstacles.tell()
@@ -122,7 +122,7 @@ struct BoardTarget {
             }
         }
         while true {
-            // There is a moment left to say what was looked at.
+            // This leaves a moment to report where the search has looked.
             let left = time.left
             do {
                 return try await kit.findBoard(
@@ -153,18 +153,19 @@ struct BoardTarget {
         if let network = code.network, network != "wifi" {
             throw CommandFailure(
                 .other, reason: "unsupported",
-                message: "The QR code is of a board that joins another network than Wi-Fi: \(network.onOneLine).")
+                message: "The QR code is for a board that joins a network other than Wi-Fi: \(network.onOneLine).")
         }
         return code
     }
 }
 
-/// What keeps a search from looking in some of the ways: told while it goes on in the others, once it is known that there is a search.
-final class SearchObstacles: Sendable {
+/// The problems of transports in a search. They are reported while the search continues over the others, as soon as it is known that there
+/// is a search.
+final class SearchProblems: Sendable {
     private struct State {
         var isTelling = false
         var lines: [String] = []
-        /// Two ways may fail for one reason, such as a bus that is not there.
+        /// Two transports may fail for the same reason, such as a missing bus.
         var messages: Set<String> = []
     }
 
@@ -181,7 +182,7 @@ final class SearchObstacles: Sendable {
         }
     }
 
-    /// Says what came before, and from here on all at once.
+    /// Reports earlier problems now, and later ones at once.
     func tell() {
         state.withLock { state in
             state.isTelling = true
@@ -191,13 +192,13 @@ final class SearchObstacles: Sendable {
     }
 }
 
-/// Which of several boards is meant.
+/// The question for one of several boards.
 struct BoardQuestions: Sendable {
     enum Answer { case board(FoundBoard), again, stop }
 
     let screen: Screen
 
-    static let question = "Board (number or name, + looks again, Enter to stop): "
+    static let question = "Board (number or name, + to search again, Enter to stop): "
 
     func choose(from found: [FoundBoard]) async -> Answer {
         let boards = Self.nearestFirst(found)
@@ -215,7 +216,7 @@ struct BoardQuestions: Sendable {
         }
     }
 
-    /// The nearest of those that are heard is the likeliest; cables come before them.
+    /// Sorts boards by likelihood: first those on cables, then the strongest signals.
     static func nearestFirst(_ boards: [FoundBoard]) -> [FoundBoard] {
         boards.enumerated().sorted { a, b in
             let (near, far) = (a.element.signal ?? .max, b.element.signal ?? .max)
@@ -223,7 +224,7 @@ struct BoardQuestions: Sendable {
         }.map(\.element)
     }
 
-    /// As it is written, or else without regard to capitals where that means one.
+    /// Returns the board with exactly this name, or ignoring case if only one matches.
     static func board(named name: String, of boards: [FoundBoard]) -> FoundBoard? {
         if let board = boards.first(where: { $0.name == name || $0.address.location == name }) { return board }
         let wanted = name.lowercased()
@@ -235,7 +236,7 @@ struct BoardQuestions: Sendable {
 }
 
 extension FoundBoard {
-    /// Name, way and signal, for people.
+    /// Name, transport and signal as text.
     var line: String {
         let strength = signal.map { "\($0) dBm" }
         let words = [name ?? address.location, address.scheme.wayToBoard, detail, strength].compactMap(\.self)

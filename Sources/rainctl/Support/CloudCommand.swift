@@ -2,7 +2,7 @@
 import ArgumentParser
 import RainKit
 
-/// A command that asks the RainMaker cloud something in the user's name, and prints one result.
+/// A command that asks the RainMaker cloud as the user, and prints one result.
 protocol CloudCommand: AsyncParsableCommand {
     associatedtype Result: CommandResult
 
@@ -12,20 +12,18 @@ protocol CloudCommand: AsyncParsableCommand {
     func result(_ scene: CloudScene) async throws -> Result
 }
 
-/// What such a command works with.
+/// The tools of such a command.
 struct CloudScene: Sendable {
     let context: Context
     let client: RainKitClient
     let cloud: RainMakerCloud
     let time: TimeBudget
 
-    var choice: NodeChoice { NodeChoice(client: client) }
-
-    /// Asks a person to type yes; throws `missing_confirmation` where nobody can be asked, and `cancelled` for any other answer.
+    /// Asks the user to type yes. Throws `missing_confirmation` if nobody can be asked, and `cancelled` for any other answer.
     func confirm(_ question: String, otherwise statement: String) throws(CommandFailure) {
         guard context.mayAsk else {
             throw CommandFailure(
-                .usage, reason: "missing_confirmation", message: "\(statement): add --yes if you mean it.")
+                .usage, reason: "missing_confirmation", message: "\(statement). To confirm, add --yes.")
         }
         let answer = time.asking { Terminal.ask("\(question) Type yes: ") }
         guard let answer, answer.lowercased() == "yes" else {

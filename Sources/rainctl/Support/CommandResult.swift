@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
+import RainKit
 
-/// What a command prints when it is done: the members of its JSON document, and the same for a person.
+/// The output of a finished command: the members of its JSON document, and the same as text.
 ///
-/// Members stand in the document in the order in which the type's `CodingKeys` name them; one that is nil is absent. Scripts depend on
-/// names, order and types: a result only ever gains members, at its end.
+/// Members are in the order in which the type's `CodingKeys` name them; one that is nil is absent. Scripts depend on names, order and
+/// types: a result only ever gains members, at its end.
 protocol CommandResult: Encodable, Sendable {
-    /// What a person reads, without a line end; empty where there is nothing to say.
+    /// The text without a line end; empty if there is nothing to print.
     var text: String { get }
 }
 
-/// What a command has done: the members of its document, and a sentence.
+/// A finished action: the members of its document, and a sentence.
 struct ActionResult: CommandResult {
     private var members = NamedMembers()
     private(set) var text: String
@@ -25,10 +27,10 @@ struct ActionResult: CommandResult {
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 }
 
-/// What every command prints when it fails.
+/// The output of every failed command.
 struct ErrorResult: CommandResult {
     let error: Cause
-    /// What was done all the same: more members of the document.
+    /// The part that was done before the failure, as more members of the document.
     private let result: (any Encodable & Sendable)?
 
     init(_ failure: CommandFailure) {
@@ -46,7 +48,7 @@ struct ErrorResult: CommandResult {
 
     var text: String { "error: \(error.message)" }
 
-    /// Also the end of a stream of events.
+    /// The cause of a failure; also the end of a stream of events.
     struct Cause: Encodable, Sendable {
         let code: String
         let exit: Int32

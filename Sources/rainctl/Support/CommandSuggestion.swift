@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainCore
 
-/// What is said of a command that does not exist, and what may have been meant by it.
+/// Sentences about commands that do not exist, with suggestions.
 enum CommandSuggestion {
-    /// A sentence for arguments whose first words lead to no command; nil where they do.
+    /// Returns a sentence for arguments whose first words are not a command; nil for a command.
     static func sentence(for arguments: [String]) -> String? {
-        // `help` is the parser's own: what follows it names commands, too.
+        // `help` is the parser's own command. The words after it also name commands.
         let asksForHelp = arguments.first == "help"
         let named = NamedCommand(asksForHelp ? Array(arguments.dropFirst()) : arguments)
         guard !named.command.configuration.subcommands.isEmpty, let word = named.rest.first, !word.hasPrefix("-"),
@@ -19,10 +20,11 @@ enum CommandSuggestion {
         return "rainctl\(there) has no \"\(word.onOneLine)\". \(hint)"
     }
 
-    /// A sentence for an argument that begins with another dash than the hyphen, as pages and word processors write it; nil where none does.
+    /// Returns a sentence for an argument that begins with a dash other than the hyphen, as pages and word processors write it; nil without
+    /// such an argument.
     static func dashSentence(for arguments: [String]) -> String? {
         for argument in arguments.prefix(while: { $0 != "--" }) {
-            // Behind a "=" there may be a secret.
+            // The text after a "=" may be a secret.
             let option = String(argument.prefix { $0 != "=" })
             guard let first = option.unicodeScalars.first, dashes.contains(first) else { continue }
             let rest = String(
@@ -35,14 +37,35 @@ enum CommandSuggestion {
         return nil
     }
 
+    /// Returns a sentence for arguments of curl without a preceding `--`; nil for others.
+    static func terminatorSentence(for arguments: [String]) -> String? {
+        let named = NamedCommand(arguments)
+        guard named.command == AccountCurl.self, !named.rest.isEmpty, !named.rest.contains("--") else { return nil }
+        return "The arguments of curl go after --, as in: rainctl account curl -- /v1/user2"
+    }
+
+    /// Returns a sentence for a negative number after an option, which the parser takes for another option; nil for others.
+    /// - Parameter message: the parser's message.
+    static func negativeSentence(for arguments: [String], _ message: String) -> String? {
+        guard let quoted = message.firstRange(of: "Missing value for '") else { return nil }
+        let usage = message[quoted.upperBound...].prefix { $0 != "'" }
+        let option = usage.prefix { $0 != " " }
+        for (word, next) in zip(arguments, arguments.dropFirst()) where word == option {
+            let digits = next.dropFirst()
+            guard next.first == "-", digits.first?.isNumber == true || digits.first == "." else { continue }
+            return "The value '\(next.onOneLine)' is invalid for '\(usage)'"
+        }
+        return nil
+    }
+
     /// The dashes of Unicode that look like a hyphen or two.
     private static let dashes: Set<Unicode.Scalar> = [
         "\u{2010}", "\u{2011}", "\u{2012}", "\u{2013}", "\u{2014}", "\u{2015}", "\u{2212}", "\u{FE58}", "\u{FE63}",
         "\u{FF0D}",
     ]
 
-    /// The commands that may have been meant, with a space before each of their names: those that begin with the word, one that is written
-    /// like it, or those of that name in other places.
+    /// Returns possible commands, each with a space before every name: those that begin with the word, one with a similar spelling, or
+    /// those with that name elsewhere.
     private static func candidates(for word: String, _ named: NamedCommand) -> [String] {
         let there = line(named.path)
         let names = shown(named.command).map(NamedCommand.name(of:))
@@ -55,7 +78,7 @@ enum CommandSuggestion {
         return below.isEmpty ? elsewhere(word.lowercased(), below: []) : below
     }
 
-    /// Commands of this name further down, the nearest to the top alone.
+    /// Returns deeper commands with this name, only those nearest to the top.
     private static func elsewhere(_ name: String, below path: [any ParsableCommand.Type]) -> [String] {
         var level = [path]
         while !level.isEmpty {
@@ -74,7 +97,7 @@ enum CommandSuggestion {
         path.map { " \(NamedCommand.name(of: $0))" }.joined()
     }
 
-    /// How many letters are to be added, left out, changed, or swapped with the next one.
+    /// Returns how many letters must be added, removed, changed, or swapped with the next one.
     static func distance(_ first: String, _ second: String) -> Int {
         let (a, b) = (Array(first.lowercased().prefix(64)), Array(second.lowercased().prefix(64)))
         var rows = [Array(0...b.count)]
@@ -91,12 +114,12 @@ enum CommandSuggestion {
     }
 }
 
-/// The command that the first words of the arguments name, as deep as they go.
+/// The command that the first words of the arguments name, as deep as possible.
 struct NamedCommand {
     private(set) var command: any ParsableCommand.Type = Rainctl.self
-    /// The commands on the way to it, without the root: `node`, `params`, `set`.
+    /// The names of the commands without the root: `node`, `params`, `set`.
     private(set) var path: [any ParsableCommand.Type] = []
-    /// What follows their names.
+    /// The arguments after the names.
     private(set) var rest: ArraySlice<String>
 
     init(_ arguments: [String]) {
@@ -110,8 +133,8 @@ struct NamedCommand {
         }
     }
 
-    /// The command with its options, where they are right; nil too where help or the like is asked for. For each parse, the parser builds
-    /// everything below the root that it is given, which takes a third of a short command's time: here, that is this command alone.
+    /// Returns the command with its options, if they are valid; nil also for help and the like. For each parse, the parser builds
+    /// everything below the given root, which takes a third of a short command's time. Here, that is only this command.
     func parsed() -> (any ParsableCommand)? {
         guard command.configuration.subcommands.isEmpty, let parsed = try? command.parseAsRoot(Array(rest)),
             type(of: parsed) == command

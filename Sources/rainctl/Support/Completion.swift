@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainCore
+import RainIO
 import RainKit
 
-/// What a shell offers where a value of this machine is meant. It asks rainctl itself; nothing is sent, and no port is opened.
+/// Shell completion for values of this machine. The shell asks rainctl itself; nothing is sent, and no port is opened.
 extension CompletionKind {
     static var serialPorts: CompletionKind {
         .custom { _, _, _ in
@@ -26,22 +27,22 @@ extension CompletionKind {
         }
     }
 
-    /// Names come from servers and files, and a script of another version may have a shell expand them: only those that every shell takes as
-    /// they are.
+    /// Returns only names that every shell takes unchanged. Names come from servers and files, and the script of another version may let a
+    /// shell expand them.
     static func offered(_ names: [String]) -> [String] {
         names.filter { ShellWord.isPlain($0) && !$0.hasPrefix("-") }
     }
 }
 
 extension Context {
-    /// What no option was given for.
+    /// The context without options.
     fileprivate static func quiet() throws -> Context {
         // A shell that completes a word shows no warnings.
         try Context(try GlobalOptions.parse([])) { (_, failure) throws(CommandFailure) in throw failure }
     }
 }
 
-/// The scripts by which shells complete rainctl's commands, as the argument parser generates them (1.8), without its expansion of data.
+/// The completion scripts of the argument parser (1.8), without its expansion of data.
 ///
 /// bash expands the words of `compgen -W` like a command line, so it would run a `$(…)` in a name. zsh and fish take names as data.
 enum CompletionScript {

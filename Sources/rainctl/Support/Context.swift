@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Logging
+import RainIO
 import RainKit
 
-/// What a command needs besides its own options.
+/// The environment of a command besides its own options.
 struct Context: Sendable {
     let options: SharedOptions
     let environment: [String: String]
@@ -14,10 +15,10 @@ struct Context: Sendable {
     let logger: Logger
     /// The `run` of every event.
     let runID: String
-    /// Where the lines of the board's own log go, if anybody asked for them.
+    /// The file for the lines of the board's own log, if requested.
     var deviceLog: DeviceLogFile?
-    /// What the board has last printed on its cable.
-    let boardWords = BoardWords()
+    /// The last output of the board on its cable.
+    let boardWords = LastLogLine()
 
     /// The options that are used after parsing.
     struct SharedOptions: Sendable {
@@ -29,12 +30,12 @@ struct Context: Sendable {
 
     init(_ options: GlobalOptions) throws(CommandFailure) {
         try self.init(options) { (_, failure) throws(CommandFailure) in throw failure }
-        // Not in documents: a program that reads them has asked for something else.
+        // Not in documents, because these warnings do not concern a program that reads them.
         for warning in folders.warnings + settings.warnings { output.say("warning: \(warning)") }
     }
 
-    /// - Parameter obstacle: what becomes of settings that cannot be used: a file of them, or nil where HOME is missing. Where it throws
-    ///   nothing, the rest is gone by.
+    /// Loads the settings. `obstacle` is called for settings that cannot be used: with the path of the file, or nil if HOME is missing. If
+    /// it does not throw, loading continues without those settings.
     init(_ options: GlobalOptions, obstacle: SettingsFiles.Obstacle) throws(CommandFailure) {
         environment = Self.processEnvironment()
         self.options = SharedOptions(
@@ -55,15 +56,16 @@ struct Context: Sendable {
             default: .trace
             }
         logger = Logger(label: "rainctl") { SinkLogHandler(label: $0, sink: sink, logLevel: level) }
-        // Only told apart from other runs: no reason to start up libcrypto, which a command without a network does not need.
+        // It only distinguishes runs. libcrypto is not started for it, because a command without a network does not need it.
         let number = String(UInt64.random(in: 0..<1 << 48), radix: 16)
         runID = String(repeating: "0", count: 12 - number.count) + number
+        GivenSettings.note(self)
     }
 
-    /// Whether a person can be asked.
+    /// Whether the user can be asked.
     var mayAsk: Bool { !options.noInput && StandardStreams.inIsTerminal && StandardStreams.errIsTerminal }
 
-    /// Where serial ports are looked for: a container sees its host's system in a folder.
+    /// The place of serial ports. A container sees its host's system in a folder.
     var systemFiles: SystemFiles { SystemFiles(root: variable("RAINKIT_SYSTEM_ROOT") ?? "") }
 
     /// A variable of the environment that is not empty.
@@ -85,13 +87,13 @@ struct Context: Sendable {
 
 /// The folders of the XDG base directory specification that rainctl uses.
 struct Folders: Sendable {
-    /// For deployments, and which one is in use.
+    /// For deployments, and the name of the current one.
     let configuration: String
     /// For sessions and unfinished mappings.
     let state: String
     /// For desktop entries: the folder that all applications share.
     let data: String
-    /// For sockets; nil where the login session has no such folder.
+    /// For sockets; nil if the login session has no such folder.
     let runtime: String?
     /// The variables that are ignored, because they hold relative paths (XDG Base Directory Specification, "Basics").
     let ignored: [String]
@@ -99,7 +101,7 @@ struct Folders: Sendable {
     /// A sentence about each of the ignored variables.
     var warnings: [String] { ignored.map { "\($0) is not used: it is not an absolute path." } }
 
-    /// Why HOME names no folder, without the full stop.
+    /// The reason why HOME names no folder, without the full stop.
     static func homeProblem(_ environment: [String: String]) -> String {
         guard let home = environment["HOME"], !home.isEmpty else { return "HOME is not set" }
         return "HOME is \"\(home.onOneLine)\", which is not an absolute path"
@@ -113,7 +115,7 @@ struct Folders: Sendable {
             if let path = environment[variable], path.hasPrefix("/") { return path + "/rainkit" }
             guard let home = environment["HOME"], home.hasPrefix("/") else {
                 throw CommandFailure(
-                    .config, message: "\(Self.homeProblem(environment)), so there is nowhere to keep a session.")
+                    .config, message: "\(Self.homeProblem(environment)), so there is no place for a session.")
             }
             return "\(home)/\(fallback)/rainkit"
         }
@@ -128,11 +130,11 @@ struct Folders: Sendable {
     }
 }
 
-/// The client that a command works with: which deployment, account and provider the options and the environment name.
+/// The client of a command, according to the deployment, account and provider in options and environment.
 extension Context {
     var deploymentFile: DeploymentFile { DeploymentFile(path: "\(folders.configuration)/deployments.json") }
 
-    /// The deployment that the flag names, then the environment, then a project, then the user, then the machine, then Espressif's own.
+    /// The deployment from the option, the environment, the project, the user's settings or the machine's settings, else Espressif's own.
     func deployment() throws(AccountError) -> Deployment {
         let content = try deploymentFile.load()
         var deployment = try ProfileSettings.deployment(ProfileSettings.chosen(self, content), in: content)
@@ -142,16 +144,16 @@ extension Context {
 
     var certificateAuthorities: String? { ProfileSettings.authorities(self, at: nil)?.path }
 
-    /// What the account is called, if anybody said.
+    /// The account's name, if one is set.
     var accountName: String? { options.account ?? variable("RAINKIT_ACCOUNT") ?? settings[.account]?.text }
 
-    /// The flag, then the environment; nil for RainMaker.
+    /// The option, then the environment; nil for RainMaker.
     func providerName(_ given: String?) -> String? {
         guard let name = given ?? variable("RAINKIT_PROVIDER"), name != "rainmaker" else { return nil }
         return name
     }
 
-    /// For the account that is named, or the one in use.
+    /// Returns the client for the named account, or for the current one.
     func client(
         provider: ProviderSelection? = nil, backend: NodeMappingDescription? = nil
     ) throws(AccountError) -> RainKitClient {
@@ -159,9 +161,9 @@ extension Context {
     }
 
     /// - Parameters:
-    ///   - provider: the identity system, where it is not the deployment's own.
+    ///   - provider: the identity system, if it is not the deployment's own.
     ///   - backend: the user's own cloud, for such a provider's users.
-    ///   - account: what the account is called, or is to be called where somebody signs in; nil for the one in use, or the user's name.
+    ///   - account: the account's name, also for a new sign-in; nil for the current one, or the user's name.
     func client(
         provider: ProviderSelection? = nil, backend: NodeMappingDescription? = nil, account: String?
     ) throws(AccountError) -> RainKitClient {
@@ -175,40 +177,35 @@ extension Context {
         configuration.certificateAuthorities = certificateAuthorities
         configuration.environment = environment
         configuration.transports = Transports.registered
-        configuration.tools = NotedHTTPClient.tools
+        configuration.tools = tools
         followLog(in: &configuration)
-        configuration.networkChange = { NetworkWords.tell($0, output) }
+        configuration.networkChange = { NetworkMessages.tell($0, output) }
         return RainKitClient(configuration)
     }
 
-    /// Otherwise every server would be one that cannot be reached.
+    /// Otherwise every server would seem unreachable.
     private func checkAuthorities(at deployment: Deployment) throws(AccountError) {
         guard let given = ProfileSettings.authorities(self, at: deployment),
             let problem = CertificateFile.problem(given.path)
         else { return }
-        let place =
-            switch given.origin {
-            case .option(let name), .variable(let name): name
-            case .file(let path), .state(let path): "ca_file in \(path.onOneLine)"
-            case .builtIn: "this program"
-            }
+        let place = given.origin.settingName("ca_file")
         throw AccountError(
             .invalidConfiguration,
-            message: "The file of certificates \(given.path.onOneLine), which \(place) names, \(problem)")
+            message: "The file of certificates \(given.path.onOneLine) from \(place) \(problem)")
     }
 
-    /// For boards alone: neither the file of deployments nor an account is read.
+    /// Returns a client for boards only. It reads neither the file of deployments nor an account.
     func boardClient() -> RainKitClient {
         var configuration = RainKitConfiguration(state: folders.state, logger: logger)
         configuration.environment = environment
         configuration.transports = Transports.registered
-        configuration.tools = NotedHTTPClient.tools
+        configuration.tools = tools
         followLog(in: &configuration)
-        configuration.networkChange = { NetworkWords.tell($0, output) }
+        configuration.networkChange = { NetworkMessages.tell($0, output) }
         return RainKitClient(configuration)
     }
 
-    /// Hands the lines of the board's log on to those who look at them: a file, a person at a terminal.
+    /// Passes the lines of the board's log to a file and to the terminal.
     private func followLog(in configuration: inout RainKitConfiguration) {
         guard StandardStreams.errIsTerminal else {
             if let deviceLog { configuration.deviceLog = { deviceLog.write($0) } }
@@ -220,18 +217,18 @@ extension Context {
         }
     }
 
-    /// For the account of the provider that is named, or of the RainMaker deployment in use.
+    /// Returns the client for the account of the named provider, or of the current RainMaker deployment.
     func client(_ which: ProviderOption) throws(AccountError) -> RainKitClient {
         try client(provider: providerName(which.provider).map { ProviderSelection($0) })
     }
 
-    /// For what only RainMaker's cloud can do. Throws `missingParameter` where the environment names another identity provider: what was
-    /// asked for must not happen in somebody else's name.
+    /// Returns a client for calls that only RainMaker's cloud has. Throws `missingParameter` if the environment names another identity
+    /// provider, because the call must not happen as another user.
     func rainMakerClient() throws(AccountError) -> RainKitClient {
         if let name = providerName(nil) {
             throw AccountError(
                 .missingParameter,
-                message: "only users of RainMaker can do this, and RAINKIT_PROVIDER names \(name): unset it")
+                message: "only users of RainMaker can do this, but RAINKIT_PROVIDER names \(name): unset it")
         }
         return try client()
     }
@@ -243,13 +240,13 @@ extension Context {
 
     var providerDefinitions: ProviderFolder { ProviderFolder(path: "\(folders.configuration)/providers") }
 
-    /// Warns where the provider is used without a file that the user has written for it, such as one with the id of a built-in provider.
+    /// Warns if the provider is used without the file that the user has written for it, such as one with the id of a built-in provider.
     func warnOfUnusedDefinition(of provider: String) throws(AccountError) {
         guard let problem = try providerDefinitions.problem(with: provider) else { return }
         output.warn(problem.message.onOneLine, reason: "\(problem.code)")
     }
 
-    /// Tells where a session that is kept now is, if that is not the place that one would expect.
+    /// Reports the place of a kept session, if it is not the expected one.
     func tellPlace(of session: NewAccountStore?) {
         guard let session, session.account != nil, let note = session.note else { return }
         output.say("note: \(note.asSentence)")

@@ -3,27 +3,29 @@ import ArgumentParser
 import RainCore
 import RainKit
 
-/// How to reach a board and open a session with it: shared by every command that talks to one.
+/// The options for reaching a board and opening a session with it. All commands for boards share them.
 struct DeviceOptions: ParsableArguments {
-    @Option(help: "How to reach the board.")
+    @Option(help: "Reach the board over this transport.")
     var transport: TransportName = .auto
 
-    @Option(help: ArgumentHelp("The serial port, such as /dev/ttyUSB0.", valueName: "path"), completion: .serialPorts)
+    @Option(
+        help: ArgumentHelp("Use this serial port, such as /dev/ttyUSB0.", valueName: "path"), completion: .serialPorts)
     var port: String?
 
     @Option(
         help: ArgumentHelp(
-            "The board's address (SoftAP, where boards have 192.168.4.1:80, and on-network).",
+            "Connect to this address of the board (SoftAP, where boards have 192.168.4.1:80, and on-network).",
             valueName: "host[:port]"))
     var deviceHost: String?
 
-    @Option(help: ArgumentHelp("The Bluetooth adapter, such as hci0, or its address.", valueName: "adapter"))
+    @Option(help: ArgumentHelp("Use this Bluetooth adapter, such as hci0, or its address.", valueName: "adapter"))
     var adapter: String?
 
     @Option(
         name: [.customLong("device-name"), .customLong("device_name", withSingleDash: false)],
         help: ArgumentHelp(
-            "The board's name, such as PROV_a1b2c3 (over Bluetooth also its address).", valueName: "name"))
+            "Choose the board with this name, such as PROV_a1b2c3 (over Bluetooth also its address).", valueName: "name"
+        ))
     var deviceName: String?
 
     @Option(
@@ -33,11 +35,13 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The board's QR code: its text, a file, a picture (PNG, JPEG), or - for standard input.", valueName: "code"),
+            "Use this QR code of the board: its text, a file, a picture (PNG, JPEG), or - for standard input.",
+            valueName: "code"),
         completion: .file())
     var qrcode: String?
 
-    @Option(help: ArgumentHelp("The proof of possession (seen by other users: prefer --pop-file).", valueName: "pop"))
+    @Option(
+        help: ArgumentHelp("Use this proof of possession (seen by other users: prefer --pop-file).", valueName: "pop"))
     var pop: String?
 
     @Option(help: ArgumentHelp("Read the proof of possession from a file.", valueName: "file"), completion: .file())
@@ -48,72 +52,72 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         name: [.customLong("sec-ver"), .customLong("sec_ver")],
-        help: ArgumentHelp("Insist on this security scheme: 0, 1 or 2.", valueName: "version"))
+        help: ArgumentHelp("Require this security scheme: 0, 1 or 2.", valueName: "version"))
     var securityVersion: Int?
 
-    @Option(help: ArgumentHelp("The user name of Security 2.", valueName: "name"))
+    @Option(help: ArgumentHelp("Use this user name of Security 2.", valueName: "name"))
     var username: String?
 
-    @Flag(help: "Wait for a board that is not plugged in, or not in reach, yet.")
+    @Flag(help: "Wait for a board that is not yet plugged in or in reach.")
     var wait = false
 
     @Option(
         help: ArgumentHelp(
-            "Keep what the board prints on its cable in this file, secrets left out.", valueName: "file"),
+            "Write the board's log on its cable to this file, without secrets.", valueName: "file"),
         completion: .file())
     var deviceLog: String?
 
     func validate() throws {
         if let securityVersion, !(0...2).contains(securityVersion) {
-            throw ValidationError("--sec-ver is 0, 1 or 2.")
+            throw ValidationError("--sec-ver must be 0, 1 or 2.")
         }
-        // A board on a cable may be handed on to its access point by its log.
+        // The log of a board on a cable may name its access point.
         if apPasswordFile != nil, let scheme = transport.scheme, !["softap", "serial"].contains(scheme) {
-            throw ValidationError("--ap-password-file goes with --transport softap or serial.")
+            throw ValidationError("--ap-password-file needs --transport softap or serial.")
         }
         try checkTransport()
     }
 
-    /// What the options ask for besides those of every command.
+    /// Returns the context of these options and of those of every command.
     func context(_ options: GlobalOptions) throws(CommandFailure) -> Context {
         var context = try Context(options)
         if let deviceLog { context.deviceLog = try DeviceLogFile(deviceLog) }
         return context
     }
 
-    /// The options that say where the board is, by their names.
+    /// The options for the board's place, by their names.
     var place: [String: String] {
         ["port": port, "device-host": deviceHost, "adapter": adapter, RainKitClient.nameOption: deviceName]
             .compactMapValues(\.self)
     }
 
-    /// Each option belongs to transports, which say so themselves.
+    /// Checks that the transport takes the options. Each transport declares its options.
     private func checkTransport() throws {
         let given = place.keys.filter { $0 != RainKitClient.nameOption }.sorted()
         for name in given {
             let owners = Transports.having(option: name).map(\.scheme)
             if let scheme = transport.scheme, !owners.contains(scheme) {
-                throw ValidationError("--\(name) goes with --transport \(owners.joined(separator: " or ")).")
+                throw ValidationError("--\(name) needs --transport \(owners.joined(separator: " or ")).")
             }
             for other in given where other != name {
                 guard !Transports.having(option: other).contains(where: { owners.contains($0.scheme) }) else {
                     continue
                 }
-                throw ValidationError("--\(name) and --\(other) are ways to different boards: give one of them.")
+                throw ValidationError("--\(name) and --\(other) reach different boards: give only one of them.")
             }
         }
     }
 }
 
 extension BoardCredentials {
-    /// What the options and the board's label say, for a session with it.
+    /// The credentials from the options and the board's label, for a session with it.
     init(
         _ options: DeviceOptions, _ code: QRPayload?, _ context: Context, within time: TimeBudget
     ) throws(CommandFailure) {
         let source = SecretSource(
             name: "proof of possession", flag: "--pop", value: options.pop, file: options.popFile,
             fromStandardInput: options.popStdin, environmentVariable: .proofOfPossession,
-            ifThereIsNone: "Leave it away for a board that wants none.", time: time)
+            ifThereIsNone: "Omit it for a board without one.", time: time)
         let given = try source.read(environment: context.environment, output: context.output)
             .map { ProofOfPossession($0) }
         let proof = given ?? code?.proofOfPossession
@@ -126,7 +130,8 @@ extension BoardCredentials {
             return await context.screen.asking {
                 while let secret = await context.screen.askSecret(source.question) {
                     guard secret.isEmpty else { return ProofOfPossession(secret) }
-                    context.screen.say("The board wants one: it is on its label or in its QR code.")
+                    context.screen.say(
+                        "The board requires a proof of possession: it is on its label or in its QR code.")
                 }
                 return nil
             }
@@ -137,15 +142,15 @@ extension BoardCredentials {
             accessPointPassphrase = try SecretSource.contents(
                 of: file, name: "password of the board's network", within: time.left)
         }
-        // What the label says cannot be talked down by whoever answers in clear; the user can.
+        // A device that answers without encryption must not weaken the security on the label; the user may.
         if options.securityVersion == nil, let code { leastSecurity = code.leastSecurity }
         guard proof != nil, options.securityVersion != 0 else { return }
         whenUnproven = { security in
             context.output.warn(
                 security.version == 0
-                    ? "the board speaks Security 0, so the proof of possession is not used and all goes in clear, the "
-                        + "Wi-Fi password too; --sec-ver 1 or 2 refuses such a board."
-                    : "the board wants no proof of possession, so the one given is not used: nothing shows that this "
+                    ? "the board uses Security 0, so the proof of possession is not used and everything is unencrypted, even the "
+                        + "Wi-Fi password; --sec-ver 1 or 2 refuses such a board."
+                    : "the board requires no proof of possession, so the given one is not used: nothing shows that this "
                         + "is the board it belongs to.", reason: "proof_not_used")
         }
     }

@@ -7,13 +7,13 @@ enum JSONText {
     /// The version of every JSON document that rainctl prints.
     static let schemaVersion = 1
 
-    /// A document of several lines, which begins with the schema's version.
-    /// - Parameter warnings: its last member; absent where there are none.
+    /// Returns a document of several lines, which begins with the schema's version.
+    /// - Parameter warnings: its last member; absent if empty.
     static func document(_ content: some Encodable, warnings: [Warning] = []) -> String {
         text(Document(content: content, warnings: warnings), isPretty: true)
     }
 
-    /// An object on a line of its own.
+    /// Returns an object on one line.
     static func line(_ content: some Encodable) -> String { text(content, isPretty: false) }
 
     private static func text(_ content: some Encodable, isPretty: Bool) -> String {
@@ -31,8 +31,6 @@ extension JSONValue {
     /// JSON on several lines, made safe to show.
     var readable: String { ShownText.json(String(decoding: serialized(pretty: true), as: UTF8.self)) }
 
-    /// JSON on one line, made safe to show.
-    var compact: String { ShownText.json(String(decoding: serialized(), as: UTF8.self)) }
 }
 
 private struct Document<Content: Encodable>: Encodable {
@@ -52,7 +50,7 @@ private struct Document<Content: Encodable>: Encodable {
     }
 }
 
-/// Values with a name for scripts and a label for people: both forms of a result from one description, so that they cannot differ.
+/// Values with a name for scripts and a label for people. One description makes both forms of a result, so that they cannot differ.
 struct LabelledValues: Encodable, Sendable {
     private var members = NamedMembers()
     private var lines: [String] = []
@@ -61,28 +59,28 @@ struct LabelledValues: Encodable, Sendable {
 
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 
-    /// A text, on a line behind its label, which is its name in words unless it is given. Nothing where there is no text.
+    /// Adds a text, on a line after its label. Without a label, the name is used. Adds nothing for nil.
     mutating func add(_ name: String, label: String? = nil, _ text: String?) {
         guard let text else { return }
         add(name, text, line: "\(label ?? Self.words(name)): \(text.onOneLine)")
     }
 
-    /// A list of texts. Nothing where it is empty.
+    /// Adds a list of texts. Adds nothing if it is empty.
     mutating func add(_ name: String, _ texts: [String]) {
         guard !texts.isEmpty else { return }
         add(name, texts, line: "\(Self.words(name)): \(texts.joined(separator: ", ").onOneLine)")
     }
 
-    /// A value that has a line of its own kind.
+    /// Adds a value with its own line.
     mutating func add(_ name: String, _ value: some Encodable & Sendable, line: String) {
         members.add(name, value)
         lines.append(line)
     }
 
-    /// A value for scripts alone, or whose line comes later.
+    /// Adds a value only for scripts, or whose line comes later.
     mutating func add(memberOnly name: String, _ value: some Encodable & Sendable) { members.add(name, value) }
 
-    /// A line that tells what members before it hold.
+    /// Adds a line about members that were added before.
     mutating func add(line: String) { lines.append(line) }
 
     private static func words(_ name: String) -> String { name.replacing("_", with: " ") }
@@ -96,7 +94,7 @@ struct NamedMembers: Encodable, Sendable {
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Name.self)
-        // A schema is not to promise that each is always there: which are, is known only when the program runs.
+        // The schema must not promise that each member is present, because that is known only at run time.
         func add(_ value: some Encodable, _ name: String) throws {
             try container.encodeIfPresent(Optional(value), forKey: Name(stringValue: name))
         }
@@ -119,7 +117,7 @@ extension NamedMembers {
     }
 }
 
-/// A member that is `null` where it has no value, and not absent like others.
+/// A member that is `null` without a value, instead of absent like others.
 @propertyWrapper
 struct NullIfAbsent<Value: Encodable & Sendable>: Encodable, Sendable {
     var wrappedValue: Value?

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Logging
+import RainCore
+import RainKit
 import RainPrivateFiles
 import Synchronization
 
-/// Where log lines go: standard error, or a file that only its owner reads.
+/// The destination of log lines: standard error, or a file that only its owner can read.
 final class LogSink: Sendable {
     private let descriptor: Int32
     /// The file; nil for standard error.
@@ -12,7 +14,7 @@ final class LogSink: Sendable {
     private let format: LogFormat
     private let turn = Mutex(())
 
-    /// Throws `cannot_write` if the file cannot be opened.
+    /// Opens the log. Throws `cannot_write` if the file cannot be opened.
     init(path: String?, format: LogFormat) throws(CommandFailure) {
         self.format = format
         self.path = path
@@ -59,7 +61,7 @@ struct SinkLogHandler: LogHandler {
     }
 }
 
-/// A line of the log in `--log-format json`: what every line has, then its metadata, sorted by name.
+/// A line of the log in `--log-format json`: the members of every line, then its metadata, sorted by name.
 struct LogLine: Encodable {
     let time: String
     let level: Logger.Level
@@ -86,13 +88,13 @@ struct LogLine: Encodable {
     }
 }
 
-/// A file that lines are appended to, and that only its owner reads.
+/// A file to which lines are appended, and that only its owner can read.
 enum PrivateLogFile {
-    /// The path of the first log that could not be written to its end: what is missing there is lost.
+    /// The path of the first log that could not be written completely. The missing lines are lost.
     static var incomplete: String? { firstIncomplete.withLock { $0 } }
     private static let firstIncomplete = Mutex<String?>(nil)
 
-    /// Notes that a line could not be written. The first one of the process is reported as a warning.
+    /// Records that a line could not be written. The first failure of the process is reported as a warning.
     static func failed(_ failure: Int32, at path: String) {
         let isFirst = firstIncomplete.withLock { first in
             defer { first = first ?? path }
@@ -103,7 +105,7 @@ enum PrivateLogFile {
             "The log cannot be written to \(path.onOneLine): \(systemWords(failure)).", reason: "cannot_write")
     }
 
-    /// Throws `cannot_write` if the file cannot be opened, or others read it.
+    /// Opens the file. Throws `cannot_write` if that fails, or if others can read it.
     static func open(_ path: String) throws(CommandFailure) -> Int32 {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
@@ -119,10 +121,10 @@ enum PrivateLogFile {
         return descriptor
     }
 
-    /// A file that was there before may be one that others read, or have made.
+    /// Makes an existing file private. Others may have read permission, or may have made it.
     private static func makePrivate(_ descriptor: Int32, _ path: String) throws(CommandFailure) {
         var status = stat()
-        // A terminal, a pipe, /dev/null: whoever named it knows who reads it.
+        // For a terminal, a pipe or /dev/null, the user knows who reads it.
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
         guard status.st_uid == geteuid() else {
             throw CommandFailure(
@@ -135,13 +137,13 @@ enum PrivateLogFile {
     }
 }
 
-/// What a board prints on its cable, a line with its time for each, in a file that only its owner reads.
+/// A file for the lines that a board prints on its cable, each with its time. Only its owner can read it.
 final class DeviceLogFile: Sendable {
     private let descriptor: Int32
     private let path: String
     private let turn = Mutex(())
 
-    /// Throws `cannot_write`.
+    /// Opens the file. Throws `cannot_write`.
     init(_ path: String) throws(CommandFailure) {
         descriptor = try PrivateLogFile.open(path)
         self.path = path

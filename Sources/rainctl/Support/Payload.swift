@@ -3,9 +3,9 @@ import RainCore
 import RainJSON
 import RainKit
 
-/// The bytes for an endpoint of a board's application: a text, hex digits, JSON, or what a file or standard input holds, to the byte.
+/// The bytes for an endpoint of a board's application: a text, hex digits, JSON, or the exact contents of a file or standard input.
 struct Payload {
-    /// The longest; transports carry less, and say so.
+    /// The maximum size. Transports that carry less report that.
     static let maximumBytes = 65_536
 
     var text: String?
@@ -14,7 +14,7 @@ struct Payload {
     /// `-` is standard input.
     var file: String?
 
-    /// How many ways it was given in.
+    /// The number of given sources.
     var count: Int { [text, hex, json, file].count { $0 != nil } }
 
     func bytes(within limit: Duration) throws(CommandFailure) -> [UInt8] {
@@ -26,7 +26,7 @@ struct Payload {
             return bytes
         }
         if let json {
-            // What the board's parser would trip over is found here. It is sent as it was written.
+            // JSON that the board's parser would refuse is refused here. It is sent as it was written.
             guard (try? JSONValue(parsing: Array(json.utf8))) != nil else {
                 throw CommandFailure(.usage, message: "--json-data takes one JSON document.")
             }
@@ -42,7 +42,7 @@ struct Payload {
         ).revealBytes()
     }
 
-    /// The same for a board's endpoint, which firmware is not asked at without a byte of data.
+    /// Returns the bytes for a board's endpoint. Firmware cannot be asked without at least one byte of data.
     func bytesForBoard(within limit: Duration) throws(CommandFailure) -> [UInt8] {
         let bytes = try bytes(within: limit)
         guard bytes.isEmpty else { return bytes }
@@ -54,7 +54,7 @@ struct Payload {
             .badData, message: "The data for the board is empty: there is nothing in \(place). Nothing was sent.")
     }
 
-    /// A JSON object in a file, or on standard input (`-`). Throws `bad_data`, with that reason, for anything else.
+    /// Returns a JSON object from a file or standard input (`-`). Throws `bad_data`, with that reason, for anything else.
     static func object(
         file: String, name: String, reason: String, within limit: Duration
     ) throws(CommandFailure) -> JSONValue {
@@ -62,12 +62,12 @@ struct Payload {
         guard json.members != nil else {
             throw CommandFailure(
                 .badData, reason: reason,
-                message: "The \(name) must be one JSON object, and \(place(file)) holds \(json.kind).")
+                message: "The \(name) must be one JSON object, but \(place(file)) holds \(json.kind).")
         }
         return json
     }
 
-    /// JSON in a file, or on standard input (`-`). Throws `bad_data`, with that reason and the place of the fault, for anything else.
+    /// Returns JSON from a file or standard input (`-`). Throws `bad_data`, with that reason and the place of the error, for anything else.
     static func json(
         file: String, name: String, reason: String, within limit: Duration
     ) throws(CommandFailure) -> JSONValue {
@@ -80,11 +80,11 @@ struct Payload {
         }
     }
 
-    /// What messages call the file, at the beginning of a sentence and further on.
+    /// The file's name in messages, at the beginning of a sentence and elsewhere.
     static func subject(_ file: String) -> String { file == "-" ? "Standard input" : file.onOneLine }
     private static func place(_ file: String) -> String { file == "-" ? "standard input" : file.onOneLine }
 
-    /// A text in a file, as it may be parsed (``FileText/document(_:)``).
+    /// Returns a text from a file, ready for parsing (``FileText/document(_:)``).
     static func document(_ bytes: [UInt8], name: String, reason: String) throws(CommandFailure) -> [UInt8] {
         do throws(FileText.Fault) {
             return try FileText.document(bytes)
@@ -107,7 +107,7 @@ struct Payload {
 }
 
 extension JSONError {
-    /// What is wrong, and in which line and column of the text that was parsed.
+    /// The error, with its line and column in the parsed text.
     func located(in text: [UInt8]) -> String {
         guard let offset, offset <= text.count else { return message }
         let before = text[..<offset]

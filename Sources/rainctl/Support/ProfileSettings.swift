@@ -15,12 +15,21 @@ struct ProfileSettings {
             }
         }
 
-        /// The variable or the file, for messages; nil for what the user has typed, and for what is built in.
+        /// The variable or the file, for messages; nil for an option or a built-in value.
         var place: String? {
             switch self {
             case .variable(let name): name
             case .file(let path), .state(let path): path.onOneLine
             case .option, .builtIn: nil
+            }
+        }
+
+        /// The option, the variable, or the key in its file, for messages about a wrong value.
+        func settingName(_ key: String) -> String {
+            switch self {
+            case .option(let name), .variable(let name): name
+            case .file(let path), .state(let path): "\(key) in \(path.onOneLine)"
+            case .builtIn: "this program"
             }
         }
     }
@@ -50,7 +59,7 @@ struct ProfileSettings {
         try addAccount(context, at: deployment.name)
     }
 
-    /// Which deployment is in use, and who says so.
+    /// Returns the current deployment and the origin of its name.
     static func chosen(_ context: Context, _ content: DeploymentFile.Content) -> (name: String, origin: Origin) {
         if let name = context.options.profile {
             (name, .option("--profile"))
@@ -67,7 +76,7 @@ struct ProfileSettings {
         }
     }
 
-    /// Throws `invalidConfiguration` for a name that nobody added, with the place that has the name.
+    /// Throws `invalidConfiguration` for an unknown name, with the place that has the name.
     static func deployment(
         _ chosen: (name: String, origin: Origin), in content: DeploymentFile.Content
     ) throws(AccountError) -> Deployment {
@@ -76,12 +85,12 @@ struct ProfileSettings {
         } catch {
             guard error.remedies.contains(.knownDeployment), let place = chosen.origin.place else { throw error }
             var error = error
-            error.message = "There is no deployment \"\(chosen.name)\" here, which \(place) names."
+            error.message = "There is no deployment \"\(chosen.name)\" here, but \(place) names it."
             throw error
         }
     }
 
-    /// The file of certificates that counts, if there is one, and who says so.
+    /// Returns the file of certificates that is used, if any, and the origin of its name.
     static func authorities(_ context: Context, at deployment: Deployment?) -> (path: String, origin: Origin)? {
         if let path = context.options.caFile { return (path, .option("--ca-file")) }
         if let path = context.variable("RAINKIT_CA_FILE") { return (path, .variable("RAINKIT_CA_FILE")) }
@@ -89,7 +98,7 @@ struct ProfileSettings {
         return deployment?.certificateAuthorities.map { ($0, .file(context.deploymentFile.path)) }
     }
 
-    /// The account that somebody names, and who does; nil where it is the one in use.
+    /// Returns the account that is named, and the origin of its name; nil for the current one.
     static func namedAccount(_ context: Context) -> (name: String, origin: Origin)? {
         if let name = context.options.account {
             (name, .option("--account"))

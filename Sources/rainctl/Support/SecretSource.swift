@@ -4,43 +4,47 @@ import Glibc
 import RainCore
 import RainKit
 
-/// Where a secret comes from: exactly one of a flag, a file, standard input, the environment or a prompt.
+/// The source of a secret: exactly one of an option, a file, standard input, the environment or a prompt.
 ///
-/// A value among the arguments works, because scripts pass it there today. It brings a warning: other users of the machine can read it.
+/// A value among the arguments works, because existing scripts pass it there. It brings a warning, because other users of the machine can
+/// read it.
 struct SecretSource {
-    /// What prompts and errors call it, such as `password`.
+    /// The name in prompts and errors, such as `password`.
     var name: String
     /// The stem of its options: `--password`, `--password-file`, `--password-stdin`.
     var flag: String
     var value: String?
     var file: String?
     var fromStandardInput = false
+    /// Whether there is an option for the value itself.
+    var takesValue = true
     var environmentVariable: SecretVariable?
-    /// The option for "there is no secret". An empty secret does not mean that.
+    /// Advice about the option for "there is no secret". An empty secret does not mean that.
     var ifThereIsNone: String?
-    /// What a new secret has to be like.
+    /// The check of a new secret.
     var rule: (@Sendable (Secret) throws(AccountError) -> Void)?
-    /// How long reading from standard input, or from a file that is a pipe, may take.
+    /// The time for reading from standard input, or from a file that is a pipe.
     var time: TimeBudget?
 
-    /// How often a new secret is asked for.
+    /// The number of attempts for a new secret.
     private static let maximumAttempts = 3
     /// The largest secret that is read from a file or standard input.
     static let maximumBytes = 4096
 
-    /// The secret, or nil where none of its sources is in use. Byte order mark and line ends are dropped, wherever it comes from; text that
-    /// cannot be one secret is refused (``FileText``). An empty one is a mistake, such as a file that was never filled, and is refused: it
-    /// would mean something else than was meant.
+    /// Returns the secret, or nil if none of its sources is used. A byte order mark and line ends are dropped, from every source. Text that
+    /// cannot be one secret is refused (``FileText``). An empty secret is also refused, because it is a mistake, such as a file that was
+    /// never filled, and would mean something else.
     func read(environment: [String: String], output: Output) throws(CommandFailure) -> Secret? {
         let given = (value == nil ? 0 : 1) + (file == nil ? 0 : 1) + (fromStandardInput ? 1 : 0)
         guard given <= 1 else {
             throw CommandFailure(
-                .usage, message: "Give the \(name) once: \(flag), \(flag)-file or \(flag)-stdin.")
+                .usage,
+                message: "Give the \(name) once: \(takesValue ? "\(flag), " : "")\(flag)-file or \(flag)-stdin.")
         }
         if let value {
             let secret = try notEmpty(Self.secret(Array(value.utf8)[...], name, from: flag), from: flag)
             output.warn(
-                "\(flag) on the command line can be read by other users; \(flag)-file or \(flag)-stdin cannot.",
+                "\(flag) on the command line is visible to other users; use \(flag)-file or \(flag)-stdin instead.",
                 reason: "secret_in_arguments")
             return secret
         }
@@ -51,6 +55,9 @@ struct SecretSource {
             return try notEmpty(Self.standardInput(name: name, within: time?.left), from: "\(flag)-stdin")
         }
         if let environmentVariable, let value = environment[environmentVariable.rawValue], !value.isEmpty {
+            if environmentVariable == .password {
+                GivenSettings.note { $0.passwordVariable = environmentVariable.rawValue }
+            }
             return try Self.secret(Array(value.utf8)[...], name, from: environmentVariable.rawValue)
         }
         return nil
@@ -63,7 +70,7 @@ struct SecretSource {
             message: "The \(name) is empty (\(option)).\(ifThereIsNone.map { " \($0)" } ?? "")")
     }
 
-    /// The secret, asked for where it was not given; a new one is asked for twice.
+    /// Returns the secret, and asks for it if it was not given. A new secret is asked for twice.
     func required(_ context: Context, isNew: Bool = false) throws(CommandFailure) -> Secret {
         if let secret = try read(environment: context.environment, output: context.output) { return secret }
         let ask = { () throws(CommandFailure) in
@@ -73,7 +80,7 @@ struct SecretSource {
         return try time.asking(ask)
     }
 
-    /// Asks for it on the terminal, without echo.
+    /// Asks for the secret on the terminal, without echo.
     func prompt(mayAsk: Bool) throws(CommandFailure) -> Secret {
         guard mayAsk else {
             throw CommandFailure(
@@ -89,11 +96,11 @@ struct SecretSource {
 
     /// The prompt.
     var question: String { "\(name.prefix(1).uppercased() + name.dropFirst()): " }
-    /// The answer to an empty line.
-    var emptyAnswer: String { "The \(name) is not empty.\(ifThereIsNone.map { " \($0)" } ?? "")" }
+    /// The message after an empty line.
+    var emptyAnswer: String { "Nothing was typed: type the \(name).\(ifThereIsNone.map { " \($0)" } ?? "")" }
 
-    /// Asks for a new secret twice, because typing errors cannot be seen. One that the cloud would not take is refused at once: to type it
-    /// again would be in vain.
+    /// Asks for a new secret twice, because typing errors are not visible. A secret that the cloud would refuse is refused at once, before
+    /// the user types it again.
     func promptTwice(mayAsk: Bool) throws(CommandFailure) -> Secret {
         for attempt in 1...Self.maximumAttempts {
             let first = try prompt(mayAsk: mayAsk)
@@ -106,10 +113,10 @@ struct SecretSource {
                     continue
                 }
             }
-            if try Self.ask("The same again: ") == first { return first }
-            if attempt < Self.maximumAttempts { StandardStreams.err("The two are not the same: once more.\n") }
+            if try Self.ask("Type it again: ") == first { return first }
+            if attempt < Self.maximumAttempts { StandardStreams.err("The two are not the same. Try again.\n") }
         }
-        throw CommandFailure(.usage, reason: "not_the_same", message: "The two are not the same: try again.")
+        throw CommandFailure(.usage, reason: "not_the_same", message: "The two are not the same. Try again.")
     }
 
     private static func ask(_ question: String) throws(CommandFailure) -> Secret {
@@ -120,13 +127,13 @@ struct SecretSource {
     }
 
     /// - Parameters:
-    ///   - isExact: whether it is data of any kind, of which each byte counts, and no secret in one line.
-    ///   - limit: the time that reading may take.
+    ///   - isExact: whether every byte counts, as in data of any kind, instead of one line with a secret.
+    ///   - limit: the time for reading.
     static func contents(
         of path: String, name: String, maximumBytes: Int = Self.maximumBytes, isExact: Bool = false,
         within limit: Duration? = .seconds(120)
     ) throws(CommandFailure) -> Secret {
-        // Opening a pipe without a writer would block for ever.
+        // Opening a pipe without a writer would block forever.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw CommandFailure(
@@ -161,7 +168,8 @@ struct SecretSource {
             case .ready: break
             case .interrupted: throw CommandFailure(.cancelled, message: "Cancelled.")
             case .late:
-                throw CommandFailure(.deadline, message: "Nothing wrote the \(name) to \(place) in time (--timeout).")
+                throw CommandFailure(
+                    .deadline, message: "No program wrote the \(name) to \(place) in time (--timeout).")
             }
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count == 0 { break }
@@ -190,10 +198,9 @@ struct SecretSource {
     }
 }
 
-/// The variables of the environment that a secret may come from. ``SecretSource`` reads no others, and no program that is started here
-/// inherits them.
+/// The environment variables that may hold a secret. ``SecretSource`` reads only these, and no program that is started here inherits them.
 enum SecretVariable: String, CaseIterable, Sendable {
-    /// The official client's, so that its scripts go on working.
+    /// The official client's variable, so that its scripts continue to work.
     case password = "ESP_RAINMAKER_PASSWORD"
     case proofOfPossession = "RAINKIT_POP"
     case passphrase = "RAINKIT_PASSPHRASE"
@@ -201,7 +208,7 @@ enum SecretVariable: String, CaseIterable, Sendable {
 }
 
 extension Context {
-    /// The environment of programs that are started here: everything but ``secretVariables``, and the absolute folders of `PATH`.
+    /// The environment of programs that are started here: everything except ``secretVariables``, and the absolute folders of `PATH`.
     var environmentOfPrograms: [String: String] {
         let secrets = secretVariables
         var result = environment.filter { !secrets.contains($0.key) }
@@ -209,7 +216,7 @@ extension Context {
         return result
     }
 
-    /// rainctl's own, and those that the definitions of identity providers name for a client's secret.
+    /// rainctl's own variables, and those that definitions of identity providers name for a client's secret.
     var secretVariables: Set<String> {
         let profiles = (try? providerDefinitions.load().registry.entries) ?? []
         return Set(

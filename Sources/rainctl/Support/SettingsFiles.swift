@@ -2,19 +2,21 @@
 import Glibc
 import RainCore
 import RainJSON
+import RainKit
 
-/// What files say beside the commands that change settings: a project's file for those who work in its folder, the user's, and the machine's.
+/// Settings from files: a project's file for everybody who works in its folder, the user's file, and the machine's. Some commands change
+/// settings too.
 ///
-/// An option goes before a variable of the environment, a variable before the project, the project before the user, the user before the machine.
+/// An option takes precedence over an environment variable, then follow the project, the user and the machine.
 struct SettingsFiles: Sendable {
-    /// What can be set, under the name that it has in the files.
+    /// The settings, under their names in the files.
     enum Name: String, CaseIterable { case profile, account, store, caFile = "ca_file" }
 
     enum Level: Sendable, CaseIterable {
         case project, user, system
 
-        /// A project may say which of the user's deployments and accounts is meant, and not whom to trust: its file may be somebody else's work.
-        /// The user's own deployment and account are what `profile use` and `account use` say.
+        /// The settings that a level may have. A project may name one of the user's deployments and accounts, but not what to trust,
+        /// because its file may come from somebody else. `profile use` and `account use` set the user's own deployment and account.
         var names: [Name] {
             switch self {
             case .project: [.profile, .account]
@@ -32,19 +34,19 @@ struct SettingsFiles: Sendable {
     static let projectFile = ".rainkit.json"
     private static let maximumBytes = 65536
     private var values: [Level: [String: Setting]] = [:]
-    /// The projects' files on the way that do not count, because somebody else may write them.
+    /// The projects' files that are ignored, because others may write to them.
     private(set) var ignored: [String] = []
 
-    /// What that file says.
+    /// The setting in the file of that level.
     subscript(level: Level, name: Name) -> Setting? { values[level]?[name.rawValue] }
 
-    /// The first that says anything.
+    /// The setting of the first level that has one.
     subscript(name: Name) -> Setting? { Level.allCases.lazy.compactMap { self[$0, name] }.first }
 
-    /// Told of a file that is there and is none, and why; the file counts as empty where it throws nothing.
+    /// Called for a settings file that cannot be used, with the reason. If it does not throw, the file counts as empty.
     typealias Obstacle = (_ path: String?, CommandFailure) throws(CommandFailure) -> Void
 
-    /// - Parameter working: the folder from which a project's file is looked for upwards.
+    /// - Parameter working: the folder from which a project's file is searched upwards.
     init(
         _ environment: [String: String], user folder: String, working: String? = currentFolder(), obstacle: Obstacle
     ) throws(CommandFailure) {
@@ -56,7 +58,7 @@ struct SettingsFiles: Sendable {
         try readProject(from: working ?? "", obstacle)
     }
 
-    /// The nearest one from the working folder upwards. One that somebody else may write is none.
+    /// Reads the nearest file from the working folder upwards. A file that others may write to does not count.
     private mutating func readProject(from working: String, _ obstacle: Obstacle) throws(CommandFailure) {
         var folder = working
         while folder.hasPrefix("/"), values[.project] == nil {
@@ -75,7 +77,7 @@ struct SettingsFiles: Sendable {
         return lstat(path, &status) == 0 && doubt(status) == nil
     }
 
-    /// Why a project's file does not count; nil for one that does. A folder of the user's own is an error when it is read.
+    /// Why a project's file does not count; nil if it counts. A folder that belongs to the user is an error when it is read.
     private static func doubt(_ status: stat) -> String? {
         guard status.st_uid == getuid() || status.st_uid == 0 else {
             return "it belongs to another user (uid \(status.st_uid))"
@@ -88,7 +90,7 @@ struct SettingsFiles: Sendable {
         }
     }
 
-    /// A sentence about each of the projects' files that do not count.
+    /// A sentence about each ignored file of a project.
     var warnings: [String] {
         ignored.compactMap { path in
             var status = stat()
@@ -117,9 +119,9 @@ struct SettingsFiles: Sendable {
         values[level] = try Self.settings(in: text, of: level, path)
     }
 
-    /// What a file of that level sets.
+    /// Returns the settings of a file of that level.
     ///
-    /// - Throws: `unreadable_settings`, naming the member, for one that has another name or type. It does not count as absent.
+    /// - Throws: `unreadable_settings`, naming the member, for a member with another name or type. Such a member is not ignored.
     static func settings(in bytes: [UInt8], of level: Level, _ path: String) throws(CommandFailure) -> [String: Setting]
     {
         var found: [String: Setting] = [:]
@@ -128,7 +130,7 @@ struct SettingsFiles: Sendable {
             for name in (members.value.members ?? []).map(\.name) {
                 guard level.names.contains(where: { $0.rawValue == name }) else {
                     let names = level.names.map(\.rawValue).joined(separator: ", ")
-                    throw JSONError(.typeMismatch, "it sets \"\(name.onOneLine)\", and it may set only \(names)")
+                    throw JSONError(.typeMismatch, "it sets \"\(name.onOneLine)\", but it may set only \(names)")
                 }
                 guard let text = try members.text(name), !text.isEmpty else {
                     throw JSONError(.missing, "\"\(name)\" is empty")
@@ -142,7 +144,7 @@ struct SettingsFiles: Sendable {
         return found
     }
 
-    /// Nil where there is no such file.
+    /// Nil if there is no such file.
     private static func bytes(_ path: String) throws(CommandFailure) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -167,7 +169,7 @@ struct SettingsFiles: Sendable {
         throw unreadable(path, "it has more than \(maximumBytes) bytes")
     }
 
-    /// Whether a closed folder on the way hides if there is such a file.
+    /// Whether a folder without permission on the path hides if the file exists.
     private static func isHidden(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) != 0 && errno == EACCES
@@ -187,7 +189,7 @@ func currentFolder() -> String? {
     return String(cString: text)
 }
 
-/// The path for commands that run in another folder; nil for a relative one if the working folder is gone.
+/// Returns the path for commands that run in another folder; nil for a relative path if the working folder is gone.
 func absolutePath(_ path: String) -> String? {
     path.hasPrefix("/") ? path : currentFolder().map { "\($0)/\(path)" }
 }

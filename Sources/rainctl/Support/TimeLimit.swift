@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainHTTPCurl
 import RainIO
 import RainKit
 import Synchronization
@@ -18,14 +19,14 @@ struct DurationArgument: ExpressibleByArgument, Equatable {
     var defaultValueDescription: String { duration.inShort }
 }
 
-/// How long something lasts or is away, which may be days: `30s`, `12h`, `7d`. What takes it has bounds of its own.
+/// A length of time that may be days: `30s`, `12h`, `7d`. Its users have their own bounds.
 struct SpanArgument: ExpressibleByArgument, Equatable {
     let duration: Duration
 
     init(_ duration: Duration) { self.duration = duration }
 
     init?(argument: String) {
-        // Ten years, so that no sum of it and a date runs over.
+        // Ten years, so that the sum of it and a date does not overflow.
         guard let duration = Duration(argument: argument, atMost: .seconds(10 * 366 * 86_400)) else { return nil }
         self.duration = duration
     }
@@ -34,7 +35,7 @@ struct SpanArgument: ExpressibleByArgument, Equatable {
 }
 
 extension Duration {
-    /// A number and a unit, seconds where there is none; nil for anything else, for nothing at all, and for more than `limit`.
+    /// Parses a number and a unit, seconds without a unit; nil for anything else, for an empty text, and for more than `limit`.
     fileprivate init?(argument: String, atMost limit: Duration) {
         let units: [(suffix: String, milliseconds: Int64)] = [
             ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("", 1000),
@@ -54,16 +55,16 @@ extension Duration {
 }
 
 extension ArgumentHelp {
-    /// What `--timeout` is, wherever there is one.
+    /// The help of `--timeout`.
     static var timeLimit: ArgumentHelp {
-        ArgumentHelp("The time for everything: 6, 6s, 500ms, 2m.", valueName: "time")
+        ArgumentHelp("Give up after this time: 6, 6s, 500ms, 2m.", valueName: "time")
     }
 }
 
 /// Runs `body` within a time limit, which may be the rest of a `total`. When the time is over, `body` is cancelled and waited for. If it
-/// succeeds all the same, its value counts; otherwise this throws `deadline`.
+/// still succeeds, its value counts; otherwise this throws `deadline`.
 ///
-/// - Parameter unfinished: what had not happened by then, for the message, where the error of `body` does not name it.
+/// - Parameter unfinished: what had not happened by then, for the message, if the error of `body` does not name it.
 func withTimeout<Value: Sendable>(
     _ limit: Duration, of total: Duration? = nil, unfinished awaited: String? = nil,
     _ body: @escaping @Sendable () async throws -> Value
@@ -74,14 +75,16 @@ func withTimeout<Value: Sendable>(
             return try await body()
         } catch {
             unfinished.withLock {
-                $0 = (error as? AccountError)?.unfinished ?? (error as? ProvisioningError)?.unfinished
+                $0 =
+                    (error as? AccountError)?.unfinished ?? (error as? ProvisioningError)?.unfinished
+                    ?? (error as? RainKitError)?.unfinished
             }
             throw error
         }
     }
     switch await withDeadline(limit, sleep: { try await Task.sleep(for: $0) }, noting) {
     case .success(let value)?: return value
-    // The command itself was cancelled: its error is only a consequence.
+    // The command itself was cancelled, so the error is only a consequence.
     case .failure? where Task.isCancelled: throw CancellationError()
     case .failure(let error)?: throw error
     case nil:
@@ -89,13 +92,13 @@ func withTimeout<Value: Sendable>(
         throw CommandFailure(
             .deadline,
             message: unfinished.withLock { $0 }.map { "After \(time) (--timeout), \($0)." }
-                ?? NotedHTTPClient.givenUp.map { "\($0) did not answer within \(time) (--timeout)".asSentence }
+                ?? NotedHTTPClient.givenUp.map { $0.sentence(after: time) }
                 ?? awaited.map { "After \(time) (--timeout), \($0)." }
                 ?? "Not done after \(time) (--timeout).")
     }
 }
 
-/// The time that all steps of a command may take together. The clock stops while a person is asked.
+/// The time for all steps of a command together. The clock stops while the user is asked.
 final class TimeBudget: Sendable {
     private let limit: Duration
     private let end: Mutex<ContinuousClock.Instant>
@@ -107,7 +110,7 @@ final class TimeBudget: Sendable {
 
     var left: Duration { max(.zero, ContinuousClock.now.duration(to: end.withLock { $0 })) }
 
-    /// Runs one step within what is left; throws `deadline` when that is over.
+    /// Runs one step within the remaining time; throws `deadline` when it is over.
     /// - Parameter unfinished: what had not happened by then, for the message.
     func run<Value: Sendable>(
         unfinished: String? = nil, _ body: @escaping @Sendable () async throws -> Value
@@ -121,7 +124,7 @@ final class TimeBudget: Sendable {
         return try question()
     }
 
-    /// The same for a question whose wait suspends.
+    /// Does the same for a question whose wait suspends.
     func askingOnScreen<Answer: Sendable>(_ question: () async -> Answer) async -> Answer {
         let start = ContinuousClock.now
         defer { end.withLock { $0 += start.duration(to: ContinuousClock.now) } }
@@ -129,31 +132,65 @@ final class TimeBudget: Sendable {
     }
 }
 
-/// Notes whose answer was not waited for any longer, so that the end of a command's time names who was silent.
+/// Records servers whose answer was given up, so that the message at the end of a command's time names them.
 struct NotedHTTPClient: HTTPClient {
     private let client: any HTTPClient
-    private static let silent = Mutex<String?>(nil)
+    private static let silent = Mutex<Silence?>(nil)
 
     init(_ client: any HTTPClient) { self.client = client }
 
-    /// What did not answer the request that was given up last: `host`, `host:port`, or the proxy before it.
-    static var givenUp: String? { silent.withLock { $0 } }
+    /// The server of the last request that was given up.
+    static var givenUp: Silence? { silent.withLock { $0 } }
+
+    struct Silence: Sendable {
+        /// `host`, `host:port`, or the proxy before it.
+        var name: String
+        /// Whether it accepted the connection and sent nothing to begin TLS.
+        var lacksTLS = false
+
+        func sentence(after time: String) -> String {
+            lacksTLS
+                ? "\(name) accepted the connection, but did not begin TLS within \(time) (--timeout): that port may need http://, or belong "
+                    + "to another protocol. Check the address and its port."
+                : "\(name) did not answer within \(time) (--timeout)".asSentence
+        }
+    }
 
     func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         do throws(HTTPError) {
             return try await client.send(request)
         } catch {
             if error.code == .cancelled {
-                Self.silent.withLock { $0 = error.silentProxy ?? error.host }
+                Self.silent.withLock {
+                    $0 = Silence(name: error.silentProxy ?? error.host, lacksTLS: error.lacksTLS)
+                }
             }
             throw error
         }
     }
 
     func close(kept name: String) async { await client.close(kept: name) }
+}
 
-    /// The tools of every client that rainctl makes.
-    static var tools: RainKitTools {
-        RainKitTools(http: { NotedHTTPClient(CurlHTTPClient(CurlConfiguration(certificateAuthorities: $0))) })
+extension Context {
+    /// The tools of every client of rainctl. Their errors name the setting of a file of certificates.
+    var tools: RainKitTools {
+        let given = ProfileSettings.authorities(self, at: nil)
+        let stored = "ca_file in \(deploymentFile.path.onOneLine)"
+        let configuration = { @Sendable (path: String?) -> CurlConfiguration in
+            var configuration = CurlConfiguration(certificateAuthorities: path)
+            guard let path else { return configuration }
+            configuration.certificateAuthoritiesOrigin =
+                given?.path == path ? given?.origin.settingName("ca_file") : stored
+            return configuration
+        }
+        return RainKitTools(
+            http: { NotedHTTPClient(CurlHTTPClient(configuration($0))) },
+            connections: { CurlStreamOpener(configuration($0)) })
     }
+}
+
+extension TimeBudget {
+    /// The time to wait for a board. A moment is left for reporting the outcome.
+    var leftForWaiting: Duration { left - min(.milliseconds(500), left / 4) }
 }

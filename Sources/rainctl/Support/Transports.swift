@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
+import RainIO
 import RainKit
 
-/// The ways to boards that rainctl has. A transport of your own is one more line here: see docs/internals/adding-a-transport.md.
+/// The transports of rainctl. Your own transport is one more line here: see docs/internals/adding-a-transport.md.
 enum Transports {
     static let registered: [any BoardTransport] =
         .standard(in: SystemFiles(root: root))
         + []
 
-    /// Where a container sees its host's `/dev`, `/sys`, `/proc` and `/run`.
+    /// Boards on cables.
+    static var serial: SerialBoards { SerialBoards(in: SystemFiles(root: root)) }
+
+    /// The folder in which a container sees its host's `/dev`, `/sys`, `/proc` and `/run`.
     private static var root: String { getenv("RAINKIT_SYSTEM_ROOT").map { String(cString: $0) } ?? "" }
 
-    /// Those that an option belongs to.
+    /// The transports with an option.
     static func having(option name: String) -> [any BoardTransport] {
         registered.filter { $0.options.contains { $0.name == name } }
     }
@@ -40,18 +44,18 @@ extension TransportArgument {
     var defaultValueDescription: String { scheme ?? "auto" }
 }
 
-/// A way to a board.
+/// The name of a transport.
 struct TransportName: TransportArgument {
     let scheme: String?
     static var schemes: [String] { Transports.registered.map(\.scheme) }
 
-    /// Whether the transport that is named leads to boards that are on their network already.
+    /// Whether the named transport leads to boards that are already on their network.
     var isForConnectedBoards: Bool {
         Transports.registered.contains { $0.scheme == scheme && $0.isForConnectedBoards }
     }
 }
 
-/// Where to look for boards; `auto` looks everywhere.
+/// The place to search for boards; `auto` searches everywhere.
 struct DiscoveryTransportName: TransportArgument {
     let scheme: String?
     static var schemes: [String] { Transports.registered.filter(\.canDiscover).map(\.scheme) }

@@ -6,27 +6,27 @@ import Synchronization
 /// The questions about the network that a board is to join. An empty answer never means an open network.
 final class NetworkQuestions: Sendable {
     private struct State {
-        /// What the board hears, each name once.
+        /// The networks that the board hears, each name once.
         var heard: [AccessPoint] = []
-        /// How many access points it hears that do not say their name.
+        /// The number of access points that hide their name.
         var hidden = 0
-        /// The board may hear more than it lists.
+        /// Whether the board may hear more than it lists.
         var mayLackNetworks = false
-        /// The last network that the board was given.
+        /// The last network that the board received.
         var last: SSID?
     }
 
     private let screen: Screen
     private let state: Mutex<State>
 
-    /// - Parameter first: the network that options have named, if they did.
+    /// - Parameter first: the network from the options, if any.
     init(screen: Screen, first: SSID? = nil) {
         self.screen = screen
         state = Mutex(State(last: first))
     }
 
-    /// One of the networks that the board hears, or a hidden one by its name; nil without an answer.
-    /// - Parameter passphrase: as given by an option, if it was.
+    /// Returns one of the networks that the board hears, or a hidden one by its name; nil without an answer.
+    /// - Parameter passphrase: from the options, if any.
     func choose(from heard: [AccessPoint], passphrase: Secret?) async -> WiFiNetwork? {
         var seen: Set<SSID> = []
         let networks = heard.filter { !$0.ssid.bytes.isEmpty && seen.insert($0.ssid).inserted }
@@ -38,7 +38,7 @@ final class NetworkQuestions: Sendable {
         }
     }
 
-    /// The same network with another password, or another one, after one that the board could not join; nil for none.
+    /// Returns the same network with another password, or another network, after a failure to join; nil if the user stops.
     func another(after error: ProvisioningError) async -> WiFiNetwork? {
         await screen.asking {
             screen.say(Self.words(error))
@@ -53,14 +53,14 @@ final class NetworkQuestions: Sendable {
         }
     }
 
-    /// Without the advice to run the command again, which asks again by itself.
+    /// The message without the advice to run the command again, because the user is asked again here.
     private static func words(_ error: ProvisioningError) -> String {
         error.message.replacing(", then run this again", with: "")
     }
 
     private enum Again { case network(WiFiNetwork), other, stop }
 
-    /// No password of Wi-Fi has one letter, so `n` can only be the answer that it is said to be.
+    /// No Wi-Fi password has one letter, so `n` can only be the answer in the prompt.
     private static func isOther(_ answer: Secret) -> Bool { ["n", "N"].contains(answer.revealString()) }
 
     private func passwordAgain(_ ssid: SSID) async -> Again {
@@ -107,21 +107,22 @@ final class NetworkQuestions: Sendable {
         let lines = networks.enumerated().map { index, network in
             "\(index + 1)  \(Self.bars(network.rssi))  \(network.ssid)  \(network.protection.words)  \(network.rssi) dBm"
         }
-        // Short, since it has one line of the screen.
+        // Short, because it must fit on one line of the screen.
         let note: String? =
             switch (hidden, isFull) {
             case (0, false): nil
             case (_, false): "\(hidden) hidden: type the name"
-            case (0, true): "16 is all that a board lists; type the name of another"
-            case (_, true): "16 is all that a board lists, \(hidden) hidden: type the name"
+            case (0, true): "a board lists at most 16; type the name of another"
+            case (_, true): "a board lists at most 16, and \(hidden) hidden: type the name"
             }
         return ChoiceList(lines, note: note)
     }
 
     static let question = "Network (number, or any name; Enter to stop): "
 
-    /// A number of the list goes before a name; any other number is a name only where a network is called so. What keys without a letter
-    /// type, such as Home and the arrows, is no name, and neither is the key for more of a list that has no more.
+    /// Returns the network of an answer. A number of the list takes precedence over a name; any other number is a name only if a network
+    /// has it. Input of keys without a letter, such as Home and the arrows, is not a name. Neither is the key for more of the list when it
+    /// has no more.
     private func chosen(_ answer: String, among networks: [AccessPoint]) -> SSID? {
         let isKey = answer == ChoiceList.more || answer.utf8.contains { $0 < 0x20 || $0 == 0x7F }
         if isKey { return networks.first { $0.ssid == SSID(answer) }?.ssid }
@@ -132,7 +133,7 @@ final class NetworkQuestions: Sendable {
         return SSID(answer)
     }
 
-    /// How well the board hears it, as telephones draw it: from -55, -67, -75 dBm.
+    /// The signal strength as telephones draw it: with steps at -55, -67 and -75 dBm.
     static func bars(_ rssi: Int) -> String {
         switch rssi {
         case (-55)...: "▂▄▆█"
@@ -147,7 +148,7 @@ final class NetworkQuestions: Sendable {
             if Self.isOther(secret) { return .other }
             if secret.isEmpty {
                 guard mayBeOpen else {
-                    screen.say("\(ssid) has a password; n leads back to the list.")
+                    screen.say("\(ssid) has a password; type n to return to the list.")
                     continue
                 }
                 guard let answer = await screen.ask("Is \(ssid) open, without a password? Type yes: ") else {
@@ -162,7 +163,7 @@ final class NetworkQuestions: Sendable {
 
     static let passwordQuestion = "Wi-Fi password (n for another network): "
 
-    /// Nil, with a message, where name or password break a rule of Wi-Fi.
+    /// Nil, after a message, if name or password break a rule of Wi-Fi.
     private func network(_ ssid: SSID, _ passphrase: Secret) -> WiFiNetwork? {
         do throws(ProvisioningError) {
             let known = state.withLock { $0.heard.first { $0.ssid == ssid }?.protection }
@@ -177,16 +178,16 @@ final class NetworkQuestions: Sendable {
 }
 
 extension WiFiNetwork {
-    /// The same, with a passphrase that an access point can have: WPA's has 8 to 63 bytes (IEEE 802.11, J.4.1), a key of WEP 5 or 13. A board
-    /// would try any other in vain.
-    /// - Parameter protection: the network's, where the board hears it.
+    /// A network whose passphrase an access point can have. WPA's has 8 to 63 bytes (IEEE 802.11, J.4.1), a key of WEP 5 or 13. A board
+    /// would try any other without success.
+    /// - Parameter protection: the network's, if the board hears it.
     init(possible ssid: SSID, passphrase: Secret, protection: NetworkProtection? = nil) throws(ProvisioningError) {
         let mayBeWEP = protection?.isWEP ?? true
         guard passphrase.isEmpty || passphrase.count >= 8 || passphrase.count == 5 && mayBeWEP else {
             throw ProvisioningError(
                 .invalidArgument,
                 message:
-                    "A Wi-Fi password has 8 to 63 bytes, and this one has \(passphrase.count): no network takes it.")
+                    "A Wi-Fi password has 8 to 63 bytes, but this one has \(passphrase.count): no network accepts it.")
         }
         try self.init(ssid: ssid, passphrase: passphrase)
     }
@@ -196,7 +197,7 @@ extension NetworkProtection {
     /// `WIFI_AUTH_WEP`.
     fileprivate var isWEP: Bool { rawValue == 1 }
 
-    /// As people know it: `wpa2_psk` as WPA2, `wpa_wpa2_psk` as WPA/WPA2.
+    /// The usual name: `wpa2_psk` as WPA2, `wpa_wpa2_psk` as WPA/WPA2.
     fileprivate var words: String {
         let parts = "\(self)".split(separator: "_").filter { $0 != "psk" }
         let names = parts.map { $0.hasPrefix("w") ? $0.uppercased() : String($0) }

@@ -3,17 +3,17 @@ import RainCore
 import RainIO
 import Synchronization
 
-/// The terminal, shared by progress and questions: while a person is asked, no progress is drawn.
+/// The terminal, shared by progress and questions: during a question, no progress is drawn.
 ///
-/// A question ends without an answer when its task is cancelled, as at the end of the command's time. It is asked on a thread of its
-/// own: a blocking wait would occupy one of the few threads that tasks run on, on a small machine the only one.
+/// A question ends without an answer when its task is cancelled, as at the end of the command's time. It has its own thread, because a
+/// blocking wait would occupy one of the few threads for tasks; a small machine has only one.
 final class Screen: Sendable {
     private struct State {
         var conversations = 0
-        /// Lines that were written while a person was asked.
+        /// Lines that were written during a question.
         var waiting: [String] = []
         var isDrawn = false
-        /// When the conversation that is going on began, and how long those before it took together.
+        /// When the current conversation began, and the total time of those before it.
         var askingSince: ContinuousClock.Instant?
         var timeAsked = Duration.zero
     }
@@ -24,14 +24,14 @@ final class Screen: Sendable {
     /// - Parameter put: writes everything but the questions themselves, in order.
     init(_ put: @escaping @Sendable (String) -> Void = { StandardStreams.err($0) }) { self.put = put }
 
-    /// How long a person has been asked so far, which is no time of the board's or the cloud's.
+    /// How long the user has been asked so far. This time does not count for the board or the cloud.
     var timeAsked: Duration {
         state.withLock { state in
             state.timeAsked + (state.askingSince.map { $0.duration(to: .now) } ?? .zero)
         }
     }
 
-    /// Draws a line that the next one replaces, unless a person is being asked.
+    /// Draws a line that the next one replaces, unless the user is being asked.
     func draw(_ line: String) {
         state.withLock { state in
             guard state.conversations == 0 else { return }
@@ -40,7 +40,7 @@ final class Screen: Sendable {
         }
     }
 
-    /// Writes a line that stays; what comes while a person is asked is written after the answer.
+    /// Writes a permanent line; during a question, it is written after the answer.
     func write(_ line: String) {
         state.withLock { state in
             if state.conversations > 0 { state.waiting.append(line) } else { settle(line, &state) }
@@ -68,15 +68,15 @@ final class Screen: Sendable {
         return await conversation()
     }
 
-    /// Says something in a conversation.
+    /// Prints a line in a conversation.
     func say(_ line: String) { put(line.withoutControls + "\n") }
 
-    /// The line that a person types; nil at the end of input, at Ctrl-C and when the task is cancelled.
+    /// Returns the line that the user types; nil at the end of input, at Ctrl-C and when the task is cancelled.
     func ask(_ prompt: String) async -> String? {
         await question { Terminal.ask(prompt, until: $0) }
     }
 
-    /// The same without echo.
+    /// Does the same without echo.
     func askSecret(_ prompt: String) async -> Secret? {
         await question { Terminal.readSecret(prompt: prompt, until: $0) }
     }
@@ -99,25 +99,25 @@ final class Screen: Sendable {
     }
 }
 
-/// Lines to choose from, a screenful at a time: a small terminal would scroll the first ones away, which are the best.
+/// Lines to choose from, one screen at a time. A small terminal would scroll away the first lines, which are the best choices.
 struct ChoiceList {
     private let lines: [String]
     private let note: String?
     private var shown = 0
 
-    /// - Parameter note: stands below the last of the lines.
+    /// - Parameter note: appears below the last line.
     init(_ lines: [String], note: String? = nil) { (self.lines, self.note) = (lines, note) }
 
-    /// What brings the rest.
+    /// The answer that shows the rest.
     static let more = "+"
 
-    /// The index of the line that a number means, counted from 1; nil for what is no number of the list, however large.
+    /// Returns the index of the line with a number, counted from 1; nil for a number that is not in the list, however large.
     static func index(_ number: Int, of count: Int) -> Int? { number > 0 && number <= count ? number - 1 : nil }
 
     private(set) var isUntouched = true
     var hasMore: Bool { shown < lines.count }
 
-    /// The next lines, and how to see what does not fit. Question and answer get two lines, since they may not fit on one.
+    /// Returns the next lines, and how to see the rest. Question and answer get two lines, because they may not fit on one.
     mutating func page(_ size: TerminalSize) -> [String] {
         isUntouched = false
         let rest = lines[shown...]
@@ -130,7 +130,7 @@ struct ChoiceList {
 }
 
 extension Screen {
-    /// Shows the list when it is asked for the first time, more of it when that is wanted, and returns what is typed otherwise; nil as ``ask(_:)``.
+    /// Shows the list at the first question, and more of it on request. Returns any other answer; nil as ``ask(_:)``.
     func ask(_ prompt: String, offering list: inout ChoiceList) async -> String? {
         if list.isUntouched { for line in list.page(.current) { say(line) } }
         while let answer = await ask(prompt) {

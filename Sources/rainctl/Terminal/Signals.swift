@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import CRainDescriptors
 import Glibc
+import RainKit
 import RainIO
 import Synchronization
 
 /// Turns SIGINT, SIGTERM and SIGHUP into a cancellation, so that a command closes what it opened before it ends.
 ///
-/// Handlers write to a pipe. Blocking the signals does not work on Linux: a thread of libdispatch's blocks none, so a blocked signal
+/// Handlers write to a pipe. Blocking the signals does not work on Linux: libdispatch has a thread that blocks none, so a blocked signal
 /// would still end the process there.
 enum Signals {
-    /// A reader that has left is an error of writing (`EPIPE`), and not the end of the process.
+    /// Turns a closed reader into a write error (`EPIPE`) instead of the end of the process.
     static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 
-    /// From here on a signal waits for ``whenReceived(_:)``. To be called before the work begins that a signal must not break off.
+    /// Keeps signals for ``whenReceived(_:)`` from now on. Call it before work that a signal must not interrupt.
     ///
     /// A signal that the parent process ignores (`nohup`, a shell's background job) stays ignored.
     static func catchAll() {
@@ -37,7 +38,7 @@ enum Signals {
             _exit(ExitStatus.cancelled.rawValue)
         }
         guard failure != 0 else { return }
-        // Where nobody reads the pipe, a signal ends the process as it does any other.
+        // If nothing reads the pipe, a signal ends the process as in any other program.
         for number in caught where !isIgnored(number) { signal(number, SIG_DFL) }
     }
 
@@ -50,7 +51,7 @@ enum Signals {
             == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// - Returns: whether there was one; false where the pipe is broken, which is no signal.
+    /// - Returns: whether there was a signal; false if the pipe is broken.
     private static func waitForSignal(_ input: Int32) -> Bool {
         var byte: UInt8 = 0
         while true {
@@ -61,7 +62,7 @@ enum Signals {
     }
 }
 
-/// Where the handlers write, and where that is read. Set once, before any handler is in place.
+/// The two ends of the pipe for the handlers. Set once, before any handler is installed.
 nonisolated(unsafe) private var signalPipe: Int32 = -1
 nonisolated(unsafe) private var signalInput: Int32 = -1
 
@@ -69,7 +70,7 @@ nonisolated(unsafe) private var signalInput: Int32 = -1
 enum Interruption {
     enum Arrival { case ready, interrupted, late }
 
-    /// The two ends of a pipe, made when first needed. Nothing is written: closing the writing end wakes every wait, now and later.
+    /// The two ends of a pipe, made when first needed. Nothing is written: closing the writing end ends every wait, now and later.
     private static let pipe = Mutex<(wait: Int32, end: Int32)?>(nil)
 
     private static func ends(_ pipe: inout (wait: Int32, end: Int32)?) -> (wait: Int32, end: Int32) {
@@ -82,8 +83,8 @@ enum Interruption {
 
     private static let hasBegunFlag = Atomic(false)
 
-    /// Cancels the command, then ends every wait, now and later. In this order, a question that ends without an answer finds its task
-    /// cancelled: a missing answer is not mistaken for a refusal to give one.
+    /// Cancels the command, then ends every wait, now and later. In this order, a question without an answer finds its task cancelled, so
+    /// the missing answer is not mistaken for a refusal.
     static func begin(_ cancel: () -> Void) {
         hasBegunFlag.store(true, ordering: .sequentiallyConsistent)
         cancel()
@@ -97,7 +98,7 @@ enum Interruption {
     /// Whether the command is to end.
     static var hasBegun: Bool { hasBegunFlag.load(ordering: .sequentiallyConsistent) }
 
-    /// Returns when there is something to read, the command is to end, `bell` rings, or the time is over.
+    /// Returns when input is available, the command is to end, `bell` rings, or the time is over.
     static func wait(
         for descriptor: Int32, or bell: WakePipe? = nil, until end: ContinuousClock.Instant? = nil
     ) -> Arrival {
@@ -105,7 +106,7 @@ enum Interruption {
         var watched: [PollEntry] = [.readable(descriptor), .readable(wakeUp), .readable(bell?.reader)]
         let outcome = pollDescriptors(&watched, until: end.map { .after(ContinuousClock.now.duration(to: $0)) })
         if watched[1].isReady || watched[2].isReady { return .interrupted }
-        // The read that follows finds an end of file or an error.
+        // The following read finds an end of file or an error.
         return outcome == .timedOut ? .late : .ready
     }
 }

@@ -8,29 +8,29 @@ enum StandardStreams {
     static func out(_ text: String) { out(Array(text.utf8)) }
     static func err(_ text: String) { _ = write(Array(text.utf8), to: STDERR_FILENO) }
 
-    /// Bytes as they are.
+    /// Writes bytes unchanged.
     static func out(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         guard let failure = outClosed.withLock({ $0 }) ? EBADF : write(bytes, to: STDOUT_FILENO) else { return }
         outFailed.withLock { $0 = $0 ?? failure }
     }
 
-    /// The caller has closed standard output: what is printed there is lost, whatever has its number now.
+    /// Records that the caller has closed standard output. Output is then lost, whatever file has the number of that descriptor now.
     static func outIsClosed() { outClosed.withLock { $0 = true } }
     private static let outClosed = Mutex(false)
 
-    /// The first error (`errno`) of writing to standard output: what is missing there was not printed.
+    /// The first error (`errno`) of writing to standard output. Output after it was not printed.
     static var outFailure: Int32? { outFailed.withLock { $0 } }
     private static let outFailed = Mutex<Int32?>(nil)
 
-    /// Erases the line of the terminal in which the cursor stands.
+    /// Erases the terminal's line with the cursor.
     static let eraseLine = "\r\u{1B}[2K"
 
     static var errIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
     static var outIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var inIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// - Returns: the error, where not everything could be written.
+    /// - Returns: the error, if not everything could be written.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -39,7 +39,7 @@ enum StandardStreams {
                 let failure = errno
                 switch failure {
                 case EINTR: continue
-                // The terminal or pipe is one that somebody else has made non-blocking.
+                // Another program has made the terminal or pipe non-blocking.
                 case EAGAIN: _ = pollDescriptor(descriptor, for: .writable)
                 default: return failure
                 }
@@ -53,13 +53,13 @@ enum StandardStreams {
 
 /// Descriptors 0 to 2, which a caller may have closed (`>&-`, a service manager).
 enum StandardDescriptors {
-    /// Opens what is closed on `/dev/null`. To be called before anything else is opened: the next pipe or socket would get the number, and
-    /// what is printed would go there.
+    /// Opens closed descriptors on `/dev/null`. Call it before anything else is opened: otherwise the next pipe or socket would get the
+    /// number, and output would go there.
     static func open() {
         for descriptor in STDIN_FILENO...STDERR_FILENO {
             guard fcntl(descriptor, F_GETFD) < 0, errno == EBADF else { continue }
             if descriptor == STDOUT_FILENO { StandardStreams.outIsClosed() }
-            // The lowest number that is free is this one, as those before it are open by now.
+            // The lowest free number is this one, because those before it are open by now.
             _ = Glibc.open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY)
         }
     }

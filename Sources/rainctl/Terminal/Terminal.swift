@@ -3,9 +3,9 @@ import Glibc
 import RainCore
 import RainIO
 
-/// Questions to a person at a terminal. Ctrl-C ends each as the end of input does, and leaves the terminal as it was; so does the bell `end`.
+/// Questions to the user at a terminal. Ctrl-C ends a question as the end of input does, and restores the terminal; so does the bell `end`.
 enum Terminal {
-    /// Longer answers are cut off, as a terminal's own line is.
+    /// Longer answers are truncated, as a terminal's own line is.
     private static let maximumBytes = 4096
 
     /// Reads a line without echoing it; nil at the end of input.
@@ -14,7 +14,7 @@ enum Terminal {
         guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
         var silent = before
         silent.c_lflag &= ~tcflag_t(ECHO)
-        // The prompt comes after echo is off: an answer that follows it at once is not shown.
+        // The prompt is printed after echo is off, so that an immediate answer is not shown.
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
         HiddenInput.begin(before: before, silent: silent)
         defer {
@@ -29,12 +29,12 @@ enum Terminal {
     static func ask(_ prompt: String, until end: WakePipe? = nil) -> String? {
         StandardStreams.err(prompt.linesWithoutControls)
         let answer = line(until: end)
-        // Without Enter, the cursor still stands behind the prompt.
+        // Without Enter, the cursor is still after the prompt.
         if answer == nil { StandardStreams.err("\n") }
         return answer?.revealString()
     }
 
-    /// One line of the terminal, which delivers whole lines.
+    /// Returns one line of the terminal, which delivers whole lines.
     private static func line(until end: WakePipe?) -> Secret? {
         var bytes = [UInt8](repeating: 0, count: maximumBytes)
         defer { for index in bytes.indices { bytes[index] = 0 } }
@@ -53,10 +53,10 @@ enum Terminal {
     }
 }
 
-/// Keeps the terminal's echo right while a secret is typed, whatever happens to the process: Ctrl-\\ ends it with the echo as it was, and
-/// after Ctrl-Z and `fg`, where the shell has set its own, nothing that is typed is shown.
+/// Keeps the terminal's echo right while a secret is typed. Ctrl-\\ ends the process with the echo restored. After Ctrl-Z and `fg`, where
+/// the shell has set its own echo, typed text stays hidden.
 ///
-/// The other signals that end a command end the question first (``Signals``). One secret is asked for at a time.
+/// The other signals that end a command end the question first (``Signals``). Only one secret is asked for at a time.
 enum HiddenInput {
     static func begin(before: termios, silent: termios) {
         (settingsBefore, settingsSilent) = (before, silent)
@@ -74,16 +74,16 @@ enum HiddenInput {
     }
 }
 
-/// Written before the handlers are in place, which read them.
+/// Written before the handlers, which read it, are installed.
 nonisolated(unsafe) private var settingsBefore = termios()
 nonisolated(unsafe) private var settingsSilent = termios()
 
-/// How much the terminal shows at once.
+/// The size of the terminal.
 struct TerminalSize: Sendable, Equatable {
     var columns: Int
     var rows: Int
 
-    /// Of standard error; the usual 80 by 24 where it is no terminal or does not say.
+    /// The size of standard error; 80 by 24 if it is not a terminal or does not report its size.
     static var current: TerminalSize {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return TerminalSize(columns: 80, rows: 24) }
@@ -91,7 +91,7 @@ struct TerminalSize: Sendable, Equatable {
             columns: size.ws_col > 20 ? Int(size.ws_col) : 80, rows: size.ws_row > 4 ? Int(size.ws_row) : 24)
     }
 
-    /// How wide standard output is; nil where it is no terminal or does not say.
+    /// The width of standard output; nil if it is not a terminal or does not report its width.
     static var columnsOfOutput: Int? {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -100,7 +100,8 @@ struct TerminalSize: Sendable, Equatable {
 }
 
 extension String {
-    /// As much of a line as fits, with `…` where something was cut off: a line that wraps is not erased whole, and moves a list off the screen.
+    /// Returns as much of a line as fits, with `…` if something was cut off. A line that wraps is not erased completely, and scrolls a list
+    /// off the screen.
     func cut(toColumns limit: Int) -> String {
         var (columns, lastFitting) = (0, startIndex)
         for index in indices {
@@ -113,7 +114,7 @@ extension String {
 }
 
 extension Character {
-    /// How many columns a terminal gives it: two for the wide ones of East Asia and for emoji (Unicode Standard Annex 11, W and F).
+    /// The number of terminal columns: two for wide characters of East Asia and emoji (Unicode Standard Annex 11, W and F).
     fileprivate var columns: Int {
         switch unicodeScalars.first?.value ?? 0 {
         case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,

@@ -10,7 +10,7 @@ import RainMaker
 import TestSupport
 import Testing
 
-/// Plays agent and browser in one: answers what a test wants.
+/// Plays agent and browser in one: returns the answers that a test needs.
 private struct ScriptedAgent: AuthorizationUserAgent {
     var target: RedirectTarget
     let asked = Once<AuthorizationRequest>()
@@ -60,7 +60,7 @@ struct AuthorizationCodeTests {
         return String(decoding: reply.serialized(), as: UTF8.self)
     }
 
-    @Test("the page is asked with everything that ties its answer to us")
+    @Test("the request has everything that binds its answer to this client")
     func request() async throws {
         let agent = try ScriptedAgent { _ in AuthorizationResponse(.refused(OAuthError(.accessDenied))) }
         let error = await accountError { () throws(AccountError) in try await signIn(agent) }
@@ -116,7 +116,7 @@ struct AuthorizationCodeTests {
         try http.finish()
     }
 
-    @Test("an access token that does not say when it ends, ends as its answer says")
+    @Test("an access token without an expiry gets that of its answer")
     func lifetime() async throws {
         let agent = try ScriptedAgent { _ in AuthorizationResponse(.code(Secret("c"))) }
         let identity: JSONValue = ["nonce": .string(base64URL(Array(64..<96)))]
@@ -128,7 +128,7 @@ struct AuthorizationCodeTests {
     }
 
     @Test(
-        "tokens for another client or another sign-in are not taken",
+        "tokens for another client or another sign-in are not accepted",
         arguments: [["aud": "other"], ["aud": ["other", "third"]], ["aud": 7], ["nonce": "other"], ["nonce": nil]]
             as [JSONValue])
     func foreign(claims: JSONValue) async throws {
@@ -184,7 +184,7 @@ struct AuthorizationCodeTests {
         #expect(http.requests.isEmpty)
     }
 
-    @Test("a store that cannot be used is noticed before the page is shown")
+    @Test("an unusable store is reported before the page is shown")
     func storeFirst() async throws {
         let session = try AccountSession.rainMaker(
             deployment, http: http, store: FileCredentialStore(folder: "/proc/nowhere"), clock: clock,
@@ -198,7 +198,7 @@ struct AuthorizationCodeTests {
         #expect(error?.code == .cannotStore)
     }
 
-    @Test("names of identity providers are the cloud's; unknown ones pass as they are; without one the page asks")
+    @Test("identity providers get the cloud's names; unknown names are sent unchanged; without one the page asks")
     func names() throws {
         for (name, expected) in [
             ("GitHub", "GitHub"), ("google", "Google"), ("apple", "SignInWithApple"), ("Corp", "Corp"),
@@ -208,7 +208,7 @@ struct AuthorizationCodeTests {
         #expect(try deployment.signInPage().parameters.isEmpty)
     }
 
-    @Test("a deployment without a page or a client id says so")
+    @Test("a deployment without a page or a client id is an error")
     func noPage() async throws {
         for deployment in [
             try Deployment(name: "a", base: "http://127.0.0.1:1"),

@@ -21,7 +21,7 @@ struct BrowserTests {
     }
 
     @Test(
-        "a program that $BROWSER names and that is not there is known before it is run",
+        "a missing program in $BROWSER is detected before it is run",
         arguments: [
             (nil, nil), ("", nil), ("/nonexistent/firefox", "/nonexistent/firefox"), ("firefox:w3m", "firefox"),
             ("/nonexistent/firefox:/bin/sh", nil), ("/nonexistent/x %s --new", "/nonexistent/x"),
@@ -38,7 +38,7 @@ struct BrowserTests {
     }
 
     @Test(
-        "where no browser is to be seen",
+        "a browser is not visible to the user",
         arguments: [
             (["DISPLAY": ":0"], "", nil, true), (["WAYLAND_DISPLAY": "wayland-0"], "", nil, true),
             ([:], "", .noDisplay, false), (["DISPLAY": ""], "", .noDisplay, false),

@@ -15,7 +15,7 @@ struct CallbackRequestParserTests {
             method: "GET", path: Array("/callback".utf8), query: Array("code=a%20b&state=s".utf8),
             host: "localhost:8080"))
 
-    @Test("wherever a request is split, it reads the same; no truncation is a request")
+    @Test("a request split anywhere reads the same; no truncation is a request")
     func splits() {
         for cut in 0..<whole.count {
             var parser = CallbackRequestParser()
@@ -33,7 +33,7 @@ struct CallbackRequestParserTests {
         #expect(parser.next() == expected)
     }
 
-    @Test("wherever a POST is split, it is read with its whole body")
+    @Test("a POST split anywhere is read with its whole body")
     func body() {
         let whole = Array(
             "POST /callback HTTP/1.1\r\nHost: a:1\r\nOrigin: http://A:1\r\nContent-Length: 11\r\n\r\ncode=a&b=\r\n".utf8
@@ -51,7 +51,7 @@ struct CallbackRequestParserTests {
         }
     }
 
-    @Test("a head without an end is refused at the bound, and not before")
+    @Test("a head without an end is refused at the limit, and not before")
     func bound() {
         var parser = CallbackRequestParser()
         parser.append([UInt8](repeating: UInt8(ascii: "a"), count: CallbackRequestParser.maximumBytes))
@@ -60,7 +60,7 @@ struct CallbackRequestParserTests {
         #expect(parser.next() == .refused(status: 431))
     }
 
-    @Test("fuzzed: each input is a request, refused, or wants more; and every split of it says the same")
+    @Test("fuzzed: each input is a request, is refused, or needs more; every split has the same result")
     func fuzzed() async throws {
         try await withOwnProcessInSoak {
             let examples = [

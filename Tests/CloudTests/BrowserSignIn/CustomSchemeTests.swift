@@ -28,7 +28,8 @@ struct CustomSchemeTests {
         }
     }
 
-    @Test("the handler hands the address over; strays are refused; the socket is private, and gone afterwards")
+    @Test(
+        "the handler passes the address on; other addresses are refused; the socket is private, and removed afterwards")
     func handedOver() async throws {
         try await withTemporaryFolder { temporary in
             let folder = temporary.file("rainkit")
@@ -52,7 +53,7 @@ struct CustomSchemeTests {
         }
     }
 
-    @Test("whoever connects and says nothing, or too much, or half a line, does not end the wait")
+    @Test("a client that sends nothing, too much or half a line does not end the wait")
     func badPeers() async throws {
         try await withTemporaryFolder { temporary in
             let folder = temporary.file("rainkit")
@@ -73,7 +74,7 @@ struct CustomSchemeTests {
         }
     }
 
-    @Test("a folder that others may enter, or a link in its place, is refused", arguments: ["open", "link", "file"])
+    @Test("a folder that others may enter, or a link instead of it, is refused", arguments: ["open", "link", "file"])
     func badFolder(kind: String) async throws {
         try await withTemporaryFolder { temporary in
             let folder = temporary.file("rainkit")
@@ -92,14 +93,14 @@ struct CustomSchemeTests {
         }
     }
 
-    @Test("a second sign-in does not take the first one's place; a socket that was left behind is no obstacle")
+    @Test("a second sign-in does not replace the first; an old socket does not prevent a new one")
     func busy() async throws {
         try await withTemporaryFolder { temporary in
             let path = temporary.file("callback-x.sock")
             let first = try CallbackSocket(path: path)
             #expect(
                 await accountError { () throws(AccountError) in try CallbackSocket(path: path) }?.code == .cannotListen)
-            // As a killed process leaves it: the file is there, and nobody listens.
+            // This is what a killed process leaves behind: a file, and nobody listens.
             let second = temporary.file("callback-y.sock")
             let dead = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
             #expect(UnixAddress(second)?.call(bind, dead) == 0)
@@ -112,7 +113,7 @@ struct CustomSchemeTests {
     }
 
     @Test(
-        "what is no application's own scheme is refused",
+        "a scheme that is not private is refused",
         arguments: [
             "https://a.example/?code=c", "http:x", "file:///etc/passwd", "javascript:x", "no scheme", "1a:/x", ":x", "",
         ])
@@ -133,7 +134,7 @@ struct CustomSchemeTests {
         #expect(lines.contains("NoDisplay=true"))
     }
 
-    @Test("a character with a combining mark is escaped as without it", arguments: ["\u{301}", "\u{200D}"])
+    @Test("a character with a combining mark is escaped like the character alone", arguments: ["\u{301}", "\u{200D}"])
     func combiningMarks(mark: String) {
         #expect(SchemeHandler.quoted("/opt/rain%\(mark)ctl") == "/opt/rain%%\(mark)ctl")
         #expect(SchemeHandler.quoted("/opt/a\"\(mark)b") == "\"/opt/a\\\\\"\(mark)b\"")

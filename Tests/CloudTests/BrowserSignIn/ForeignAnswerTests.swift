@@ -10,7 +10,7 @@ import Testing
 struct ForeignAnswerTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var query: String
-        /// What is told about it.
+        /// The reported text about the answer.
         var words: String
         var testDescription: String { query }
     }
@@ -22,13 +22,13 @@ struct ForeignAnswerTests {
         Case(query: "code=c", words: "the answer has no state"),
         Case(
             query: "error=access_denied&state=wrong-state",
-            words: "the state is not the one that was sent; it says access_denied"),
+            words: "the state is not the one that was sent; its error is access_denied"),
         Case(
             query: "code=c&state=right-state&iss=https%3A%2F%2Fattacker.example",
             words: "the answer comes from another issuer"),
     ]
 
-    @Test("the browser's page says what is wrong with it, and the wait goes on", arguments: cases)
+    @Test("the browser's page says what is wrong with it, and the wait continues", arguments: cases)
     func page(one: Case) async throws {
         let bench = SignInBench()
         let outcome = try await bench.run(LoopbackUserAgent(show: bench.show), issuer: Self.issuer) { url throws in
@@ -44,7 +44,7 @@ struct ForeignAnswerTests {
         #expect(try outcome.get().outcome == .code(Secret("right")))
     }
 
-    @Test("when no other comes in time, it is named, not the time alone", arguments: cases)
+    @Test("if no other answer arrives in time, the error names it, and not only the time", arguments: cases)
     func deadline(one: Case) async throws {
         let bench = SignInBench()
         let clock = ManualClock()
@@ -61,7 +61,7 @@ struct ForeignAnswerTests {
         #expect(error.message.contains("120 seconds"), "\(error.message)")
     }
 
-    @Test("the program is told at once, and once for each flaw, whatever else is sent")
+    @Test("the program gets a report at once, and once for each flaw, whatever else is sent")
     func reported() async throws {
         let bench = SignInBench()
         let reports = Mutex<[String]>([])
@@ -79,14 +79,14 @@ struct ForeignAnswerTests {
         }
         #expect(try outcome.get().outcome == .code(Secret("c")))
         let told = reports.withLock { $0 }
-        #expect(told.allSatisfy { $0.hasPrefix("untrusted_answer: ") && $0.contains("goes on waiting") }, "\(told)")
+        #expect(told.allSatisfy { $0.hasPrefix("untrusted_answer: ") && $0.contains("is still waiting") }, "\(told)")
     }
 
-    @Test("the page is there from the moment it is shown, however long a browser takes to open")
+    @Test("the listener answers from the beginning, however long a browser takes to open")
     func opener() async throws {
         let status = Once<Int>()
         let agent = LoopbackUserAgent { url in
-            // An opener that runs as long as its browser, which waits for the page.
+            // This opener runs as long as its browser, which waits for the page.
             guard let port = try? SignInBench.port(of: url) else { return }
             status.set((try? LoopbackConnection.get("/callback?code=c&state=right-state", port: port)) ?? -1)
         }

@@ -30,7 +30,7 @@ struct FragmentTests {
         return connection.readToEnd()
     }
 
-    @Test("the browser gets a page that hands the fragment on, and that is the answer")
+    @Test("the browser gets a page that passes the fragment on, which is the answer")
     func relayed() async throws {
         let outcome = try await run { url, port throws in
             #expect(try SignInBench.parameter("response_type", of: url) == "token")
@@ -52,13 +52,13 @@ struct FragmentTests {
         #expect(response.more.contains { $0.name == "expires_at" && $0.value == "2014-01-05 11:57:26Z" })
     }
 
-    @Test("the page's policy lets its one script run: the hash is of that script")
+    @Test("the page's policy allows its script: it has the script's hash")
     func policy() {
         let digest = OpenSSLHashes.sha256(Array(CallbackPage.fragmentScript.utf8))
         #expect(Base64.text(digest) == CallbackPage.fragmentScriptHash)
     }
 
-    @Test("a refusal is heard in the query and in the fragment", arguments: [true, false])
+    @Test("a refusal is read from the query and from the fragment", arguments: [true, false])
     func refused(inQuery: Bool) async throws {
         let outcome = try await run { _, port throws in
             let answer = "error=access_denied&http_code=403&state=right-state"
@@ -71,7 +71,7 @@ struct FragmentTests {
         #expect(try outcome.get().outcome == .refused(OAuthError(.accessDenied)))
     }
 
-    @Test("another site's page cannot answer, nor can another state; the wait goes on")
+    @Test("a page of another site, or another state, is not an answer; the wait continues")
     func strays() async throws {
         let outcome = try await run { _, port throws in
             for (body, origin, status) in [
@@ -91,7 +91,7 @@ struct FragmentTests {
     }
 }
 
-/// RFC 4648, section 4, as policies write hashes.
+/// Base64 of RFC 4648, section 4, in which policies write hashes.
 private enum Base64 {
     static func text(_ bytes: [UInt8]) -> String {
         let padding = ["", "==", "="][bytes.count % 3]

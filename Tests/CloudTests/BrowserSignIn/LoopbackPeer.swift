@@ -42,7 +42,7 @@ final class LoopbackConnection {
         _ = Array(text.utf8).withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 
-    /// Everything up to the end of the stream.
+    /// Returns everything up to the end of the stream.
     func readToEnd() -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -53,7 +53,7 @@ final class LoopbackConnection {
         }
     }
 
-    /// The status of one GET, 0 if nothing came back.
+    /// Returns the status of one GET, or 0 without an answer.
     static func get(_ target: String, port: Int, version6: Bool = false) throws -> Int {
         let connection = try LoopbackConnection(port: port, version6: version6)
         connection.send("GET \(target) HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n")

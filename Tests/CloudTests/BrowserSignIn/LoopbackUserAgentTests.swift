@@ -12,12 +12,12 @@ import Testing
 @Suite("The loopback listener")
 struct LoopbackUserAgentTests {
     @Test(
-        "the answer comes by 127.0.0.1 or ::1, the browser has its page, and the port is closed",
+        "the answer arrives at 127.0.0.1 or ::1, the browser has its page, and the port is closed",
         arguments: [false, true])
     func answered(version6: Bool) async throws {
         let bench = SignInBench()
         let port = Once<Int>()
-        // One that the kernel deals out to nobody else when it is closed.
+        // After this port is closed, the kernel gives it to nobody else.
         let agent = LoopbackUserAgent(port: UInt16(try LoopbackServer.assignablePort()), show: bench.show)
         let outcome = try await bench.run(agent) { url throws in
             #expect(try SignInBench.parameter("redirect_uri", of: url).hasPrefix("http://127.0.0.1:"))
@@ -34,7 +34,7 @@ struct LoopbackUserAgentTests {
         }
     }
 
-    @Test("a refusal is an answer too, and its page says so")
+    @Test("a refusal is an answer too, and its page reports the refusal")
     func refused() async throws {
         let bench = SignInBench()
         let outcome = try await bench.run(LoopbackUserAgent(path: "/signed/in", show: bench.show)) { url throws in
@@ -78,7 +78,7 @@ struct LoopbackUserAgentTests {
         ("GET /" + String(repeating: "x", count: 40_000), 431),
     ]
 
-    @Test("what is not the answer is told so, and the wait goes on", arguments: strays)
+    @Test("a request that is not the answer gets an error page, and the wait continues", arguments: strays)
     func stray(request: String, status: Int) async throws {
         let bench = SignInBench()
         let outcome = try await bench.run(LoopbackUserAgent(show: bench.show)) { url throws in
@@ -92,12 +92,12 @@ struct LoopbackUserAgentTests {
         #expect(try outcome.get().outcome == .code(Secret("right")))
     }
 
-    @Test("of two callbacks, one is the answer; the other is told that it came late")
+    @Test("of two callbacks, one is the answer; the other gets the page for late answers")
     func twice() async throws {
         let bench = SignInBench()
         let outcome = try await bench.run(LoopbackUserAgent(show: bench.show)) { url throws in
             let port = try SignInBench.port(of: url)
-            // Both are connected before either speaks, so neither can be turned away by a closed port.
+            // Both are connected before either sends a request, so a closed port cannot refuse one.
             let first = try LoopbackConnection(port: port), second = try LoopbackConnection(port: port)
             let head = " HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"
             second.send("GET /callback?code=second&state=right-state")
@@ -110,13 +110,13 @@ struct LoopbackUserAgentTests {
         #expect(try outcome.get().outcome == .code(Secret("first")))
     }
 
-    @Test("connections that say nothing, and slow ones, do not keep the answer waiting")
+    @Test("silent and slow connections do not delay the answer")
     func silent() async throws {
         let bench = SignInBench()
         let start = ContinuousClock.now
         let outcome = try await bench.run(LoopbackUserAgent(show: bench.show)) { url throws in
             let port = try SignInBench.port(of: url)
-            // The listener gives a connection ten seconds for its request: here nobody else takes them.
+            // The listener gives a connection ten seconds for its request. Here no other connection uses them.
             try await onOwnThread {
                 let silent = try (0..<20).map { _ in try LoopbackConnection(port: port) }
                 for connection in silent { connection.send("GET /callback?code=x") }
@@ -136,7 +136,7 @@ struct LoopbackUserAgentTests {
         if isAlone { #expect(ContinuousClock.now - start < .seconds(9)) }
     }
 
-    @Test("an answer of another issuer is a stray")
+    @Test("an answer of another issuer is ignored")
     func issuer() async throws {
         let bench = SignInBench()
         let outcome = try await bench.run(LoopbackUserAgent(show: bench.show), issuer: "https://honest.example") {
@@ -149,7 +149,7 @@ struct LoopbackUserAgentTests {
         #expect(try outcome.get().issuer == "https://honest.example")
     }
 
-    @Test("when the time is over the sign-in ends without an answer, and the port is closed")
+    @Test("after the time limit the sign-in ends without an answer, and the port is closed")
     func deadline() async throws {
         let bench = SignInBench()
         let clock = ManualClock()
@@ -167,7 +167,7 @@ struct LoopbackUserAgentTests {
         #expect(throws: NobodyListens.self) { try LoopbackConnection(port: closed) }
     }
 
-    @Test("cancelled, it ends at once and the port is closed")
+    @Test("a cancelled sign-in ends at once, and the port is closed")
     func cancelled() async throws {
         let bench = SignInBench()
         let agent = LoopbackUserAgent(port: UInt16(try LoopbackServer.assignablePort()), show: bench.show)
@@ -185,7 +185,7 @@ struct LoopbackUserAgentTests {
     }
 
     @Test(
-        "a port that somebody else has, in either family, is refused before anything is shown",
+        "a port that another program uses, in either family, is refused before anything is shown",
         arguments: [false, true])
     func portInUse(version6: Bool) async throws {
         let taken = try LoopbackSockets(port: 0)
@@ -198,11 +198,11 @@ struct LoopbackUserAgentTests {
             try await agent.authorize { _ throws(AccountError) in throw AccountError(.rejected, message: "asked") }
         }
         #expect(error?.code == .cannotListen)
-        #expect(error?.message.contains("port \(taken.port) of this machine cannot be listened on") == true)
+        #expect(error?.message.contains("port \(taken.port) of this machine is not available") == true)
         #expect(error?.remedies == [.otherCallbackPort, .pastedAddress])
     }
 
-    @Test("a port that is asked for is used")
+    @Test("a requested port is used")
     func chosenPort() async throws {
         let free = try LoopbackSockets(port: 0)
         free.close()
@@ -214,7 +214,7 @@ struct LoopbackUserAgentTests {
         #expect(try outcome.get().outcome == .code(Secret("c")))
     }
 
-    @Test("the page's address can be pasted instead, and the listener is closed then")
+    @Test("the address can be pasted instead, and then the listener is closed")
     func pasted() async throws {
         let bench = SignInBench()
         let addresses = ScriptedAddresses()
@@ -233,7 +233,7 @@ struct LoopbackUserAgentTests {
         #expect(throws: NobodyListens.self) { try LoopbackConnection(port: closed) }
     }
 
-    @Test("when nothing can be pasted any more, the listener goes on")
+    @Test("when no more lines can be pasted, the listener continues")
     func pasteEnds() async throws {
         let bench = SignInBench()
         let addresses = ScriptedAddresses()

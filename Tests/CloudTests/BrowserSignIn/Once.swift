@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// What a closure learns for its test.
+/// A value that a closure passes to its test.
 final class Once<Value: Sendable>: Sendable {
     private let stored = Mutex<Value?>(nil)
     var value: Value? { stored.withLock { $0 } }

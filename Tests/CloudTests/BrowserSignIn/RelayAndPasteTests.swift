@@ -25,7 +25,7 @@ struct RelayAndPasteTests {
         #expect(try outcome.get().outcome == .code(Secret("c")))
     }
 
-    @Test("a relay that does not hand the state on is heard, as the state has no secret in it")
+    @Test("a relay that drops the state is accepted, because the state has no secret")
     func withoutState() async throws {
         let bench = SignInBench()
         let outcome = try await bench.run(RelayUserAgent(relay: relay, show: bench.show)) { url throws in
@@ -35,7 +35,7 @@ struct RelayAndPasteTests {
         #expect(try outcome.get().outcome == .code(Secret("c")))
     }
 
-    @Test("an extended state is wanted back whole")
+    @Test("an extended state must come back completely")
     func extended() async throws {
         let bench = SignInBench()
         let agent = RelayUserAgent(relay: relay, sendsExtendedState: true, show: bench.show)
@@ -51,7 +51,7 @@ struct RelayAndPasteTests {
         #expect(try outcome.get().outcome == .code(Secret("c")))
     }
 
-    @Test("both the relay's own address and the one behind it can be pasted", arguments: [true, false])
+    @Test("the relay's own address and the one that it leads to can both be pasted", arguments: [true, false])
     func pastedBeside(isRelay: Bool) async throws {
         let bench = SignInBench()
         let addresses = ScriptedAddresses()
@@ -64,7 +64,7 @@ struct RelayAndPasteTests {
         #expect(try outcome.get().outcome == .code(Secret("c")))
     }
 
-    @Test("pasted alone: refusals say why, in words without the code")
+    @Test("pasting only: refusals give the reason, without the code")
     func pasted() async throws {
         let bench = SignInBench()
         let addresses = ScriptedAddresses()
@@ -84,11 +84,11 @@ struct RelayAndPasteTests {
     }
 
     @Test(
-        "where input ends after a wrong address, the error says what was wrong with it, and nothing of it",
+        "if input ends after a wrong address, the error says what was wrong, without quoting it",
         arguments: [
-            ("https://elsewhere.example/?code=planted&state=2", "belongs to another sign-in"),
-            ("http://127.0.0.1:50001/callback?code=planted&state=right-state", "belongs to another sign-in"),
-            ("planted", "is not an address"), ("http://127.0.0.1:50000/callback", "has no answer in it yet"),
+            ("https://elsewhere.example/?code=planted&state=2", "is not the answer to this sign-in"),
+            ("http://127.0.0.1:50001/callback?code=planted&state=right-state", "is not the answer to this sign-in"),
+            ("planted", "is not an address"), ("http://127.0.0.1:50000/callback", "has no answer yet"),
         ])
     func lastRefusal(line: String, says: String) async throws {
         let bench = SignInBench()
@@ -115,7 +115,7 @@ struct RelayAndPasteTests {
         #expect(outcome.failure?.code == .noAnswer)
     }
 
-    @Test("a redirect URI that is none is refused before anything is shown")
+    @Test("an invalid redirect URI is refused before anything is shown")
     func badRedirect() async throws {
         let agent = PasteUserAgent(redirectURI: "not a uri", pasted: ScriptedAddresses()) { _ in Issue.record("shown") }
         let error = await accountError { () throws(AccountError) in
@@ -144,7 +144,7 @@ struct DescriptorAddressesTests {
         #expect(lines == ["first", "second\r", "", "last"])
     }
 
-    @Test("a line that is too long is no address")
+    @Test("a line that is too long is not an address")
     func tooLong() async throws {
         let terminal = try PseudoTerminal()
         let descriptor = open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -156,7 +156,7 @@ struct DescriptorAddressesTests {
         #expect(await error?.code == .noAnswer)
     }
 
-    @Test("a terminal echoes nothing, takes more than its line's limit, lets one erase, and is as before afterwards")
+    @Test("a terminal echoes nothing, accepts more than its line limit, allows erasing, and is restored afterwards")
     func terminal() async throws {
         let terminal = try PseudoTerminal()
         let descriptor = open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -171,12 +171,12 @@ struct DescriptorAddressesTests {
         #expect(terminal.settings.c_lflag & tcflag_t(ECHO | ICANON) == 0, "silent between two lines, too")
         await addresses.finish()
         #expect(terminal.settings.c_lflag == before.c_lflag)
-        // Nothing came back: what is written now is the first thing to be read.
+        // Nothing was echoed: the bytes that are written now are the first to be read.
         _ = write(descriptor, "END", 3)
         #expect(String(decoding: await terminal.receive(), as: UTF8.self) == "END")
     }
 
-    @Test("cancelled, the terminal is as before")
+    @Test("after a cancellation the terminal is restored")
     func cancelled() async throws {
         let terminal = try PseudoTerminal()
         let descriptor = open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)

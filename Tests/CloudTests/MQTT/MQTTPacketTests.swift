@@ -7,7 +7,7 @@ import Testing
 /// Bytes by MQTT 3.1.1 (OASIS standard of 2014-10-29), written by hand.
 @Suite("MQTT packets")
 struct MQTTPacketTests {
-    @Test("what a subscriber sends")
+    @Test("the packets that a subscriber sends")
     func sent() {
         // 3.1: name, level 4, clean session, keep alive, client id.
         #expect(
@@ -30,7 +30,7 @@ struct MQTTPacketTests {
         .publish(topic: "a", payload: [1, 2], id: nil), .publish(topic: "b", payload: [3], id: 9), .pingResponse,
     ]
 
-    @Test("what a subscriber is sent, in any split")
+    @Test("the packets that a subscriber receives, in any split")
     func received() throws {
         for cut in 0...Self.stream.count {
             var reader = MQTTPacketReader()
@@ -42,7 +42,7 @@ struct MQTTPacketTests {
 
     /// The fifth is a message with quality of service 2.
     @Test(
-        "refuses what a subscriber is not sent",
+        "refuses packets that a subscriber never receives",
         arguments: [
             [0x20, 1, 0], [0x90, 2, 0, 1], [0xD0, 1, 0], [0x10, 0], [0x34, 5, 0, 1, 0x61, 0, 1],
             [0x30, 1, 0], [0x30, 3, 0, 9, 0x61], [0x32, 3, 0, 1, 0x61], [0x00, 0], [0xF0, 0],
@@ -53,7 +53,7 @@ struct MQTTPacketTests {
         #expect(throws: MQTTError.self) { try reader.receive(bytes) }
     }
 
-    @Test("a packet that is not whole is waited for")
+    @Test("an incomplete packet is waited for")
     func truncated() throws {
         for count in 0..<8 {
             var reader = MQTTPacketReader()
@@ -61,7 +61,7 @@ struct MQTTPacketTests {
         }
     }
 
-    @Test("stands any bytes: packets")
+    @Test("accepts any bytes without a crash: packets")
     func packetsFuzz() async throws {
         try await withOwnProcessInSoak {
             let report = fuzz("MQTT packets", from: [MQTTPacketTests.stream]) { bytes in

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("WebSocket")
 struct WebSocketTests {
-    /// RFC 6455, 1.3: its key, and the answer that belongs to it.
+    /// The key of RFC 6455, 1.3, and its answer.
     private static let key = "dGhlIHNhbXBsZSBub25jZQ=="
     private static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 
@@ -35,7 +35,7 @@ struct WebSocketTests {
         #expect(text.hasSuffix("\r\n\r\n"))
     }
 
-    @Test("takes the answer of RFC 6455 in any split, and hands on what follows")
+    @Test("takes the answer of RFC 6455 in any split, and passes on the bytes that follow")
     func splits() throws {
         let bytes = Self.answer() + [0x82, 0x01, 0x07]
         for cut in 0...bytes.count {
@@ -67,7 +67,7 @@ struct WebSocketTests {
         #expect(error?.code == code)
     }
 
-    @Test("masks what it sends, as the example of RFC 6455 has it, with lengths of all three kinds")
+    @Test("masks its frames like the example of RFC 6455, with lengths of all three kinds")
     func encoding() {
         // 5.7: a single-frame masked text message that contains "Hello"; here as bytes.
         #expect(
@@ -98,7 +98,7 @@ struct WebSocketTests {
         return summary
     }
 
-    @Test("reads frames in any split, and nothing of a truncated one that is not there")
+    @Test("reads frames in any split, and only the existing bytes of a truncated one")
     func frames() throws {
         for cut in 0...Self.stream.count {
             var reader = WebSocketFrameReader()
@@ -117,7 +117,7 @@ struct WebSocketTests {
             [0x82, 0x81, 0, 0, 0, 0, 1],  // masked
             [0x81, 0x01, 0x41],  // text
             [0xC2, 0x01, 1],  // an extension's bit
-            [0x83, 0x01, 1],  // an opcode that there is not
+            [0x83, 0x01, 1],  // an unknown opcode
             [0x80, 0x01, 1],  // a continuation of nothing
             [0x02, 0x01, 1, 0x82, 0x01, 1],  // a message within another
             [0x09, 0x01, 1],  // a fragmented ping
@@ -129,7 +129,7 @@ struct WebSocketTests {
         #expect(throws: MQTTError.self) { try reader.receive(bytes) }
     }
 
-    @Test("stands any bytes: frames")
+    @Test("accepts any bytes without a crash: frames")
     func framesFuzz() async throws {
         try await withOwnProcessInSoak {
             let report = fuzz("WebSocket frames", from: [WebSocketTests.stream]) { bytes in
@@ -140,7 +140,7 @@ struct WebSocketTests {
         }
     }
 
-    @Test("stands any bytes: answers")
+    @Test("accepts any bytes without a crash: answers")
     func answersFuzz() async throws {
         try await withOwnProcessInSoak {
             let report = fuzz("WebSocket answers", from: [WebSocketTests.answer()]) { bytes in

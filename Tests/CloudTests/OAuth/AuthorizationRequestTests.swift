@@ -37,7 +37,7 @@ struct AuthorizationRequestTests {
         #expect(try request(base + own).url().hasPrefix(base + expected + "response_type=code&client_id="))
     }
 
-    @Test("a parameter that would stand there twice is refused")
+    @Test("a parameter that would appear twice is refused")
     func duplicate() throws {
         var request = try request()
         request.more = [("state", "a"), ("state", "b")]
@@ -58,7 +58,7 @@ struct AuthorizationRequestTests {
 @Suite("Redirect URIs")
 struct RedirectURITests {
     @Test(
-        "what is none is refused",
+        "an invalid one is refused",
         arguments: [
             "", "callback", "/callback", "http:", "http:/x", "http://", "http:///x", "http://user@host/",
             "https://host/#f",
@@ -69,7 +69,7 @@ struct RedirectURITests {
     }
 
     @Test(
-        "two are the same only character by character, but for the port of a loopback address",
+        "two are the same only if every character is, except for the port of a loopback address",
         arguments: [
             ("https://a.example/cb", "https://a.example/cb", true),
             ("https://a.example/cb/", "https://a.example/cb", false),
@@ -98,7 +98,7 @@ struct RedirectURITests {
     }
 
     @Test(
-        "the answer is what stands behind the redirect URI, and only there",
+        "the answer is the text after the redirect URI, and nothing else",
         arguments: [
             ("http://127.0.0.1:1/cb", "http://127.0.0.1:1/cb?code=a", "code=a", ""),
             ("http://127.0.0.1:1/cb", "http://127.0.0.1:1/cb#code=a", "", "code=a"),
@@ -112,7 +112,7 @@ struct RedirectURITests {
     }
 
     @Test(
-        "another address is no answer",
+        "another address is not an answer",
         arguments: [
             "http://127.0.0.1:1/cb/?code=a", "http://127.0.0.1:1/cbx?code=a", "http://127.0.0.1:11/cb?code=a",
             "https://127.0.0.1:1/cb?code=a", "?code=a", "", "http://127.0.0.1:1/cb&code=a",

@@ -21,7 +21,7 @@ struct AuthorizationResponseTests {
         #expect(try AuthorizationResponse(response.parameters()) == response)
     }
 
-    @Test("a refusal keeps the server's code and words")
+    @Test("a refusal keeps the server's code and text")
     func refusal() throws {
         let response = try parsed(
             "?error=access_denied&error_description=User+said+no&error_uri=https%3A%2F%2Fx&state=s")
@@ -46,7 +46,7 @@ struct AuthorizationResponseTests {
     }
 
     @Test(
-        "what could be read in two ways, or not at all, is refused",
+        "an answer that could be read in two ways, or not at all, is refused",
         arguments: [
             ("?code=a&code=b&state=s", OAuth2FormatError.Code.duplicate), ("?code=a&state=s&state=s", .duplicate),
             ("?code=a#code=a", .duplicate), ("?code=a&%63ode=b", .duplicate),
@@ -61,7 +61,7 @@ struct AuthorizationResponseTests {
         #expect(formatError { () throws(OAuth2FormatError) in try parsed(rest) } == code)
     }
 
-    @Test("bounds hold")
+    @Test("limits are enforced")
     func bounds() {
         let long = "?code=a&x=" + String(repeating: "y", count: ParameterList.maximumBytes)
         #expect(formatError { () throws(OAuth2FormatError) in try parsed(long) } == .tooLarge)
@@ -75,7 +75,7 @@ struct AuthorizationResponseTests {
         #expect(error.description?.count == OAuthError.maximumLength)
     }
 
-    @Test("an answer belongs to a request by its state and, where it is known, by its issuer")
+    @Test("an answer belongs to a request by its state and, if known, by its issuer")
     func belonging() throws {
         let state = try #require(State("right"))
         func check(
@@ -97,7 +97,7 @@ struct AuthorizationResponseTests {
         #expect(try check("?code=a&state=right&iss=https://b") == nil)
     }
 
-    @Test("every truncation is refused or is another, shorter answer; no cut makes a code longer")
+    @Test("every truncation is refused or is a shorter answer; no truncation makes a code longer")
     func truncations() throws {
         let whole = "?code=SplxlOBe&state=xyz&iss=https%3A%2F%2Fa"
         for length in 0...whole.count {
@@ -110,7 +110,7 @@ struct AuthorizationResponseTests {
         }
     }
 
-    @Test("wherever the answer is split between query and fragment, it reads the same")
+    @Test("an answer that is split between query and fragment anywhere reads the same")
     func splits() throws {
         let pieces = ["code=abc", "state=s", "iss=https%3A%2F%2Fa", "x=1"]
         let whole = try parsed("?" + pieces.joined(separator: "&"))

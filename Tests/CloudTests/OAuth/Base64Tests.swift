@@ -2,10 +2,10 @@
 import RainAccount
 import Testing
 
-@Suite("Base64, read in the one spelling that bytes have")
+@Suite("Base64, read only in its canonical spelling")
 struct Base64Tests {
     @Test(
-        "RFC 4648, section 10: what was written is read",
+        "RFC 4648, section 10: the written text is read again",
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
         ])
@@ -32,7 +32,7 @@ struct Base64Tests {
     func notCanonical(text: String) { #expect(Base64.urlDecoded(text.utf8) == nil) }
 
     @Test(
-        "padding is asked for where it belongs and nowhere else",
+        "padding is required where it belongs and refused elsewhere",
         arguments: ["Zg", "Zg=", "Zh==", "Zm9v====", "====", "=", "Zg==Zg==", "Zm8_", "Zg===Zg="])
     func padding(text: String) { #expect(Base64.decoded(text.utf8) == nil) }
 }

@@ -34,7 +34,7 @@ struct CodeVerifierTests {
         }
     }
 
-    @Test("a state is 256 random bits; one that is given is visible ASCII of a bounded length")
+    @Test("a state is 256 random bits; a given one must be visible ASCII of a bounded length")
     func state() {
         var random = ScriptedRandom(octets + [UInt8](repeating: 255, count: 32))
         #expect(State(random: &random).secret.revealString() == "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")

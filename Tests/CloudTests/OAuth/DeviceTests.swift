@@ -33,7 +33,7 @@ struct DeviceTests {
                 .revealString() == "scope=example_scope&client_id=1406020730")
     }
 
-    @Test("what the server does not say is as the RFC has it, and what it says out of bounds is bounded")
+    @Test("missing values are the RFC's defaults, and values out of bounds are bounded")
     func lenient() throws {
         let given = try read(
             #"{"device_code":"d","user_code":"u","verification_url":"http://127.0.0.1/d","expires_in":"90"}"#)
@@ -44,7 +44,7 @@ struct DeviceTests {
     }
 
     @Test(
-        "what is no authorization is refused",
+        "an invalid authorization is refused",
         arguments: [
             "{}", "[]", #"{"device_code":"d","user_code":"u"}"#,
             #"{"device_code":"","user_code":"u","verification_uri":"https://x"}"#,
@@ -55,7 +55,9 @@ struct DeviceTests {
         #expect(throws: OAuth2FormatError.self) { try read(text) }
     }
 
-    @Test("questions keep the server's interval, which grows by 5 s with each slow_down and doubles with each silence")
+    @Test(
+        "questions keep the server's interval, which grows by 5 s with each slow_down and doubles after each missing answer"
+    )
     func pace() {
         var polling = DevicePolling(interval: 5, expiresIn: 60)
         #expect(polling.wait(at: 0) == 5)

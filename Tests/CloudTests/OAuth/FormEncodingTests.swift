@@ -19,7 +19,7 @@ struct FormEncodingTests {
                 == "a%20b%2A%2F%3A%3F%23%5B%5D%40%21%24%26%27%28%29%2B%2C%3B%3D%C3%A9")
     }
 
-    @Test("each byte comes back from either form")
+    @Test("each byte is decoded from either form")
     func everyCharacter() {
         for value in (0...0x10FFFF as ClosedRange<UInt32>).filter({ $0 < 0x300 || $0 % 4099 == 0 }) {
             guard let scalar = Unicode.Scalar(value) else { continue }
@@ -30,7 +30,7 @@ struct FormEncodingTests {
     }
 
     @Test(
-        "what is no escape, or no UTF-8, is refused",
+        "an invalid escape, and invalid UTF-8, are refused",
         arguments: ["%", "%4", "a%", "%zz", "%+1", "%C3", "%FF", "%ED%A0%80"])
     func refused(text: String) {
         #expect(FormEncoding.decoded(text.utf8) == nil)

@@ -6,7 +6,7 @@ import RainCryptoOpenSSL
 import RainJSON
 import Testing
 
-/// Tokens that others signed, with the keys that check them.
+/// Tokens that other programs signed, with the keys that check them.
 struct SignedToken: Sendable {
     var scheme: SignatureScheme
     var key: JSONValue
@@ -50,7 +50,7 @@ struct SignedToken: Sendable {
         token: "eyJhbGciOiJFUzI1NiJ9.\(payload)."
             + "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q")
 
-    /// Made by joserfc 1.8.0 (PyPI), which RFC 7515 has no example of.
+    /// Made by joserfc 1.8.0 (PyPI), because RFC 7515 has no example of it.
     static let ps256 = SignedToken(
         scheme: .ps256,
         key: [
@@ -67,7 +67,7 @@ struct SignedToken: Sendable {
             + "rjbm2yAOrzQhWJmTEkGbek3sXHxjWTab4zVwKcMwoTZMNnonU2fzLk79DPyzte86JYwav8JBfo33BPVBESZUqzJuNbcw7p0T"
             + "4f-aY0ndKBaysoe1viDnjQjNk75gjCRtcbaExh0osja6OWaKdnYE6A")
 
-    /// The same by the same key, with a salt of 20 bytes (made by cryptography, PyPI): RFC 7518, section 3.5, wants 32.
+    /// The same text and key with a salt of 20 bytes (made by cryptography, PyPI). RFC 7518, section 3.5, requires 32.
     static let shortSalt = SignedToken(
         scheme: .ps256, key: ps256.key,
         token: "eyJhbGciOiJQUzI1NiJ9.eyJpc3MiOiJqb2UifQ."
@@ -95,7 +95,7 @@ struct JSONWebSignatureTests {
     @Test("published examples, and tokens of another implementation", arguments: [SignedToken.rs256, .es256, .ps256])
     func published(_ signed: SignedToken) throws {
         #expect(try signed.isValid())
-        // Every byte counts: of the signature, of what is signed, of the key.
+        // Every byte counts: of the signature, of the signed text, of the key.
         let parts = signed.token.split(separator: ".").map(String.init)
         let other = parts[1].replacing("e", with: "f", maxReplacements: 1)
         #expect(try !signed.isValid("\(parts[0]).\(other).\(parts[2])"))
@@ -110,7 +110,7 @@ struct JSONWebSignatureTests {
         #expect(try !SignedToken.shortKey.isValid())
     }
 
-    @Test("a point that is not on the curve, an even modulus and an exponent of 1 are no keys")
+    @Test("a point that is not on the curve, an even modulus and an exponent of 1 are not keys")
     func noKeys() {
         let one = [UInt8](repeating: 1, count: 32)
         #expect(!OpenSSLCrypto.isValid([1], for: [1], by: .p256(x: one, y: one), as: .es256))
@@ -122,7 +122,7 @@ struct JSONWebSignatureTests {
     }
 
     @Test(
-        "a key for something else is not taken",
+        "a key for another purpose is not used",
         arguments: [
             ["use": "enc"], ["key_ops": ["encrypt"]], ["alg": "RS384"], ["alg": "PS256"], ["kty": "oct"],
             ["kid": "other"],
@@ -138,17 +138,17 @@ struct JSONWebSignatureTests {
     }
 
     @Test(
-        "what is no signed token is refused",
+        "text that is not a signed token is refused",
         arguments: [
             "", "a.b", "a.b.c.d.e", "e30.e30.AA", "bm90IGpzb24.e30.AA", "eyJhbGciOiJSUzI1NiJ9.e30.A",
-            // crit, which demands what is not done here.
+            // crit, which requires an unsupported extension.
             "eyJhbGciOiJSUzI1NiIsImNyaXQiOlsiYjY0Il0sImI2NCI6ZmFsc2V9.e30.AA",
         ])
     func malformed(_ text: String) {
         #expect(throws: OAuth2FormatError.self) { try JSONWebSignature(Secret(text)) }
     }
 
-    @Test("key sets have a bound, and what is none is refused")
+    @Test("key sets have a limit, and an invalid one is refused")
     func bounds() throws {
         let key = SignedToken.es256.key
         #expect(try JSONWebKeySet(["keys": .array(Array(repeating: key, count: 100))]).keys.count == 100)

@@ -3,7 +3,7 @@ import RainAccount
 import RainJSON
 import Testing
 
-/// A member that counts as absent takes a check away: an id token that is an object would not be checked at all.
+/// A member that counted as absent would remove a check: an ID token that is an object would not be checked at all.
 @Suite("Types of members in OAuth's documents")
 struct MemberTypesTests {
     private func says(_ read: () throws(OAuth2FormatError) -> Void) -> String? {
@@ -40,7 +40,7 @@ struct MemberTypesTests {
     }
 
     @Test(
-        "of what a server says about itself",
+        "of a server's metadata",
         arguments: [
             ("issuer", 7), ("token_endpoint", ["https://x"]), ("authorization_endpoint", ["a": "https://x"]),
             ("jwks_uri", true), ("userinfo_endpoint", 1), ("revocation_endpoint", false), ("end_session_endpoint", []),
@@ -66,7 +66,7 @@ struct MemberTypesTests {
         #expect(message?.hasPrefix("\"id_token_signing_alg_values_supported[1]\" is a number") == true)
     }
 
-    @Test("null counts as absent, as servers mean it")
+    @Test("null counts as absent, because servers mean it so")
     func null() throws {
         let metadata = try ServerMetadata(["issuer": "https://x", "token_endpoint": nil, "scopes_supported": nil])
         #expect(metadata.tokenEndpoint == nil && metadata.scopes.isEmpty)
@@ -84,7 +84,7 @@ struct MemberTypesTests {
     }
 
     @Test(
-        "a page to enter a code at is https, or on this machine",
+        "the page for a code is https, or on this machine",
         arguments: [
             ("https://x/device", true), ("http://127.0.0.1:8080/d", true), ("http://localhost/d", true),
             ("http://[::1]:1/d", true), ("http://x/device", false), ("http://127.0.0.1.evil.example/", false),
@@ -106,7 +106,7 @@ struct MemberTypesTests {
     }
 
     @Test(
-        "a key with a restriction that cannot be read checks nothing",
+        "a key with an unreadable restriction checks nothing",
         arguments: [
             (#""use":5"#, 0), (#""key_ops":"verify""#, 0), (#""key_ops":[1]"#, 0), (#""kid":5"#, 0),
             (#""alg":["RS256"]"#, 0),

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("OAuth 2.0 messages, fuzzed")
 struct OAuth2FuzzTests {
-    @Test("authorization responses: what is accepted reads the same when it is written again")
+    @Test("authorization responses: an accepted one reads the same after it is written again")
     func responses() async throws {
         try await withOwnProcessInSoak {
             let examples = [
@@ -54,7 +54,7 @@ struct OAuth2FuzzTests {
         }
     }
 
-    @Test("redirect URIs: what is accepted holds its own answer and no other")
+    @Test("redirect URIs: an accepted one reads its own answer and no other")
     func redirects() async throws {
         try await withOwnProcessInSoak {
             let examples = [

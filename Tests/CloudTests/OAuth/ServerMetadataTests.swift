@@ -4,7 +4,7 @@ import RainCore
 import RainJSON
 import Testing
 
-@Suite("What servers say about themselves and their tokens")
+@Suite("Servers' metadata, and information about their tokens")
 struct ServerMetadataTests {
     @Test("RFC 8414, 3.2: the example")
     func published() throws {
@@ -32,7 +32,7 @@ struct ServerMetadataTests {
         #expect(throws: OAuth2FormatError.self) { try metadata.check(issuer: "https://server.example.com/") }
     }
 
-    @Test("RFC 8414, 3.1, and OpenID Connect Discovery, 4.1: where it is")
+    @Test("RFC 8414, 3.1, and OpenID Connect Discovery, 4.1: its address")
     func place() {
         #expect(
             ServerMetadata.url(of: "https://example.com/issuer1", isOpenID: false)
@@ -45,7 +45,7 @@ struct ServerMetadataTests {
                 == "https://example.com/issuer1/.well-known/openid-configuration")
     }
 
-    @Test("what does not name its issuer is none", arguments: ["{}", "[]", #"{"issuer":7}"#, #"{"issuer":""}"#])
+    @Test("metadata without an issuer is refused", arguments: ["{}", "[]", #"{"issuer":7}"#, #"{"issuer":""}"#])
     func refused(text: String) {
         #expect(throws: OAuth2FormatError.self) { try ServerMetadata(JSONValue(parsing: Array(text.utf8))) }
     }
@@ -95,7 +95,7 @@ struct ServerMetadataTests {
                 + "&assertion=eyJhbGciOiJFUzI1NiIsImtpZCI6IjE2In0.eyJpc3Mi.J9l-ZhwP")
     }
 
-    @Test("RFC 9207: a server that always names itself is not answered for by one that does not")
+    @Test("RFC 9207: an answer without an issuer is not accepted for a server that always names itself")
     func issuer() throws {
         let state = try #require(State("s"))
         let answer = { (text: String) in try AuthorizationResponse(query: Array(text.utf8)) }

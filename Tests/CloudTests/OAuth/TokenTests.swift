@@ -34,7 +34,7 @@ struct TokenTests {
         #expect(client.authorizationHeader?.revealString() == "Basic YSUzQWI6cCt3JTI1")
     }
 
-    @Test("a renewal may ask for less")
+    @Test("a renewal may request fewer rights")
     func renewal() {
         let request = TokenRequest.refreshToken(Secret("tGzv3JOkF0XG5Qx2TlKWIA"), scope: ["a", "b"])
         #expect(
@@ -43,7 +43,7 @@ struct TokenTests {
         #expect(!"\(request)".contains("tGzv"))
     }
 
-    @Test("RFC 6749, 5.1: the response, and what it did not name is kept")
+    @Test("RFC 6749, 5.1: the response, and its other members are kept")
     func response() throws {
         let json: JSONValue = [
             "access_token": "2YotnFZFEjr1zCsicMWpAA", "token_type": "example", "expires_in": 3600,
@@ -80,7 +80,7 @@ struct TokenTests {
     }
 
     @Test(
-        "what is no token response is refused",
+        "an invalid token response is refused",
         arguments: [
             (JSONValue.array([]), OAuth2FormatError.Code.malformed), ([:], .missing), (["access_token": ""], .missing),
             (["access_token": 7], .malformed), (["access_token": "a\r\nX: y"], .malformed),

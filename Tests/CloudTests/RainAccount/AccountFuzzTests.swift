@@ -26,7 +26,7 @@ private let accountReplies: [[UInt8]] =
         #"{"status":"failure","error_code":"101012","description":"Verification code is wrong"}"#,
     ].map { Array($0.utf8) }
 
-@Suite("What servers and files say, fuzzed")
+@Suite("Servers' answers and files, fuzzed")
 struct AccountFuzzTests {
     @Test("sign-in, renewal, profile and sign-out")
     func provider() async throws {
@@ -115,7 +115,7 @@ struct AccountFuzzTests {
         }
     }
 
-    @Test("base URLs: what is accepted reads the same again")
+    @Test("base URLs: an accepted one reads the same again")
     func urls() async throws {
         try await withOwnProcessInSoak {
             let examples = ["https://api.example.com:8443/rain/", "http://127.0.0.1:39187", "http://[::1]:8080/v1/"]

@@ -17,7 +17,7 @@ struct AccountSessionTests {
         await accountError { () throws(AccountError) in try await bench.session.send(bench.request) }
     }
 
-    @Test("a request goes out with the stored token and nothing else happens")
+    @Test("a request is sent with the stored token, and nothing else happens")
     func plain() async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(.get, "/v1/user/nodes", "{}")
@@ -38,7 +38,7 @@ struct AccountSessionTests {
         try bench.http.finish()
     }
 
-    @Test("a session of another provider is none of ours")
+    @Test("a session of another provider is not used")
     func otherProvider() async throws {
         var saved = savedSession("a")
         saved.provider = "spid"
@@ -46,7 +46,7 @@ struct AccountSessionTests {
     }
 
     @Test(
-        "tokens go to the provider's own services only",
+        "tokens go only to the provider's own services",
         arguments: [
             "http://127.0.0.1:12/v1/user", "http://127.0.0.1:1.evil.example/", "https://127.0.0.1:1/v1/user",
             "http://127.0.0.1:1@evil.example/", "https://evil.example/http://127.0.0.1:1/",
@@ -59,7 +59,7 @@ struct AccountSessionTests {
         try bench.http.finish()
     }
 
-    @Test("a token near its end is renewed first and the new one stored before it is used")
+    @Test("a token that expires soon is renewed first, and the new one is stored before it is used")
     func proactive() async throws {
         let bench = try Bench(savedSession("a"))
         bench.clock.advance(seconds: 3541)
@@ -105,7 +105,7 @@ struct AccountSessionTests {
         try bench.http.finish()
     }
 
-    @Test("the profile, too, is asked for once more after a renewal")
+    @Test("the profile too is requested once more after a renewal")
     func profileAgain() async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(.get, "/v1/user2", status: 401, #"{"message":"Unauthorized"}"#)
@@ -132,7 +132,7 @@ struct AccountSessionTests {
     }
 
     @Test(
-        "whatever is not one keeps the session",
+        "any other error keeps the session",
         arguments: [
             (500, #"{"status":"failure","error_code":101017,"description":"d"}"#), (502, "<html>"), (200, "<html>"),
             (401, #"{"message":"Unauthorized"}"#), (403, "<html>"), (429, #"{"message":"Too Many Requests"}"#),
@@ -152,7 +152,7 @@ struct AccountSessionTests {
     }
 
     @Test(
-        "a network fault keeps the session, and while the old token lives it is used",
+        "a network fault keeps the session, and the old token is used until it expires",
         arguments: [HTTPError.Code.unreachable, .timeout, .tls, .closed])
     func networkFault(fault: HTTPError.Code) async throws {
         let bench = try Bench(savedSession("a"))
@@ -179,7 +179,7 @@ struct AccountSessionTests {
         try bench.http.finish()
     }
 
-    @Test("a sign-in goes nowhere when the store cannot keep it")
+    @Test("a sign-in is not sent if the store cannot save it")
     func probe() async throws {
         let bench = try Bench(store: FullStore())
         let credentials = SignInCredentials.password(user: "u", password: Secret("planted-password"))
@@ -188,7 +188,7 @@ struct AccountSessionTests {
         try bench.http.finish()
     }
 
-    @Test("renewed tokens that the store would not take are not lost")
+    @Test("renewed tokens that the store could not save are not lost")
     func unsaved() async throws {
         let store = FullStore(session: savedSession("a", life: 1), fails: { $0 == .save })
         let bench = try Bench(store: store)
@@ -202,7 +202,7 @@ struct AccountSessionTests {
         try bench.http.finish()
     }
 
-    @Test("nothing secret reaches a log, whatever happens")
+    @Test("no secret reaches a log, whatever happens")
     func logs() async throws {
         let lines = CapturedLog()
         let http = ScriptedHTTPClient()

@@ -19,13 +19,13 @@ struct CredentialKeyTests {
         for other in others { #expect(try CredentialKey("lab", account: other).name != name) }
     }
 
-    @Test("what cannot be a name is refused", arguments: ["", "a\nb", String(repeating: "x", count: 300), "\u{7F}"])
+    @Test("an impossible name is refused", arguments: ["", "a\nb", String(repeating: "x", count: 300), "\u{7F}"])
     func refused(account: String) {
         let error = #expect(throws: AccountError.self) { try CredentialKey("lab", account: account) }
         #expect(error?.code == .invalidConfiguration)
     }
 
-    @Test("a deployment's name is a plain one", arguments: ["", ".hidden", "a/b", "a+b", "a b", "ü"])
+    @Test("a deployment's name has only plain characters", arguments: ["", ".hidden", "a/b", "a+b", "a b", "ü"])
     func deployments(name: String) {
         #expect(throws: AccountError.self) { try CredentialKey(name) }
     }

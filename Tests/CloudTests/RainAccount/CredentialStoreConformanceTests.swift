@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Stores keep what every store promises")
+@Suite("Stores keep the contract of all stores")
 struct CredentialStoreConformanceTests {
     @Test("files")
     func files() async throws {
@@ -26,7 +26,7 @@ struct CredentialStoreConformanceTests {
         try await CredentialStoreConformance.check { CredentialStoreConformance.Subject(InMemoryCredentialStore()) }
     }
 
-    @Test("the checks find a store that saves nothing, one that takes no turns, and one that mixes up its keys")
+    @Test("the checks find a store that saves nothing, one without a lock, and one that mixes up its keys")
     func defects() async throws {
         for defect in [Defective.Defect.forgets, .takesNoTurns, .hasOneKey] {
             let failure = await #expect(throws: CredentialStoreConformance.Failure.self) {
@@ -39,7 +39,7 @@ struct CredentialStoreConformanceTests {
     }
 }
 
-/// A store that breaks one promise.
+/// A store that breaks the contract in one way.
 private struct Defective: CredentialStore {
     enum Defect { case forgets, takesNoTurns, hasOneKey }
     let defect: Defect

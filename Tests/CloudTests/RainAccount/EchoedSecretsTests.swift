@@ -11,8 +11,8 @@ import RainMaker
 import TestSupport
 import Testing
 
-/// Every call that carries secrets, at a server that throws them back.
-@Suite("A signed-in user's calls, at a server that throws back what it was sent")
+/// Every call that carries secrets, at a server that repeats them.
+@Suite("A signed-in user's calls, at a server that repeats the request")
 struct EchoedSecretsTests {
     private static let tools = ProviderTools(
         http: EchoingClient(), clock: ManualWallClock(), hashes: OpenSSLHashes.self, signatures: OpenSSLCrypto.self
@@ -43,14 +43,14 @@ struct EchoedSecretsTests {
         _ call: () async throws(AccountError) -> Result, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let error = try #require(await accountError(call), sourceLocation: sourceLocation)
-        // The server's words are shown, or this would prove nothing.
+        // The server's text is shown; otherwise this would prove nothing.
         #expect(error.serverMessage?.contains("…") == true, "\(error)", sourceLocation: sourceLocation)
         let text = "\(error) \(String(reflecting: error))"
         #expect(!text.contains("planted"), "\(text)", sourceLocation: sourceLocation)
     }
 
     @Test(
-        "the server's answer is JSON, whatever it was sent", arguments: ["\"", "\"\u{301}", "\\\u{301}", "\u{600}\""])
+        "the server's answer is JSON, whatever it received", arguments: ["\"", "\"\u{301}", "\\\u{301}", "\u{600}\""])
     func answer(sent: String) async throws {
         var request = HTTPRequest(method: .post, url: "http://127.0.0.1:1/")
         request.body = Array(sent.utf8)
@@ -96,7 +96,7 @@ struct EchoedSecretsTests {
                 await accountError { () throws(AccountError) in
                     if attaches { try await account.attach(token) } else { _ = try await account.register(token) }
                 })
-            // The assertion is base64 of it all.
+            // The assertion is base64 of all of it.
             #expect(error.serverMessage?.contains("jwt=…") == true, "\(error)")
             #expect(!"\(error)".contains("planted") && !"\(error)".contains("eyJ"), "\(error)")
         }

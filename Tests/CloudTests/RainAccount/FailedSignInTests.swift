@@ -9,7 +9,7 @@ import RainMaker
 import TestSupport
 import Testing
 
-@Suite("A sign-in that fails after the tokens came leaves nothing alive at the provider")
+@Suite("A sign-in that fails after the tokens arrived leaves no session at the provider")
 struct FailedSignInTests {
     private let credentials = SignInCredentials.password(user: "u", password: Secret("planted-password"))
     private static let logout = "/v1/logout2?logout_all=false"
@@ -20,26 +20,28 @@ struct FailedSignInTests {
             .post, "/v1/login2", #"{"accesstoken":"\#(access)","idtoken":"id-a","refreshtoken":"planted-refresh-a"}"#)
     }
 
-    @Test("the user's profile is refused, or is no profile", arguments: [403, 200])
+    @Test("the user's profile is refused, or is not a profile", arguments: [401, 403, 200])
     func profile(status: Int) async throws {
         let bench = try Bench()
         expectTokens(bench)
         bench.http.expect(.get, "/v1/user2", status: status, #"{"message":"Forbidden"}"#)
         bench.http.expect(.post, Self.logout, #"{"status":"success"}"#)
         let error = await accountError { () throws(AccountError) in try await bench.session.signIn(credentials) }
-        #expect(error?.code == (status == 403 ? .forbidden : .malformedAnswer))
+        let code: AccountError.Code = status == 401 ? .signInFailed : status == 403 ? .forbidden : .malformedAnswer
+        #expect(error?.code == code)
+        #expect(error?.message.contains("tokens that it has just issued") == (status == 401), "\(error as Any)")
         #expect(bench.http.requests.last?.json == ["refreshtoken": "planted-refresh-a"])
         try bench.http.finish()
     }
 
-    @Test("it is cancelled while the profile is on its way: the provider is told all the same")
+    @Test("it is cancelled during the request for the profile: it is signed out at the provider anyway")
     func cancelled() async throws {
         let bench = try Bench()
         expectTokens(bench)
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
         bench.http.expect(.get, "/v1/user2") { _ throws(HTTPError) in
             ask.finish()
-            // As libcurl's client: it ends when its task does.
+            // This behaves like libcurl's client: it ends when its task does.
             for await _ in AsyncStream<Void>.makeStream().stream {}
             throw HTTPError(.cancelled, host: "scripted", message: "cancelled")
         }
@@ -57,7 +59,7 @@ struct FailedSignInTests {
         try bench.http.finish()
     }
 
-    @Test("a provider that does not answer the sign-out holds nobody up for longer than its time")
+    @Test("a provider that does not answer the sign-out delays the caller only for the time limit")
     func silent() async throws {
         let (bench, clock) = (try Bench(), ManualClock())
         let session = AccountSession(

@@ -38,7 +38,7 @@ struct FileCredentialStoreTests {
 
     private var file: String { path + "/global.json" }
 
-    @Test("a session comes back as it was saved, from a 0600 file in 0700 folders, whatever the umask")
+    @Test("a session is loaded as it was saved, from a 0600 file in 0700 folders, whatever the umask")
     func roundTrip() async throws {
         #expect(try store.load(key) == nil)
         #expect(access(path, F_OK) != 0, "looking makes no folder")
@@ -54,7 +54,7 @@ struct FileCredentialStoreTests {
         #expect(try store.load(key) == nil)
     }
 
-    @Test("what a crash left half-written is never read and is taken away by the next save")
+    @Test("a file that a crash left half-written is never read, and is removed by the next save")
     func leftOver() async throws {
         try await save(savedSession("a"))
         let temporary = path + "/.global.json.new"
@@ -89,7 +89,7 @@ struct FileCredentialStoreTests {
         #expect(await accountError { () throws(AccountError) in try linked.load(key) }?.code == .cannotStore)
     }
 
-    @Test("a file that others may read, and a folder that others may write to, is refused with what to do")
+    @Test("a file that others may read, and a folder that others may write to, is refused with a remedy")
     func permissions() async throws {
         try await save(savedSession("a"))
         chmod(file, 0o640)
@@ -104,7 +104,7 @@ struct FileCredentialStoreTests {
     }
 
     @Test(
-        "whatever stands in the file's place is an error, not a crash",
+        "any other content of the file is an error, not a crash",
         arguments: ["", "{}", "\u{0}", "<html>", "[[[["])
     func corrupted(text: String) async throws {
         try await save(savedSession("a"))
@@ -116,7 +116,7 @@ struct FileCredentialStoreTests {
         #expect(try store.load(key) == savedSession("b"))
     }
 
-    @Test("a folder or a pipe in the file's place is refused without waiting for it")
+    @Test("a folder or a pipe instead of the file is refused without waiting for it")
     func notAFile() async throws {
         try await save(savedSession("a"))
         unlink(file)
@@ -141,7 +141,7 @@ struct FileCredentialStoreTests {
         #expect(error?.message.contains(path.prefix(5)) == true)
     }
 
-    @Test("who does not get the turn in time is told who has it")
+    @Test("a caller that does not get the lock in time learns who holds it")
     func turn() async throws {
         let (started, start) = AsyncStream.makeStream(of: Void.self)
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)
@@ -168,7 +168,7 @@ struct FileCredentialStoreTests {
         try await other.exclusively(key, within: .seconds(120)) { _ throws(AccountError) in }
     }
 
-    @Test("readers never meet half of a session while writers are at work")
+    @Test("readers never get half of a session while writers are active")
     func atomicity() async throws {
         try await save(savedSession("0"))
         let (store, key) = (store, key)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Date and Retry-After, fuzzed")
 struct HTTPDateFuzzTests {
-    @Test("any text is a date that there is, a time of at most a day, or nothing")
+    @Test("any text is an existing date, a time of at most a day, or nothing")
     func headers() async throws {
         try await withOwnProcessInSoak {
             let examples = [

@@ -7,7 +7,7 @@ import Testing
 @Suite("Date and Retry-After")
 struct HTTPDateTests {
     @Test(
-        "a date is read as RFC 9110 writes it",
+        "a date is read in the form of RFC 9110",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
             ("Tue, 29 Feb 2000 23:59:59 GMT", 951_868_799), ("Mon, 01 Mar 2100 00:00:00 GMT", 4_107_542_400),
@@ -18,7 +18,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "anything else is no date",
+        "anything else is not a date",
         arguments: [
             "", "0", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 CET",
             "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Mon 1994 08:49:37 GMT",

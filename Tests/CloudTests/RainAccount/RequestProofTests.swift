@@ -8,7 +8,7 @@ import Testing
 
 @testable import RainAccount
 
-@Suite("What proves who asks, for another program that makes the request")
+@Suite("The proof of a request, for another program that sends it")
 struct RequestProofTests {
     private func session(_ members: String, _ tokens: Tokens? = nil) async throws -> AccountSession {
         let bench = try ProviderBench(members)
@@ -33,7 +33,7 @@ struct RequestProofTests {
         (#""placement":{"kind":"query"}"#, [], ["access_token=a%2Fb%20%2Bc%3D%3D"], "Authorization: Bearer a/b +c=="),
     ]
 
-    @Test("a token goes where the provider takes it, and can always be put into a header", arguments: placements)
+    @Test("a token goes where the provider accepts it, and can always be sent in a header", arguments: placements)
     func placement(members: String, headers: [String], query: [String], header: String) async throws {
         let session = try await session(members)
         let proof = try await session.requestProof()
@@ -41,13 +41,13 @@ struct RequestProofTests {
         #expect(proof.query.map { "\($0.name)=\($0.value.revealString())" } == query)
         let own = try await session.authorization()
         #expect("\(own.name): \(own.value.revealString())" == header)
-        // It cannot be printed by mistake.
+        // It cannot be printed by accident.
         #expect(!"\(proof)".contains("a/b") && !"\(proof)".contains("%2Fb"))
     }
 
-    /// With the host that was kept, or the provider's where an earlier version kept none.
+    /// With the stored host, or the provider's if an earlier version stored none.
     @Test(
-        "what let a sign-in pass a server in front goes along to that host only",
+        "the credentials for a server in front are sent only to that host",
         arguments: [
             (nil, ["http://127.0.0.1:1/me?a=b"], true), ("127.0.0.1:1", ["http://127.0.0.1:1/me"], true),
             (nil, ["http://127.0.0.1:2/me"], false), ("127.0.0.1:2", ["http://127.0.0.1:1/me"], false),
@@ -63,7 +63,7 @@ struct RequestProofTests {
         #expect(proof.query.isEmpty)
     }
 
-    @Test("a provider that places the token itself has no header to hand out")
+    @Test("a provider that places the token itself has no header to return")
     func none() async throws {
         let session = try await session(#""placement":{"kind":"none"}"#)
         #expect(try await session.requestProof().isEmpty)
@@ -71,7 +71,7 @@ struct RequestProofTests {
         #expect(error?.code == .invalidConfiguration)
     }
 
-    @Test("a portal's cookies are headers too, and are no Authorization header")
+    @Test("a portal's cookies are headers too, but not an Authorization header")
     func cookies() async throws {
         let (http, clock) = (ScriptedHTTPClient(), ManualWallClock())
         let provider = try ProviderRegistry.builtIn.provider(

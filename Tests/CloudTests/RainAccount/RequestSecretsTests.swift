@@ -7,7 +7,7 @@ import RainHTTP
 import RainKitTesting
 import Testing
 
-@Suite("A server that throws back what it was sent")
+@Suite("A server that repeats the request")
 struct RequestSecretsTests {
     @Test(
         "the values of headers that carry credentials are cut from the error",
@@ -30,7 +30,7 @@ struct RequestSecretsTests {
         #expect(!"\(error) \(String(reflecting: error))".contains(secret))
     }
 
-    @Test("a secret is cut whatever stands behind it, and where the words are shortened in its middle")
+    @Test("a secret is cut whatever follows it, and also if the text was shortened in its middle")
     func edges() async throws {
         let token = "planted-token-of-some-length"
         for (words, shown) in [
@@ -49,7 +49,7 @@ struct RequestSecretsTests {
         }
     }
 
-    @Test("a secret in place of an error's name is cut in the middle of our own sentence, too")
+    @Test("a secret in place of an error's name is cut in the middle of our own sentence too")
     func names() async throws {
         let token = "planted-" + String(repeating: "x", count: 600)
         let bench = try ProviderBench("")
@@ -63,7 +63,7 @@ struct RequestSecretsTests {
     }
 
     @Test(
-        "a password that is a word of our own sentence is cut from the server's words, and not from ours",
+        "a password that is a word of our own sentence is cut from the server's text, but not from ours",
         arguments: ["wrong", "password", "description"])
     func ownWords(password: String) async throws {
         let bench = try Bench()
@@ -79,7 +79,7 @@ struct RequestSecretsTests {
         #expect(error?.account == "dev@example.com")
     }
 
-    @Test("a token in place of an error's name is cut from our sentence, also where the name decides its meaning")
+    @Test("a token in place of an error's name is cut from our sentence, also if the name decides its meaning")
     func meaning() async throws {
         let bench = try ProviderBench("")
         bench.http.expect(.get, "/me", status: 400, #"{"error":"unauthorized_client"}"#)
@@ -92,7 +92,7 @@ struct RequestSecretsTests {
         #expect(error.message.contains("does not serve this client (…)"), "\(error.message)")
     }
 
-    @Test("of two ways to write an accent, both are cut")
+    @Test("both spellings of an accent are cut")
     func accents() async throws {
         let bench = try ProviderBench("")
         let words = "Zoe\u{308}-planted or Zo\u{EB}-planted"

@@ -5,7 +5,7 @@ import Testing
 @Suite("Base URLs of services")
 struct ServiceURLTests {
     @Test(
-        "a URL is a service's only if every parser reads it so",
+        "a URL belongs to a service only if every parser agrees",
         arguments: [
             ("https://api.example.com/v1/user", true), ("https://api.example.com/v1/", true),
             ("https://api.example.com/v1/user?next=../x", true), ("https://api.example.com/v1/.hidden/..x", true),

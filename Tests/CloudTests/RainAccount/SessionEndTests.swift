@@ -7,11 +7,11 @@ import RainKitTesting
 import RainMaker
 import Testing
 
-/// Only the provider's refusal of the refresh token ends a session; nothing else says that it has ended.
-@Suite("What does not end a session")
+/// Only the provider's refusal of the refresh token ends a session. Nothing else does.
+@Suite("Answers that do not end a session")
 struct SessionEndTests {
     @Test(
-        "a service that does not take the session although it was renewed, or says so with a fault, is a fault of its own",
+        "a service that refuses a renewed session, also with a fault, is a fault of the service",
         arguments: [
             (401, #"{"message":"Unauthorized"}"#), (500, #"{"status":"failure","error_code":101017}"#),
             (400, #"{"status":"failure","error_code":100047}"#),
@@ -23,13 +23,15 @@ struct SessionEndTests {
         bench.http.expect(.get, "/v1/user2", status: status, body)
         let error = await accountError { () throws(AccountError) in try await bench.session.user() }
         #expect(error?.code == .serverFault)
-        #expect(error?.message.contains("has renewed and so has not ended") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("although its provider has just renewed it") == true, "\(error?.message ?? "")")
         #expect(error?.status == status)
         #expect(try await bench.stored() != nil)
         try bench.http.finish()
     }
 
-    @Test("a gateway that wants a sign-in of its own says nothing of a session, which there is none of at the sign-in")
+    @Test(
+        "a gateway that asks for its own sign-in does not report an ended session, because there is none at the sign-in"
+    )
     func gateway() async throws {
         let bench = try Bench()
         bench.http.expect(.post, "/v1/login2", status: 401, #"{"message":"Unauthorized"}"#)
@@ -41,7 +43,7 @@ struct SessionEndTests {
         #expect(error?.message.contains("401") == true)
     }
 
-    @Test("a call that says with another status than 401 that the session is over is made again with new tokens")
+    @Test("a call that reports an ended session with another status than 401 is sent again with new tokens")
     func otherStatus() async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(.get, "/v1/user2", status: 400, #"{"status":"failure","error_code":100047}"#)
@@ -51,8 +53,8 @@ struct SessionEndTests {
         try bench.http.finish()
     }
 
-    /// Each answer takes longer than the tokens live.
-    @Test("tokens of one second end no session, and are not renewed without end", arguments: [1.0, 2.0])
+    /// Each answer takes longer than the lifetime of the tokens.
+    @Test("tokens of one second end no session, and are not renewed for ever", arguments: [1.0, 2.0])
     func shortLived(life: Double) async throws {
         let bench = try Bench(savedSession("a", life: life))
         let clock = bench.clock
@@ -69,12 +71,12 @@ struct SessionEndTests {
         }
         let error = await accountError { () throws(AccountError) in try await bench.account.user() }
         #expect(error?.code == .serverFault)
-        #expect(error?.message.contains("good for \(Int(life)) s only") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("valid for only \(Int(life)) s") == true, "\(error?.message ?? "")")
         #expect(try await bench.stored() != nil)
         try bench.http.finish()
     }
 
-    @Test("tokens that end on the way are renewed once more")
+    @Test("tokens that expire on the way are renewed once more")
     func endedOnTheWay() async throws {
         let bench = try Bench(savedSession("a", life: 1))
         let clock = bench.clock

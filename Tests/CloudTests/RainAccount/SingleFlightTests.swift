@@ -10,7 +10,7 @@ import Testing
 
 @Suite("One renewal at a time")
 struct SingleFlightTests {
-    @Test("fifty requests with a dead token share one renewal")
+    @Test("fifty requests with an expired token share one renewal")
     func shared() async throws {
         let bench = try Bench(savedSession("a", life: 1))
         bench.clock.advance(seconds: 10)
@@ -54,7 +54,7 @@ struct SingleFlightTests {
         try bench.http.finish()
     }
 
-    @Test("who is cancelled leaves at once and alone; the others get their tokens")
+    @Test("a cancelled caller leaves at once and alone; the others get their tokens")
     func cancelledWaiter() async throws {
         let bench = try Bench(savedSession("a", life: 1))
         bench.clock.advance(seconds: 10)
@@ -79,7 +79,7 @@ struct SingleFlightTests {
         try bench.http.finish()
     }
 
-    @Test("a failure is told to those who wait and then forgotten")
+    @Test("a failure is reported to the waiting callers and then forgotten")
     func notSticky() async throws {
         let bench = try Bench(savedSession("a", life: 1))
         bench.clock.advance(seconds: 10)
@@ -93,8 +93,8 @@ struct SingleFlightTests {
         try bench.http.finish()
     }
 
-    /// Two sessions over one folder stand for two processes: `flock` knows open files, not processes.
-    @Test("of two processes one renews, and the other finds what it stored", arguments: 1...5)
+    /// Two sessions over one folder act like two processes: `flock` distinguishes open files, not processes.
+    @Test("of two processes one renews, and the other finds the stored tokens", arguments: 1...5)
     func processes(round: Int) async throws {
         try await withTemporaryFolder { folder in
             let path = folder.file("accounts")

@@ -9,7 +9,7 @@ import RainMaker
 import TestSupport
 import Testing
 
-@Suite("Sessions that systemd hands to a service")
+@Suite("Sessions that systemd passes to a service")
 struct SystemdCredentialStoreTests {
     private let folder: TemporaryFolder
     private let store: SystemdCredentialStore
@@ -32,14 +32,14 @@ struct SystemdCredentialStoreTests {
         #expect(try store.load(CredentialKey("lab", account: "dev@example.com")) == savedSession("a"))
         #expect(try store.load(CredentialKey("lab", account: "other@example.com")) == nil)
         #expect(try store.load(CredentialKey("global")) == nil)
-        // With the access control list that systemd sets for the service's user, the group's bits are not the group's.
+        // With the access control list that systemd sets for the service's user, the group's bits do not describe the group.
         try provide(savedSession("b"), as: "rainkit-lab+other@example.com", mode: 0o440)
         #expect(try store.load(CredentialKey("lab", account: "other@example.com")) == savedSession("b"))
         #expect(SystemdCredentialStore(environment: [:]) == nil)
         #expect(SystemdCredentialStore(environment: ["CREDENTIALS_DIRECTORY": "relative"]) == nil)
     }
 
-    @Test("saving and probing are refused with a code of their own, and nothing changes")
+    @Test("saving and probing are refused with their own code, and nothing changes")
     func readOnly() async throws {
         try provide(savedSession("a"), as: "rainkit-lab")
         let key = try CredentialKey("lab")
@@ -56,7 +56,7 @@ struct SystemdCredentialStoreTests {
         #expect(try store.load(key) == savedSession("a"))
     }
 
-    @Test("one that all may read, a link, a folder and what is no session are refused")
+    @Test("one that all may read, a link, a folder and text that is not a session are refused")
     func unreadable() async throws {
         let key = try CredentialKey("lab")
         func code() async -> AccountError.Code? {
@@ -75,9 +75,12 @@ struct SystemdCredentialStoreTests {
         try folder.write("{}", to: "rainkit-lab")
         chmod(folder.file("rainkit-lab"), 0o400)
         #expect(await code() == .storeUnreadable)
+        // A sign-in does not change a credential.
+        let error = await accountError { () throws(AccountError) in try store.load(key) }
+        #expect(error?.message.contains("sign in again") == false && error?.remedies == [.exportedSession])
     }
 
-    @Test("tokens that were renewed live on in the process, and the credential stays as it is")
+    @Test("renewed tokens are kept in the process, and the credential does not change")
     func renewal() async throws {
         let clock = ManualWallClock()
         let http = ScriptedHTTPClient()

@@ -22,7 +22,7 @@ struct TokenRefusalTests {
     ]
 
     @Test(
-        "the same refusal of a token endpoint has the same code and keeps its name, whoever asked: RainMaker, a provider's definition, OCLC",
+        "the same refusal of a token endpoint has the same code and keeps its name for every caller: RainMaker, a provider's definition, OCLC",
         arguments: refusals)
     func same(name: String, code: AccountError.Code) async throws {
         let body = #"{"error":"\#(name)","error_description":"d"}"#
@@ -48,7 +48,7 @@ struct TokenRefusalTests {
         #expect(AccountError(signIn: OAuthError(.init(rawValue: name))).code == code)
     }
 
-    @Test("a provider without passwords is named as such, with the ways that it may have")
+    @Test("for a provider without passwords the error names its other modes")
     func noPasswords() async throws {
         let bench = try ProviderBench("")
         bench.http.expect(.post, "/token", status: 400, #"{"error":"unsupported_grant_type"}"#)
@@ -63,7 +63,7 @@ struct TokenRefusalTests {
     }
 
     @Test(
-        "a sign-in's call to an address where nothing is names the base URL; a name that the server gives counts more",
+        "for a sign-in call to an address with nothing the error names the base URL; a server's error name has priority",
         arguments: [
             (#"{"message":"Not found"}"#, AccountError.Code.invalidConfiguration),
             (#"{"error":"invalid_request"}"#, .rejected), (#"{"error":"invalid_grant"}"#, .invalidGrant),
@@ -75,10 +75,11 @@ struct TokenRefusalTests {
             try await bench.provider.signIn(.password(user: "ada", password: Secret("planted")))
         }
         #expect(error?.code == code && error?.status == 404, "\(error as Any)")
-        #expect(error?.message.contains("is at this base URL") == (code == .invalidConfiguration), "\(error as Any)")
+        #expect(
+            error?.message.contains("service at this base URL") == (code == .invalidConfiguration), "\(error as Any)")
     }
 
-    @Test("how long a token endpoint asks to be left alone is told, whoever asked", arguments: [429, 503])
+    @Test("the time that a token endpoint asks to wait is reported to every caller", arguments: [429, 503])
     func retryAfter(status: Int) async throws {
         let http = ScriptedHTTPClient()
         http.expect(.post, "/token") { _ in

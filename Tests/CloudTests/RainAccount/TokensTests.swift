@@ -14,19 +14,19 @@ struct TokensTests {
         )
     }
 
-    @Test("the stated lifetime is laid on the moment of arrival, so a wrong clock does not matter")
+    @Test("the stated lifetime is counted from the arrival, so a wrong clock does not matter")
     func skew() {
         let tokens = made(["iat": 5_000_000, "exp": 5_003_600])
         #expect(tokens.expires == UnixTime(seconds: 4600))
     }
 
-    @Test("without the moment of issue the stated end counts")
+    @Test("without the time of issue the stated expiry counts")
     func noIssue() {
         #expect(made(["exp": 5000]).expires == UnixTime(seconds: 5000))
     }
 
     @Test(
-        "a token that says nothing readable about its end never expires by itself",
+        "a token without a readable expiry never expires by itself",
         arguments: [
             "", "a.b", "a.b.c", "a.!!.c", "a.e30.c", "a.bnVsbA.c", "a.eyJleHAiOiJ4In0.c", "a.eyJleHAi.c", "....",
         ])
@@ -38,7 +38,7 @@ struct TokensTests {
     }
 
     @Test(
-        "renewal is due a minute before the end, or a tenth of a short life",
+        "renewal is due a minute before the expiry, or a tenth of a short lifetime",
         arguments: [(3600.0, 3540.0), (100, 90), (1, 0.9)])
     func margin(life: Double, due: Double) {
         let tokens = made(["iat": 0, "exp": .number(life)])
@@ -49,7 +49,7 @@ struct TokensTests {
     }
 
     @Test(
-        "tokens that came later than now say nothing about their end: they are renewed, and not beyond it",
+        "tokens that arrived later than now have an unknown expiry: they are renewed, and have not expired",
         arguments: [(500.0, true), (939, true), (941, false), (1000, false)])
     func setBack(now: Double, isDue: Bool) {
         let tokens = made(["iat": 0, "exp": 3600])
@@ -57,9 +57,9 @@ struct TokensTests {
         #expect(!tokens.haveExpired(at: UnixTime(seconds: now)))
     }
 
-    @Test("claims in base64url are read, the letters of its own alphabet too")
+    @Test("claims in base64url are read, also with the letters of its own alphabet")
     func alphabet() {
-        // "?>?>" and friends give - and _ in base64url.
+        // "?>?>" and similar text gives - and _ in base64url.
         let tokens = made(["x": "???>>>ÿÿÿ~~~", "exp": 77])
         #expect(tokens.expires == UnixTime(seconds: 77))
     }
@@ -73,7 +73,7 @@ struct TokensTests {
     }
 
     @Test(
-        "what is not a session of a known version is refused",
+        "text that is not a session of a known version is refused",
         arguments: [
             "", "{}", "<html>", #"{"schemaVersion":2}"#, #"{"schemaVersion":1}"#,
             #"{"schemaVersion":1,"provider":"x","userID":"","userName":"u","accessToken":"t","received":0}"#,

@@ -122,7 +122,7 @@ struct AccountCallTests {
         ) { account throws(AccountError) in try await account.requestGuestConversion(to: user) },
     ]
 
-    @Test("each call says what the interface description has", arguments: calls)
+    @Test("each call matches the interface description", arguments: calls)
     func wire(call: Call) async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(call.method, call.target, status: call.status, done)
@@ -136,7 +136,7 @@ struct AccountCallTests {
         try bench.http.finish()
     }
 
-    @Test("a failure, with status 200 too, is one for each call", arguments: calls, [200, 400, 500])
+    @Test("a failure, also with status 200, is an error of each call", arguments: calls, [200, 400, 500])
     func failure(call: Call, status: Int) async throws {
         let bench = try Bench(savedSession("a"))
         let body = #"{"status":"failure","error_code":"101012","description":"planted-words"}"#
@@ -148,7 +148,7 @@ struct AccountCallTests {
         try bench.http.finish()
     }
 
-    @Test("what needs a session sends nothing without one", arguments: calls.filter(\.needsSession))
+    @Test("a call that needs a session sends nothing without one", arguments: calls.filter(\.needsSession))
     func notSignedIn(call: Call) async throws {
         let bench = try Bench()
         let error = await accountError { () throws(AccountError) in try await call.run(bench.account) }
@@ -156,7 +156,7 @@ struct AccountCallTests {
         try bench.http.finish()
     }
 
-    @Test("a call with a rejected token is made again with a new one", arguments: calls.filter(\.needsSession))
+    @Test("a call with a rejected token is sent again with a new one", arguments: calls.filter(\.needsSession))
     func rejectedToken(call: Call) async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(call.method, call.target, status: 401, #"{"message":"Unauthorized"}"#)
@@ -166,9 +166,9 @@ struct AccountCallTests {
         try bench.http.finish()
     }
 
-    // MARK: What ends the session
+    // MARK: The end of the session
 
-    @Test("a changed password ends the session here, as it does at the cloud")
+    @Test("a changed password ends the local session, as the cloud does")
     func passwordChange() async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(.put, "/v1/password2", done)
@@ -181,7 +181,7 @@ struct AccountCallTests {
         try bench.http.finish()
     }
 
-    @Test("somebody else's session that came meanwhile stays")
+    @Test("another user's session that was stored meanwhile remains")
     func otherSession() async throws {
         let bench = try Bench(savedSession("a"))
         var other = savedSession("other")
@@ -197,7 +197,7 @@ struct AccountCallTests {
         #expect(try await bench.stored() == other)
     }
 
-    @Test("a deletion takes a code, and then the session here is gone")
+    @Test("a deletion needs a code, and then the local session is removed")
     func deletion() async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(.get, "/v1/user2", Bench.profile)

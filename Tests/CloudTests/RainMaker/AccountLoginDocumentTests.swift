@@ -40,7 +40,7 @@ struct AccountLoginDocumentTests {
         }
         """
 
-    @Test("the members are in lower case, and the token itself says when it ends", arguments: [600.0, 7200])
+    @Test("the members are in lower case, and the token itself has its expiry", arguments: [600.0, 7200])
     func members(lives: Double) async throws {
         let bench = try Bench()
         bench.http.expect(.post, "/v1/login2", answer(bench, lives: lives))
@@ -54,7 +54,7 @@ struct AccountLoginDocumentTests {
         #expect(try await bench.session.status().expires == bench.clock.now + lives)
     }
 
-    @Test("the id token says who it is while nobody else does, and the refresh token brings the next access token")
+    @Test("the ID token names the user if nothing else does, and the refresh token gets the next access token")
     func otherTokens() async throws {
         let bench = try Bench()
         bench.http.expect(.post, "/v1/login2", answer(bench, lives: 600))
@@ -67,7 +67,7 @@ struct AccountLoginDocumentTests {
         let token = try await bench.session.accessToken()
         #expect(token == Secret(accessToken("renewed", issued: bench.clock.now.seconds)))
         #expect(bench.http.requests.last?.json?["refreshtoken"] == "planted-refresh")
-        // The answer has no new refresh token: the old one goes on.
+        // The answer has no new refresh token, so the old one remains.
         #expect(try await bench.stored()?.tokens.refresh == Secret("planted-refresh"))
         try bench.http.finish()
     }

@@ -24,7 +24,7 @@ struct ClaimServiceTests {
         return try #require(ClaimService(deployment, session: session))
     }
 
-    @Test("both calls carry the board's words and the service's replies as they are, in the user's name")
+    @Test("both calls carry the board's messages and the service's replies unchanged, as the user")
     func relay() async throws {
         let http = ScriptedHTTPClient()
         let reply = "{ \"node_id\" : \"n\\u006fde-1\", \"more\": [1] }\n"
@@ -45,7 +45,7 @@ struct ClaimServiceTests {
         try http.finish()
     }
 
-    @Test("a service that throws back what it was sent gets no token into the error")
+    @Test("the error of a service that repeats the request has no token")
     func echoed() async throws {
         let service = try service(over: EchoingClient())
         let error = try #require(
@@ -61,7 +61,7 @@ struct ClaimServiceTests {
     }
 
     @Test(
-        "an answer that is no invitation is told by cause",
+        "an answer that is not an invitation is reported by cause",
         arguments: [
             Case(status: 400, body: #"{"status":"failure","description":"Platform is invalid"}"#, code: .rejected),
             Case(status: 403, body: #"{"message":"Forbidden"}"#, code: .forbidden),
@@ -91,7 +91,7 @@ struct ClaimServiceTests {
         #expect(error?.message.contains("does not accept the board's certificate request (HTTP 400)") == true)
     }
 
-    @Test("no certificate, or one that no board could hold, is not handed on")
+    @Test("a reply without a certificate, or with one that is too large for a board, is not passed on")
     func certificates() async throws {
         for (body, code) in [
             ("{}", AccountError.Code.malformedAnswer), (#"{"certificate":""}"#, .malformedAnswer),
@@ -109,7 +109,7 @@ struct ClaimServiceTests {
         #expect(try await service(over: http).verifyClaim(Self.board).count == 3071)
     }
 
-    @Test("what a board says is sent only if it is JSON")
+    @Test("a board's message is sent only if it is JSON")
     func nonsense() async throws {
         let service = try service(over: ScriptedHTTPClient())
         for words in [[], [0xFF], Array("{".utf8), [UInt8](repeating: 0x20, count: 4000)] as [[UInt8]] {

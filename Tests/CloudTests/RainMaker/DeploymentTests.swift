@@ -33,7 +33,7 @@ struct DeploymentTests {
     }
 
     @Test(
-        "what two parsers could read differently is refused",
+        "a URL that two parsers could read differently is refused",
         arguments: [
             "", "api.example.com", "ftp://api.example.com", "https://", "https:///x", "https://user@api.example.com",
             "https://user:pw@api.example.com", "https://api.example.com:0", "https://api.example.com:65536",
@@ -47,7 +47,7 @@ struct DeploymentTests {
     }
 
     @Test(
-        "a base URL that cannot be used is refused with its cause, and its password is not repeated",
+        "a base URL that cannot be used is refused with its cause, and its password is not shown",
         arguments: [
             ("http://::1:8080", "in brackets"), ("https://me:planted@a.example", "user name or a password"),
             ("https://a.example/?a=b", "query"), ("https://a.example#x", "fragment"),
@@ -60,7 +60,7 @@ struct DeploymentTests {
     }
 
     @Test(
-        "the version segment is ours, given or not",
+        "the version segment is added here, whether it was given or not",
         arguments: ["https://a.example/v1/", "https://a.example/v1", "https://a.example"])
     func version(base: String) throws {
         #expect(try Deployment(name: "x", base: base).base.text == "https://a.example")
@@ -73,7 +73,8 @@ struct DeploymentTests {
     }
 
     @Test(
-        "a name that could leave its folder names no profile", arguments: ["", "..", ".x", "a/b", "a b", "ä", "a\u{0}"])
+        "a name that could leave its folder is not a profile's name",
+        arguments: ["", "..", ".x", "a/b", "a b", "ä", "a\u{0}"])
     func unsafeNames(name: String) async {
         #expect(
             await accountError { () throws(AccountError) in try Deployment(name: name, base: "https://a.example") }?

@@ -8,8 +8,8 @@ import RainMaker
 import TestSupport
 import Testing
 
-/// The table of the cloud's interface description, number by number, as the apps know it. Written from the description, not from
-/// our code: a number that loses its meaning shows here.
+/// The table of the cloud's interface description, number by number, with the apps' meanings. It was written from the description, not from
+/// our code, so a number that loses its meaning shows here.
 @Suite("The RainMaker cloud's error codes")
 struct ErrorCodeTests {
     static let table: [(numbers: ClosedRange<Int>, code: AccountError.Code)] = [
@@ -51,7 +51,7 @@ struct ErrorCodeTests {
     ]
     static let numbers = table.flatMap { row in row.numbers.map { (number: $0, code: row.code) } }
 
-    /// - Parameter saysNoSuchCall: whether the call is then made by its first name, too.
+    /// - Parameter saysNoSuchCall: whether the call is then sent by its first name too.
     private static func error(
         status: Int, _ body: String, saysNoSuchCall: Bool = false
     ) async throws -> AccountError {
@@ -65,7 +65,7 @@ struct ErrorCodeTests {
         return try #require(error)
     }
 
-    @Test("every number of the table has its cause, whatever the HTTP status, and keeps the cloud's own words")
+    @Test("every number of the table has its cause, whatever the HTTP status, and keeps the cloud's message")
     func everyNumber() async throws {
         #expect(Self.numbers.count > 100)
         var sentences: [AccountError.Code: Set<String>] = [:]
@@ -83,7 +83,7 @@ struct ErrorCodeTests {
                 sentences[code, default: []].insert(error.message)
             }
         }
-        // No two causes share a sentence, so that what a person reads tells them apart.
+        // No two causes share a sentence, so that a reader can distinguish them.
         for (code, own) in sentences {
             for (other, others) in sentences where other != code {
                 #expect(own.isDisjoint(with: others), "\(code) and \(other)")
@@ -91,7 +91,7 @@ struct ErrorCodeTests {
         }
     }
 
-    @Test("one number has two meanings: of a tag with 400, of a sign-out with 500")
+    @Test("one number has two meanings: for a tag with 400, for a sign-out with 500")
     func twoMeanings() async throws {
         let body = #"{"status":"failure","error_code":101067,"description":"w"}"#
         #expect(try await Self.error(status: 400, body).code == .invalidTag)
@@ -100,12 +100,12 @@ struct ErrorCodeTests {
         #expect(error.isTransient)
     }
 
-    @Test("a code that was wrong for a telephone number, and a limit, are told as what they are")
+    @Test("a wrong code for a telephone number, and a limit, are reported as such")
     func sentences() async throws {
         for (number, words) in [
             (101_051, "telephone number is confirmed already"), (101_052, "telephone number's code is wrong"),
-            (101_057, "limit of the cloud's is reached"), (119_014, "could not delete the account now"),
-            (119_015, "was not asked for"),
+            (101_057, "limit of the cloud has been reached"), (119_014, "could not delete the account now"),
+            (119_015, "was not requested"),
         ] {
             let error = try await Self.error(
                 status: 400, #"{"status":"failure","error_code":\#(number),"description":"w"}"#)
@@ -135,7 +135,7 @@ struct ErrorCodeTests {
     }
 
     @Test(
-        "a number that nobody has documented survives with the cloud's words",
+        "an undocumented number is kept with the cloud's message",
         arguments: [0, 1, 99_999, 100_005, 101_010, 101_999, 119_010, 131_116, 199_999, 2_147_483_648, -1])
     func unknownNumber(number: Int) async throws {
         for (status, code) in [
@@ -150,18 +150,18 @@ struct ErrorCodeTests {
         }
     }
 
-    /// Listed in the description, or within a range of it, without a meaning that any public source tells.
+    /// Listed in the description, or within a range of it, without a meaning in any public source.
     static let unexplained = [103_014, 103_015, 103_019, 105_042, 105_043, 107_038] + Array(131_001...131_115)
 
     @Test(
-        "a number without a documented meaning is named beside the cloud's own words, and the status decides",
+        "a number without a documented meaning is shown with the cloud's message, and the status decides",
         arguments: unexplained)
     func withoutMeaning(number: Int) async throws {
         let words = "planted\\n" + String(repeating: "w", count: 5000)
         for (status, code, sentence) in [
             (400, AccountError.Code.rejected, "refused the request (HTTP 400, error code \(number))"),
             (404, .rejected, "refused the request (HTTP 404, error code \(number))"),
-            (500, .serverFault, "has a fault of its own (HTTP 500, error code \(number)); try again later"),
+            (500, .serverFault, "has an internal fault (HTTP 500, error code \(number)); try again later"),
         ] {
             for digits in ["\(number)", "\"\(number)\""] {
                 let error = try await Self.error(
@@ -176,7 +176,7 @@ struct ErrorCodeTests {
     }
 
     @Test(
-        "only words in the cloud's own shape are its refusal",
+        "only a message in the cloud's own form is its refusal",
         arguments: [
             (403, #"{"message":"Forbidden"}"#, false), (404, #"{"message":"Not Found"}"#, false),
             (408, #"{"error":"timeout"}"#, false), (400, #"{"message":"w"}"#, false),
@@ -194,7 +194,7 @@ struct ErrorCodeTests {
     }
 
     @Test(
-        "a failure in another shape keeps its words",
+        "a failure in another form keeps its message",
         arguments: [
             (400, #"{"message":"w"}"#), (400, #"{"error":"w"}"#), (400, #"{"error":"e","error_description":"w"}"#),
             (400, #"{"status":"failure","description":"w"}"#), (200, #"{"status":"failure","description":"w"}"#),

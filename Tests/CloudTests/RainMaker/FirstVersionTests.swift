@@ -8,8 +8,8 @@ import RainMaker
 import TestSupport
 import Testing
 
-/// The ESP32-C3 book's chapter "Account Login" has `POST /v1/login` and `GET /v1/user`, which deployments still have today.
-@Suite("A deployment that has its calls by their first names only")
+/// The ESP32-C3 book's chapter "Account Login" has `POST /v1/login` and `GET /v1/user`, which some deployments still have.
+@Suite("A deployment that has only the first names of its calls")
 struct FirstVersionTests {
     private let credentials = SignInCredentials.password(user: "username@domain.com", password: Secret("password"))
 
@@ -34,7 +34,7 @@ struct FirstVersionTests {
         }
         """
 
-    /// How a server says that it does not have a call.
+    /// The answers with which servers report that they do not have a call.
     static let absent: [(status: Int, body: String)] = [
         (404, ""), (404, "{}"), (404, "<html>Not Found</html>"), (404, #"{"message":"Not Found"}"#),
         (404, #"{"detail":"Not Found"}"#), (405, #"{"message":"Method Not Allowed"}"#), (501, ""),
@@ -42,7 +42,7 @@ struct FirstVersionTests {
         (400, #"{"status":"failure","error_code":100003,"description":"Not found"}"#),
     ]
 
-    @Test("signing in, the user and the profile are as the book has them", arguments: absent)
+    @Test("sign-in, the user and the profile match the book", arguments: absent)
     func signIn(status: Int, body: String) async throws {
         let bench = try Bench()
         bench.http.expect(.post, "/v1/login2", status: status, body)
@@ -63,7 +63,7 @@ struct FirstVersionTests {
     }
 
     @Test(
-        "what login2 itself answers is final",
+        "an answer of login2 itself is final",
         arguments: [
             (400, #"{"status":"failure","error_code":101009,"description":"d"}"#, "invalid_credentials"),
             (404, #"{"status":"failure","error_code":101025,"description":"d"}"#, "unknown_user"),
@@ -80,7 +80,7 @@ struct FirstVersionTests {
     }
 
     @Test(
-        "what login answers counts",
+        "the answer of login counts",
         arguments: [
             (401, #"{"status":"failure","description":"Wrong password"}"#, "sign_in_failed"),
             (400, #"{"status":"failure","error_code":101009,"description":"d"}"#, "invalid_credentials"),
@@ -96,7 +96,7 @@ struct FirstVersionTests {
         try bench.http.finish()
     }
 
-    @Test("a server that has neither is described by its answer to today's name")
+    @Test("for a server with neither name, its answer to the current name counts")
     func neither() async throws {
         let bench = try Bench()
         bench.http.expect(.post, "/v1/login2", status: 404, #"{"message":"no login2"}"#)
@@ -106,7 +106,7 @@ struct FirstVersionTests {
         try bench.http.finish()
     }
 
-    @Test("every call that was renamed has its first name")
+    @Test("every renamed call has its first name")
     func renamed() async throws {
         let bench = try Bench(savedSession("a"))
         let done = #"{"status":"success","description":"d"}"#
@@ -131,7 +131,7 @@ struct FirstVersionTests {
         try bench.http.finish()
     }
 
-    @Test("without a call that ends sessions, signing out says which tokens are left")
+    @Test("without a call that ends sessions, signing out lists the tokens that are still valid")
     func signOut() async throws {
         let bench = try Bench(savedSession("a"))
         for name in ["logout2", "logout"] {

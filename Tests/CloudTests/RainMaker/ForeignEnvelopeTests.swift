@@ -7,7 +7,7 @@ import RainKitTesting
 import RainMaker
 import Testing
 
-/// A deployment may be written with any web framework, and speaks in that framework's envelope where it has no words of its own.
+/// A deployment may use any web framework. If it has no message of its own, it answers in that framework's envelope.
 @Suite("Refusals in another framework's envelope")
 struct ForeignEnvelopeTests {
     private static func error(status: Int, _ body: String) async throws -> AccountError {
@@ -22,7 +22,7 @@ struct ForeignEnvelopeTests {
     }
 
     @Test(
-        "are shown as the cloud's own words, and nothing on the way is blamed",
+        "are shown as the cloud's message, and no gateway is blamed",
         arguments: [
             // FastAPI (pydantic), its HTTPException, and a list without places.
             (
@@ -48,7 +48,7 @@ struct ForeignEnvelopeTests {
         #expect(!error.message.contains("on the way"), "\(error.message)")
     }
 
-    @Test("a 401 where there was no session is a sign-in that failed, and a fault is the server's")
+    @Test("a 401 without a session is a failed sign-in, and a fault belongs to the server")
     func otherStatus() async throws {
         let refused = try await Self.error(status: 401, #"{"detail":"Incorrect username or password"}"#)
         #expect(refused.code == .signInFailed)
@@ -57,7 +57,7 @@ struct ForeignEnvelopeTests {
         #expect(fault.code == .serverFault && fault.isTransient)
     }
 
-    @Test("words have a bound, however many there are, and no control characters")
+    @Test("messages have a limit, however many there are, and no control characters")
     func bounds() async throws {
         let many = (0..<500).map { #"{"msg":"\#($0)\u001b[31m"}"# }.joined(separator: ",")
         let error = try await Self.error(status: 422, #"{"detail":[\#(many)]}"#)

@@ -7,7 +7,7 @@ import RainMaker
 import Testing
 import TestSupport
 
-/// A board runs what it gets from there.
+/// A board runs the firmware that it gets from there.
 @Suite("Addresses of images")
 struct ImageAddressTests {
     private func upload(_ address: String, base: String) async throws -> AccountError? {

@@ -9,8 +9,8 @@ import RainKitTesting
 import Testing
 import RainCore
 
-/// What breaks a rule is told at once: nothing is sent, so the script of these tests is empty.
-@Suite("Rules for what a person enters")
+/// Input that breaks a rule is reported at once. Nothing is sent, so the script of these tests is empty.
+@Suite("Rules for a user's input")
 struct InputTests {
     private static let user = "dev@example.com"
     private static let password = Secret("Passw0rd-planted")
@@ -61,7 +61,7 @@ struct InputTests {
     }
 
     @Test(
-        "a password at the edge of the rule goes out",
+        "a password at the limit of the rule is sent",
         arguments: ["Passw0rd", "ÄÄÄÄÄaA1", "A1" + String(repeating: "a", count: 254), "aA1€€€€€"])
     func goodPasswords(text: String) async throws {
         let bench = try Bench()

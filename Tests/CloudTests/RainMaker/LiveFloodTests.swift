@@ -5,7 +5,7 @@ import Testing
 
 @testable import RainMaker
 
-/// A node may report whatever it likes, for as long as it likes.
+/// A node may report anything, for as long as it likes.
 @Suite("Reports without end")
 struct LiveFloodTests {
     private static let configuration: JSONValue = [
@@ -20,7 +20,7 @@ struct LiveFloodTests {
     private func report(_ values: JSONValue) -> NodeReport { NodeReport(node: NodeID("n1"), values: values) }
 
     @Test(
-        "only what the configuration names counts",
+        "only names of the configuration count",
         arguments: [
             (["Light": ["Power": true]], ["Light": ["Power": true]]),
             (["Light": ["Power": true, "Other": 1]], ["Light": ["Power": true]]),
@@ -34,14 +34,14 @@ struct LiveFloodTests {
         #expect(node.parameters == kept)
     }
 
-    @Test("without a configuration, what the cloud knows counts")
+    @Test("without a configuration, names that the cloud knows count")
     func unconfigured() throws {
         var node = try node(["params": ["Light": ["Power": false]]])
         node.take(report(["Light": ["Power": true, "Hue": 1], "Fan": ["Speed": 1]]))
         #expect(node.parameters == ["Light": ["Power": true]])
     }
 
-    @Test("a hundred thousand new names leave nothing behind")
+    @Test("a hundred thousand new names use no memory")
     func flood() async throws {
         var node = try node(["config": Self.configuration])
         let known = ReportedParameters(of: node)
@@ -55,7 +55,7 @@ struct LiveFloodTests {
         #expect(node.parameters == ["Light": ["Hue": 7]])
     }
 
-    @Test("values that would take more than a megabyte together are not taken")
+    @Test("values that would take more than a megabyte together are not accepted")
     func heavy() throws {
         let names = (0..<40).map { "P\($0)" }
         let parameters = names.map { JSONValue.object([.init("name", .string($0))]) }

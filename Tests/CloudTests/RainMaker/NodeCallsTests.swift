@@ -10,7 +10,7 @@ import Testing
 
 @testable import RainMaker
 
-/// The calls for nodes in an account, as Espressif's interface description 3.8.0 has them: method, path, members.
+/// The calls for nodes in an account, as in Espressif's interface description 3.8.0: method, path, members.
 @Suite("Sharing, groups, automations, commands, images: calls")
 struct NodeCallsTests {
     private let light = NodeID("n1")
@@ -39,7 +39,7 @@ struct NodeCallsTests {
     }
 
     @Test(
-        "what the other user becomes, on the wire",
+        "the roles of the other user, as sent",
         arguments: [
             (SharedRole.secondary, []), (.primary, ["primary"]), (.newOwner(formerOwnerStays: false), ["transfer"]),
             (.newOwner(formerOwnerStays: true), ["transfer", "new_role"]),
@@ -54,7 +54,7 @@ struct NodeCallsTests {
         #expect(body.members?.dropFirst(2).map(\.name) == more)
     }
 
-    @Test("sharing of nodes and of groups has calls of its own, and requests come in pages")
+    @Test("sharing of nodes and of groups has its own calls, and requests are listed in pages")
     func sharing() async throws {
         for (kind, root, id) in [(SharedKind.nodes, "nodes", "node_id"), (.groups, "node_group", "group_id")] {
             let script = try ScriptedCloud()
@@ -82,7 +82,7 @@ struct NodeCallsTests {
         }
     }
 
-    @Test("who has groups within groups is told as well, up to a depth")
+    @Test("users of groups inside groups are listed as well, up to a depth")
     func sharingWithin() async throws {
         let script = try ScriptedCloud()
         var nested = #"{"group_id":"last"}"#
@@ -93,7 +93,7 @@ struct NodeCallsTests {
         try script.http.finish()
     }
 
-    @Test("groups are read with those within them, up to a depth, and changed by what is given")
+    @Test("groups are read with their sub-groups, up to a depth, and only given values are changed")
     func groups() async throws {
         let script = try ScriptedCloud()
         var nested = #"{"group_id":"last"}"#
@@ -113,7 +113,7 @@ struct NodeCallsTests {
         try script.http.finish()
     }
 
-    @Test("automations without any, in pages, and what an answer may lack")
+    @Test("automations: an empty list, pages, and members that may be missing")
     func automations() async throws {
         let script = try ScriptedCloud()
         script.http.expect(.get, "/v1/user/node_automation?node_id=n1", "{}")
@@ -132,7 +132,7 @@ struct NodeCallsTests {
         try script.http.finish()
     }
 
-    @Test("a command's data, and those to whom the cloud did not send it")
+    @Test("a command's data, and the nodes to which the cloud did not send it")
     func commands() async throws {
         let script = try ScriptedCloud()
         script.http.expect(
@@ -158,7 +158,7 @@ struct NodeCallsTests {
     }
 
     @Test(
-        "of a board that is refused with a number without a meaning, the cloud's words and the number are told",
+        "for a board that is refused with an undocumented number, the cloud's message and the number are shown",
         arguments: [103_014, 105_042, 131_001, 131_115])
     func refusedByNumber(number: Int) async throws {
         let script = try ScriptedCloud()
@@ -190,7 +190,7 @@ struct NodeCallsTests {
     }
 
     @Test(
-        "a list that does not end is left", arguments: ["sharing", "groups", "automations", "commands"])
+        "reading a list that does not end stops", arguments: ["sharing", "groups", "automations", "commands"])
     func endless(list: String) async throws {
         let script = try ScriptedCloud()
         let (path, page): (String, String) =
@@ -220,7 +220,7 @@ struct NodeCallsTests {
     }
 
     @Test(
-        "documented refusals come as they are meant",
+        "documented refusals have their meanings",
         arguments: [
             (101_025, 404, AccountError.Code.unknownUser), (107_085, 400, .forbidden), (100_010, 400, .unknownNode),
             (100_015, 404, .unknownNode), (105_046, 400, .invalidTag), (100_070, 429, .rateLimited),
@@ -238,7 +238,7 @@ struct NodeCallsTests {
     }
 
     @Test(
-        "a member that is missing and one of the wrong type are told apart",
+        "a missing member and one of the wrong type have different messages",
         arguments: [
             ("{}", "lacks request_id"), (#"{"request_id":null}"#, "lacks request_id"),
             (#"{"request_id":5}"#, "has a number as request_id"), (#"{"request_id":[]}"#, "has a list as request_id"),
@@ -253,7 +253,7 @@ struct NodeCallsTests {
         #expect(error?.code == .malformedAnswer && error?.message.contains(says) == true, "\(error as Any)")
     }
 
-    @Test("an offer to oneself is named as one, however the name is spelt")
+    @Test("an offer to oneself is reported as such, in any spelling of the name")
     func oneself() async throws {
         let script = try ScriptedCloud()
         script.http.expect(
@@ -262,17 +262,17 @@ struct NodeCallsTests {
         let error = await accountError { () throws(AccountError) in
             try await script.cloud.share(.nodes, ["n1"], with: "Dev@example.com")
         }
-        #expect(error?.code == .rejected && error?.message.contains("is yourself") == true, "\(error as Any)")
+        #expect(error?.code == .rejected && error?.message.contains("is the signed-in user") == true, "\(error as Any)")
     }
 
     @Test(
-        "where groups and sharing are meant, the words are not those of mapping, signing in and nodes",
+        "messages for groups and sharing are not those for mapping, sign-in and nodes",
         arguments: [
-            (101_025, "offer", "nobody has the user name b@example.com", AccountError.Code.unknownUser),
-            (101_025, "end", "nobody has the user name b@example.com", .unknownUser),
+            (101_025, "offer", "there is no user b@example.com", AccountError.Code.unknownUser),
+            (101_025, "end", "there is no user b@example.com", .unknownUser),
             (100_012, "offer", "offer to the other user", .rejected),
             (103_055, "offer", "group", .rejected),
-            (103_055, "end", "nothing of this shared with b@example.com", .rejected),
+            (103_055, "end", "this is not shared with b@example.com", .rejected),
             (100_012, "answer", "sharing request", .rejected), (100_012, "cancel", "sharing request", .rejected),
             (103_016, "cancel", "sharing request", .rejected), (103_018, "answer", "sharing request", .rejected),
             (100_012, "group", "for the group", .rejected), (103_055, "remove", "group", .rejected),
@@ -306,7 +306,7 @@ struct NodeCallsTests {
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 
-    @Test("ten thousand nodes are handed on in one pass, and none is kept")
+    @Test("ten thousand nodes are passed on in one pass, and none is kept")
     func tenThousand() async throws {
         let script = try ScriptedCloud()
         let pages = 400
@@ -343,7 +343,7 @@ struct FirmwareImageTests {
         }.reduce(into: bytes) { $0.append($1) }
     }
 
-    @Test("chip, project, version and ESP-IDF stand in the head")
+    @Test("chip, project, version and ESP-IDF are in the header")
     func head() throws {
         let image = try FirmwareImage(Self.image())
         #expect(image.chip == "esp32c3" && image.project == "lamp" && image.version == "1.2.3")
@@ -353,7 +353,7 @@ struct FirmwareImageTests {
         #expect(try FirmwareImage(other).chip == nil)
     }
 
-    @Test("whatever byte has changed, the checksum or the hash tells it; without a hash the checksum does")
+    @Test("any changed byte is detected by the checksum or the hash; without a hash by the checksum")
     func damaged() {
         let whole = Self.image()
         #expect(throws: Never.self) { try FirmwareImage(whole, hashes: OpenSSLHashes.self) }
@@ -373,7 +373,7 @@ struct FirmwareImageTests {
         #expect(throws: FirmwareImage.Failure.wrongChecksum) { try FirmwareImage(Array(short.prefix(304))) }
     }
 
-    @Test("every truncation says that it is one, and other bytes that they are no image")
+    @Test("every truncation is reported as one, and other bytes as not an image")
     func refused() {
         let whole = Self.image()
         for length in 0..<whole.count {
@@ -381,7 +381,7 @@ struct FirmwareImageTests {
                 try FirmwareImage(Array(whole.prefix(length)))
             }
         }
-        // A second segment that is not there, or not whole.
+        // A second segment that is missing or incomplete.
         for tail in [
             [], [0, 0, 0, 0, 4, 0, 0], [0, 0, 0, 0, 4, 0, 0, 0, 1, 2, 3], [0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF],
         ] as [[UInt8]] {

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("The user's nodes")
 struct NodesTests {
-    @Test("all pages are read, and each node's own words kept")
+    @Test("all pages are read, and each node's own values are kept")
     func pages() async throws {
         let script = try ScriptedCloud()
         script.http.expect(
@@ -55,7 +55,7 @@ struct NodesTests {
         try script.http.finish()
     }
 
-    @Test("a node of somebody else's is refused in words")
+    @Test("another user's node is refused with a message")
     func foreign() async throws {
         let script = try ScriptedCloud()
         script.http.expect(
@@ -67,7 +67,7 @@ struct NodesTests {
     }
 
     @Test(
-        "connectivity is read in both of its shapes",
+        "connectivity is read in both of its forms",
         arguments: [
             #"{"connectivity":{"connected":false,"timestamp":"1000"}}"#, #"{"connected":false,"timestamp":1000}"#,
         ])
@@ -79,7 +79,7 @@ struct NodesTests {
                 == .init(isConnected: false, since: UnixTime(seconds: 1)))
     }
 
-    @Test("the MQTT host is asked for without a token")
+    @Test("the MQTT host is requested without a token")
     func metadata() async throws {
         let script = try ScriptedCloud(signedIn: false)
         script.http.expect(.get, "/mqtt_host", #"{"mqtt_host":"mqtt.example"}"#)

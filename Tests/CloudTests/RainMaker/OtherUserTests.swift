@@ -7,7 +7,7 @@ import RainJSON
 import RainKitTesting
 import Testing
 
-@Suite("A renewal that brings another user's tokens")
+@Suite("A renewal that returns another user's tokens")
 struct OtherUserTests {
     private func renew(as user: String) async throws -> (error: AccountError?, kept: SavedSession?, old: SavedSession) {
         var saved = savedSession("a")
@@ -21,14 +21,14 @@ struct OtherUserTests {
         return (error, try await bench.stored(), saved)
     }
 
-    @Test("is refused at RainMaker too, and the session stays as it was")
+    @Test("is refused at RainMaker too, and the session does not change")
     func refused() async throws {
         let (error, kept, old) = try await renew(as: "user-2")
         #expect(error?.code == .untrustedAnswer, "\(error as Any)")
         #expect(kept?.tokens == old.tokens)
     }
 
-    @Test("is none when the user is the same")
+    @Test("is accepted if the user is the same")
     func same() async throws {
         let (error, kept, old) = try await renew(as: "user-1")
         #expect(error == nil && kept?.tokens.access != old.tokens.access)

@@ -53,10 +53,10 @@ struct ParameterTests {
     }
 
     @Test(
-        "what the node would not take is refused, with what it would",
+        "a value that the node would not accept is refused, with the accepted values",
         arguments: [
-            ("Lamp.Power", "on", ParameterError.Code.noSuchComponent, "it has Light"),
-            ("Light.Pover", "on", .noSuchParameter, "Brightness"), ("Light.Heat", "20", .readOnly, "only be read"),
+            ("Lamp.Power", "on", ParameterError.Code.noSuchComponent, "the board has Light"),
+            ("Light.Pover", "on", .noSuchParameter, "Brightness"), ("Light.Heat", "20", .readOnly, "is read-only"),
             ("Light.Power", "bright", .wrongType, "true or false"),
             ("Light.Brightness", "dark", .wrongType, "a whole number from 0 to 100 in steps of 5"),
             ("Light.Brightness", "1.5", .wrongType, "whole number"),
@@ -64,7 +64,7 @@ struct ParameterTests {
             ("Light.Brightness", "-5", .outOfBounds, "not -5"), ("Light.Brightness", "42", .outOfBounds, "steps of 5"),
             ("Light.Warmth", "0.4", .outOfBounds, "from 0.5 to 1.5"),
             ("Light.Mode", "auto", .notAllowed, "Auto, Manual"),
-            ("Light.Name", "", .notAllowed, "no blank text"), ("Light.Name", " \t", .notAllowed, "no blank text"),
+            ("Light.Name", "", .notAllowed, "cannot be blank"), ("Light.Name", " \t", .notAllowed, "cannot be blank"),
             ("Light.Map", "[1]", .wrongType, "JSON object"),
         ])
     func refused(path: String, text: String, code: ParameterError.Code, words: String) throws {
@@ -76,11 +76,12 @@ struct ParameterTests {
     }
 
     @Test(
-        "what a parameter can be compared with",
+        "comparisons of a parameter",
         arguments: [
             ("Brightness", ">", 30, nil), ("Brightness", "<=", 1000, nil), ("Heat", ">=", .number(21.5), nil),
             ("Power", "==", true, nil), ("Mode", "!=", "Auto", nil), ("Odd", "<", 3, nil), ("Odd", "==", "x", nil),
-            ("Power", ">", true, "no number"), ("Mode", "<", "Auto", "no number"), ("Odd", "<", "x", "no number"),
+            ("Power", ">", true, "not a number"), ("Mode", "<", "Auto", "not a number"),
+            ("Odd", "<", "x", "not a number"),
             ("Brightness", "==", "dark", "a whole number"), ("Brightness", ">", .number(1.5), "a whole number"),
             ("Heat", "==", "hot", "a number"), ("Power", "==", 1, "true or false"), ("Pover", "==", 1, "Brightness"),
         ] as [(String, String, JSONValue, String?)])
@@ -95,7 +96,7 @@ struct ParameterTests {
     }
 
     @Test(
-        "what a node reports as it was set: not what can only be written, and no trigger",
+        "a node reports the values that were set, except write-only parameters and triggers",
         arguments: [
             ("esp.param.power", ["read", "write"], true), ("esp.param.ota_url", ["write"], false),
             ("esp.param.reboot", ["read", "write"], false), ("esp.param.factory-reset", ["read", "write"], false),
@@ -123,7 +124,7 @@ struct ParameterTests {
         #expect([ParameterChange](reported: ["odd": 5, "Fan": ["Speed": 3]]).json == ["Fan": ["Speed": 3]])
     }
 
-    @Test("30 nodes are set by two calls, and a failure among them is told by its node")
+    @Test("30 nodes are set by two calls, and a failure names its node")
     func several() async throws {
         let script = try ScriptedCloud()
         let replies = (0..<25).map { number in
@@ -132,7 +133,7 @@ struct ParameterTests {
                 : #"{"node_id":"n\#(number)","status":"success","description":"Success"}"#
         }
         script.http.expect(.put, "/v1/user/nodes/params", status: 207, "[\(replies.joined(separator: ","))]")
-        // Of the last five the cloud leaves one out.
+        // The cloud omits one of the last five.
         let rest = (25..<29).map { #"{"node_id":"n\#($0)","status":"success","description":"Success"}"# }
         script.http.expect(.put, "/v1/user/nodes/params", "[\(rest.joined(separator: ","))]")
         let change = ParameterChange(.init(component: "Light", parameter: "Power"), true)
@@ -143,7 +144,7 @@ struct ParameterTests {
         try script.http.finish()
     }
 
-    @Test("a call that fails behind another does not take away what that one has done")
+    @Test("a failed call does not discard the outcomes of earlier calls")
     func laterFailure() async throws {
         let script = try ScriptedCloud()
         let replies = (0..<25).map { #"{"node_id":"n\#($0)","status":"success","description":"Success"}"# }
@@ -157,7 +158,7 @@ struct ParameterTests {
         #expect(outcomes.suffix(2).allSatisfy { $0.serverCode == 100070 && $0.untold == nil })
     }
 
-    @Test("a call whose answer is lost says nothing of its nodes, and the next is made")
+    @Test("a call whose answer is lost leaves its nodes uncertain, and the next call is sent")
     func lostAnswer() async throws {
         let script = try ScriptedCloud()
         let replies = (0..<75).map { #"{"node_id":"n\#($0)","status":"success","description":"Success"}"# }
@@ -174,7 +175,7 @@ struct ParameterTests {
         try script.http.finish()
     }
 
-    @Test("who is cancelled sends no more, and is told so")
+    @Test("a cancelled caller sends nothing more, and gets an error")
     func cancelled() async throws {
         let script = try ScriptedCloud()
         let replies = (0..<25).map { #"{"node_id":"n\#($0)","status":"success","description":"Success"}"# }
@@ -188,7 +189,7 @@ struct ParameterTests {
         try script.http.finish()
     }
 
-    @Test("of a node that is named twice each answer counts once")
+    @Test("for a node that is named twice each answer counts once")
     func twice() async throws {
         let script = try ScriptedCloud()
         script.http.expect(
@@ -199,7 +200,7 @@ struct ParameterTests {
         #expect(outcomes.map(\.failure) == [nil, "busy"])
     }
 
-    @Test("whatever a node says of itself makes a configuration, or none")
+    @Test("any description of a node gives a configuration or nil")
     func strange() {
         for json in [[], 1, "x", .null] as [JSONValue] { #expect(NodeConfiguration(json) == nil) }
         let odd = NodeConfiguration(["devices": [1, [:], ["name": ""], ["name": "A", "params": [1, ["name": 2]]]]])

@@ -12,7 +12,7 @@ struct PartitionTableTests {
         Partition(label: "ota_0", type: 0, subtype: 0x10, offset: 0x2_0000, size: 0x19_0000),
         Partition(label: "fctry", type: 1, subtype: 2, offset: 0x34_0000, size: 0x6000),
     ]
-    /// As `gen_esp32part.py` writes them, with the checksum's row behind.
+    /// The form that `gen_esp32part.py` writes, with the checksum's row at the end.
     private static let table: [UInt8] =
         partitions.flatMap(row) + [0xEB, 0xEB] + [UInt8](repeating: 0xFF, count: PartitionTable.length - 98)
 
@@ -30,7 +30,7 @@ struct PartitionTableTests {
         #expect(table.factory == Self.partitions[2])
     }
 
-    @Test("cut short have the rows that are whole, and none is made up")
+    @Test("that are truncated have only their complete rows")
     func truncated() {
         for count in 0..<Self.table.count {
             let rows = min(count / 32, 3)
@@ -38,7 +38,7 @@ struct PartitionTableTests {
         }
     }
 
-    @Test("are not seen in erased, encrypted or other bytes")
+    @Test("are not found in erased, encrypted or other bytes")
     func none() {
         #expect(PartitionTable([UInt8](repeating: 0xFF, count: PartitionTable.length)) == nil)
         #expect(PartitionTable([0xE9] + [UInt8](repeating: 0x5A, count: 200)) == nil)
@@ -51,14 +51,14 @@ struct PartitionTableTests {
         }
     }
 
-    @Test("have a factory partition only where it holds key-value pairs")
+    @Test("have a factory partition only if it holds key-value pairs")
     func factory() {
         let application = Partition(label: "fctry", type: 0, subtype: 2, offset: 0x1_0000, size: 0x6000)
         #expect(PartitionTable(Self.row(application))?.factory == nil)
         #expect(PartitionTable(Self.row(Self.partitions[0]))?.factory == nil)
     }
 
-    @Test("are bounded: what lies behind the table's place is not read")
+    @Test("are bounded: bytes after the table's place are not read")
     func bound() {
         let rows = [UInt8]((0..<200).flatMap { _ in Self.row(Self.partitions[0]) })
         #expect(PartitionTable(rows)?.partitions.count == PartitionTable.length / 32)

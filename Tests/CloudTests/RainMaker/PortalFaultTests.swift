@@ -7,7 +7,7 @@ import RainMaker
 import TestSupport
 import Testing
 
-/// What answers in the place of the service: portals, firewalls, other services. The reasons `sign_in_page` and `legal_block` are of these.
+/// Answers of portals, firewalls and other services instead of the service. The reasons `sign_in_page` and `legal_block` are for these.
 @Suite("Answers that are not the service's")
 struct PortalFaultTests {
     struct Fault: Sendable, CustomTestStringConvertible {
@@ -22,10 +22,10 @@ struct PortalFaultTests {
     static let faults: [Fault] = [
         Fault(
             testDescription: "511", status: 511, body: "<html>Sign in</html>", code: .portal,
-            says: "this network wants a sign-in first (HTTP 511)"),
+            says: "this network requires a sign-in first (HTTP 511)"),
         Fault(
             testDescription: "511 with JSON", status: 511, body: #"{"login":"https://portal.example"}"#, code: .portal,
-            says: "this network wants a sign-in first (HTTP 511)"),
+            says: "this network requires a sign-in first (HTTP 511)"),
         Fault(
             testDescription: "451", status: 451, code: .legalBlock,
             says: "not available here for legal reasons (HTTP 451)"),
@@ -34,16 +34,16 @@ struct PortalFaultTests {
             says: "not available here for legal reasons (HTTP 451)"),
         Fault(
             testDescription: "410", status: 410, body: "gone", code: .moved,
-            says: "has nothing at this address any more (HTTP 410)"),
+            says: "no longer has anything at this address (HTTP 410)"),
         Fault(
             testDescription: "410 with a page", status: 410, body: "<html></html>", code: .moved,
-            says: "has nothing at this address any more (HTTP 410)"),
+            says: "no longer has anything at this address (HTTP 410)"),
         Fault(
             testDescription: "gzip", headers: [HTTPHeader("Content-Encoding", "gzip")], body: "\u{1F}\u{8B}\u{8}",
-            code: .malformedAnswer, says: "in an encoding that nobody asked for (Content-Encoding: gzip)"),
+            code: .malformedAnswer, says: "in an encoding that was not requested (Content-Encoding: gzip)"),
         Fault(
             testDescription: "br", headers: [HTTPHeader("content-encoding", "BR")], body: "xx", code: .malformedAnswer,
-            says: "in an encoding that nobody asked for (Content-Encoding: br)"),
+            says: "in an encoding that was not requested (Content-Encoding: br)"),
         Fault(
             testDescription: "a firewall's page", status: 403,
             body: "<!DOCTYPE html><HTML><head><TITLE>\n Web Page\tBlocked! </TITLE></head></html>",
@@ -55,10 +55,14 @@ struct PortalFaultTests {
         Fault(
             testDescription: "a page of success", body: "\u{FEFF}<html><title>Hotel</title></html>",
             code: .malformedAnswer,
-            says: "HTTP 200 and no readable JSON (a web page \"Hotel\", as proxies and sign-in portals send it)"),
+            says: "HTTP 200 and no readable JSON (a web page \"Hotel\"): the base URL is a web site's, or a proxy"),
+        Fault(
+            testDescription: "a web server's page for no such address", status: 404,
+            body: "<html><title>404 Not Found</title></html>", code: .invalidConfiguration,
+            says: "has no RainMaker API at this base URL"),
         Fault(
             testDescription: "a title that never ends", body: "<html><title>Hotel", code: .malformedAnswer,
-            says: "no readable JSON (a web page, as proxies and sign-in portals send it)"),
+            says: "no readable JSON (a web page): the base URL is a web site's"),
         Fault(
             testDescription: "a page of a fault", status: 502, body: "<html><title>502</title></html>",
             code: .serverFault,
@@ -76,7 +80,7 @@ struct PortalFaultTests {
             code: .invalidConfiguration, says: "write https:// in the base URL"),
         Fault(
             testDescription: "a list", body: "[1,2]", code: .malformedAnswer,
-            says: "answered with JSON that is not the RainMaker cloud's"),
+            says: "answered with JSON that is not from a RainMaker cloud"),
         Fault(
             testDescription: "another service: 404", status: 404,
             body: #"{"message":"Not Found","documentation_url":"https://docs.example"}"#, code: .invalidConfiguration,
@@ -89,7 +93,7 @@ struct PortalFaultTests {
     @Test("are named in the first sentence", arguments: faults)
     func fault(_ fault: Fault) async throws {
         let bench = try Bench()
-        // A call that a cloud does not have is made by its first name, too.
+        // If a cloud does not have a call, it is sent by its first name too.
         for path in [404, 405].contains(fault.status) ? ["/v1/user2", "/v1/user"] : ["/v1/user2"] {
             bench.http.expect(.post, path) { _ in
                 HTTPResponse(status: fault.status, headers: fault.headers, body: Array(fault.body.utf8))
@@ -104,13 +108,35 @@ struct PortalFaultTests {
         #expect(!error.isRefusal)
     }
 
+    @Test(
+        "an address that has moved is named, without what may be a secret in it",
+        arguments: [
+            (
+                "https://me:planted@new.example/v1/user2?token=planted#planted",
+                " to https://…@new.example/v1/user2 (HTTP 308)"
+            ),
+            ("/v1/other?token=planted", "has moved (HTTP 308)"), ("javascript:planted", "has moved (HTTP 308)"),
+        ])
+    func moved(location: String, says: String) async throws {
+        let bench = try Bench()
+        bench.http.expect(.post, "/v1/user2") { _ in
+            HTTPResponse(status: 308, headers: [HTTPHeader("Location", location)])
+        }
+        let error = try #require(
+            await accountError { () throws(AccountError) in
+                try await bench.account.confirmSignUp("dev@example.com", code: Secret("123456"))
+            })
+        #expect(error.code == .moved)
+        #expect(error.message.contains(says) && !error.message.contains("planted"), "\(error)")
+    }
+
     @Test("have these reasons", arguments: [(AccountError.Code.portal, "sign_in_page"), (.legalBlock, "legal_block")])
     func reasons(code: AccountError.Code, reason: String) {
         #expect(code.description == reason)
         #expect(AccountError.Code(reason: reason) == code)
     }
 
-    @Test("another service's JSON is named where the answer lacks what the cloud always sends")
+    @Test("another service is named if the answer lacks a member that the cloud always sends")
     func foreignJSON() async throws {
         let bench = try Bench()
         bench.http.expect(.post, "/v1/login2", #"{"portal":"sign in","ok":true}"#)
@@ -120,7 +146,7 @@ struct PortalFaultTests {
                     .password(user: "dev@example.com", password: Secret("planted-password")))
             })
         #expect(error.code == .malformedAnswer)
-        #expect(error.message.contains("with JSON that is not the RainMaker cloud's"), "\(error)")
-        #expect(error.message.contains("the base URL is another service's"), "\(error)")
+        #expect(error.message.contains("with JSON that is not from a RainMaker cloud"), "\(error)")
+        #expect(error.message.contains("The base URL belongs to another service"), "\(error)")
     }
 }

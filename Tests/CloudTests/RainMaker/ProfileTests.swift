@@ -9,9 +9,9 @@ import RainMaker
 import TestSupport
 import Testing
 
-@Suite("What the RainMaker cloud says about a user")
+@Suite("The RainMaker cloud's data about a user")
 struct ProfileTests {
-    @Test("everything that it may say is kept")
+    @Test("all possible members are kept")
     func whole() async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(
@@ -46,7 +46,7 @@ struct ProfileTests {
         try bench.http.finish()
     }
 
-    @Test("what is not set is absent")
+    @Test("missing values are nil or empty")
     func sparse() async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(.get, "/v1/user2", #"{"user_id":"u1","user_name":"+15550100","mfa":false,"quota":null}"#)
@@ -58,7 +58,7 @@ struct ProfileTests {
     }
 
     @Test(
-        "an answer that is no profile is no profile",
+        "an answer that is not a profile is refused",
         arguments: ["{}", #"{"user_id":""}"#, #"{"user_id":7}"#, "[]", "<html>", #"{"user_name":"x"}"#])
     func malformed(body: String) async throws {
         let bench = try Bench(savedSession("a"))
@@ -67,7 +67,7 @@ struct ProfileTests {
         #expect(error?.code == .malformedAnswer)
     }
 
-    @Test("custom data comes back key by key")
+    @Test("custom data is returned key by key")
     func customData() async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(

@@ -7,7 +7,7 @@ import RainJSON
 import RainKitTesting
 import RainCore
 
-/// A cloud that plays a script, with somebody signed in.
+/// A cloud that plays a script, with a signed-in user.
 struct ScriptedCloud {
     let http = ScriptedHTTPClient()
     let cloud: RainMakerCloud

@@ -20,7 +20,7 @@ struct FixedAnswer: HTTPClient {
     func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { response }
 }
 
-@Suite("What the cloud says about nodes, fuzzed")
+@Suite("The cloud's answers about nodes, fuzzed")
 struct RainMakerFuzzTests {
     @Test("every call")
     func everyCall() async throws {
@@ -43,12 +43,12 @@ struct RainMakerFuzzTests {
         }
     }
 
-    @Test("the description of a backend of one's own")
+    @Test("the description of the user's own backend")
     func description() async throws {
         try await withOwnProcessInSoak {
             let report = await fuzz("mapping description", from: [Array(OwnBackend.text.utf8)], seed: 43) { input in
                 guard let description = try? NodeMappingDescription(parsing: input, origin: "own.json") else { return }
-                // What was accepted is accepted again once it is written, and can be used.
+                // An accepted description is accepted again after it is written, and can be used.
                 let text = try! JSONCoder.encode(description)
                 precondition(try! NodeMappingDescription(parsing: text, origin: "own.json") == description)
                 let mapping = try! OwnBackend.mapping(
@@ -60,7 +60,7 @@ struct RainMakerFuzzTests {
         }
     }
 
-    @Test("what a backend of one's own answers")
+    @Test("the answers of the user's own backend")
     func ownBackend() async throws {
         try await withOwnProcessInSoak {
             let seeds = [

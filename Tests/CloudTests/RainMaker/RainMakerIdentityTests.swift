@@ -20,7 +20,7 @@ struct RainMakerIdentityTests {
             + #""accesstoken":"\#(access)","refreshtoken":"planted-refresh"}"#
     }
 
-    @Test("a password becomes a stored session, the user's id being the profile's")
+    @Test("a password gives a stored session with the user's id from the profile")
     func signIn() async throws {
         let bench = try Bench()
         bench.http.expect(.post, "/v1/login2", signInReply())
@@ -42,7 +42,7 @@ struct RainMakerIdentityTests {
     }
 
     @Test(
-        "while the profile cannot be had, the id token's claim stands in",
+        "while the profile is unavailable, the ID token's claim is used",
         arguments: [HTTPError.Code.timeout, .unreachable])
     func claimedProfile(fault: HTTPError.Code) async throws {
         let bench = try Bench()
@@ -87,7 +87,7 @@ struct RainMakerIdentityTests {
     }
 
     @Test(
-        "what the service does not send is a malformed answer, or a fault of the server's when it says so",
+        "an answer that the service does not send is malformed, or a fault if the server reports one",
         arguments: [
             (200, "<html>Sign in to the hotel's Wi-Fi</html>", AccountError.Code.malformedAnswer),
             (302, "<html>", .malformedAnswer), (502, "<html>Bad gateway</html>", .serverFault),
@@ -109,7 +109,7 @@ struct RainMakerIdentityTests {
     }
 
     @Test(
-        "each fault of the way has its own cause",
+        "each fault on the way has its own cause",
         arguments: [
             (HTTPError.Code.unresolved, AccountError.Code.network), (.unreachable, .network), (.closed, .network),
             (.timeout, .timeout), (.tls, .tls), (.tooLarge, .malformedAnswer), (.malformed, .malformedAnswer),
@@ -122,7 +122,7 @@ struct RainMakerIdentityTests {
             await accountError { () throws(AccountError) in try await bench.session.signIn(credentials) }?.code == code)
     }
 
-    @Test("a server's words cannot steer a terminal and have a bound")
+    @Test("a server's message cannot control a terminal and has a limit")
     func serverWords() async throws {
         let bench = try Bench()
         let words = #"bad\u001b[2J\nword\u202e"# + String(repeating: "x", count: 1000)
@@ -147,7 +147,7 @@ struct RainMakerIdentityTests {
         try bench.http.finish()
     }
 
-    @Test("without the network a sign-out ends the session here, and says that the cloud does not know")
+    @Test("without the network a sign-out ends the session locally, and reports that the cloud did not get it")
     func signOutOffline() async throws {
         let bench = try Bench(savedSession("a"))
         bench.http.expect(.post, "/v1/logout2?logout_all=false", failure: .unreachable)

@@ -3,15 +3,15 @@ import RainJSON
 import RainMaker
 import Testing
 
-@Suite("When a schedule acts")
+@Suite("The time of a schedule")
 struct ScheduleTriggerTests {
     @Test(
-        "a change keeps members that are not known, of a trigger of the same kind",
+        "a change keeps unknown members of a trigger of the same kind",
         arguments: [
             (.weekly(minutes: 1, days: 2), ["m": 5, "d": 6, "x": 1], ["m": 1, "d": 2, "x": 1]),
             (.weekly(minutes: 1, days: 2), nil, ["m": 1, "d": 2]),
             (.weekly(minutes: 1, days: 2), ["rsec": 5, "x": 1], ["m": 1, "d": 2]),
-            // The time of the act that the old delay led to.
+            // The time of the action that the old delay led to.
             (.after(seconds: 9), ["rsec": 5, "ts": 1_700_000_000, "x": 1], ["rsec": 9, "x": 1]),
             // A year that the new date does not have.
             (

@@ -40,7 +40,7 @@ struct SignInGrantTests {
         try bench.http.finish()
     }
 
-    @Test("after a password that needs a second step, the error carries what the code is for")
+    @Test("after a password that needs a second step, the error has the challenge for the code")
     func secondStep() async throws {
         let bench = try Bench()
         bench.http.expect(.post, "/v1/login2", #"{"status":"success","description":"d","session":"planted-session"}"#)
@@ -72,7 +72,7 @@ struct SignInGrantTests {
         #expect(error?.code == .malformedAnswer)
     }
 
-    @Test("a guest signs in with nothing and is named by the cloud")
+    @Test("a guest signs in without credentials and gets a name from the cloud")
     func guest() async throws {
         let bench = try Bench()
         let name = "guest@77.temp.user"
@@ -85,7 +85,7 @@ struct SignInGrantTests {
         try bench.http.finish()
     }
 
-    @Test("a deployment without guests says so")
+    @Test("a deployment without guests is an error")
     func noGuests() async throws {
         let bench = try Bench()
         bench.http.expect(
@@ -95,7 +95,48 @@ struct SignInGrantTests {
         #expect(try await bench.stored() == nil)
     }
 
-    @Test("a guest becomes an account, and the session is that account's")
+    @Test("the code of a sign-in that is used up is refused as such, although the number is that of a failed sign-in")
+    func usedUp() async throws {
+        let bench = try Bench()
+        bench.http.expect(
+            .post, "/v1/login2", status: 400, #"{"status":"failure","error_code":101016,"description":"Login failed"}"#)
+        let challenge = SignInChallenge(userName: "dev@example.com", session: Secret("planted-session"))
+        let error = await accountError { () throws(AccountError) in
+            try await bench.session.signIn(.oneTimeCode(challenge, code: code))
+        }
+        #expect(error?.code == .challengeExpired && error?.account == "dev@example.com", "\(error as Any)")
+        #expect(error?.message.contains("no longer waits for a code") == true, "\(error as Any)")
+    }
+
+    @Test("a refused sign-up is not the refusal of somebody who is signed in")
+    func refusedSignUp() async throws {
+        let bench = try Bench()
+        bench.http.expect(
+            .post, "/v1/user2", status: 403, #"{"status":"failure","error_code":100004,"description":"closed"}"#)
+        let error = await accountError { () throws(AccountError) in
+            try await bench.account.signUp("new@example.com", password: Secret("Passw0rd-planted"))
+        }
+        #expect(error?.code == .forbidden && error?.serverMessage == "closed", "\(error as Any)")
+        #expect(error?.message.contains("does not let this user name sign up") == true, "\(error as Any)")
+    }
+
+    @Test("a user who is not a guest cannot be converted, and is named", arguments: [true, false])
+    func notGuest(isGuest: Bool) async throws {
+        let bench = try Bench(savedSession("a"))
+        bench.http.expect(
+            .post, "/v1/user/guest/conversion/initiate", status: 403,
+            #"{"status":"failure","error_code":100004,"description":"w"}"#)
+        bench.http.expect(
+            .get, "/v1/user2", #"{"user_id":"user-1","user_name":"ada@example.com","is_guest_user":\#(isGuest)}"#)
+        let error = await accountError { () throws(AccountError) in
+            try await bench.account.requestGuestConversion(to: "dev@example.com")
+        }
+        #expect(error?.code == .forbidden, "\(error as Any)")
+        #expect(error?.message.hasPrefix("ada@example.com is not a guest") == !isGuest, "\(error as Any)")
+        try bench.http.finish()
+    }
+
+    @Test("a guest becomes an account, and the session belongs to that account")
     func conversion() async throws {
         let bench = try Bench(savedSession("guest"))
         bench.http.expect(.post, "/v1/user/guest/conversion/verify", #"{"status":"success","description":"d"}"#)
@@ -113,7 +154,7 @@ struct SignInGrantTests {
         try bench.http.finish()
     }
 
-    @Test("a converted guest who cannot be signed in at once is told what has happened")
+    @Test("for a converted guest who cannot be signed in at once, the error says what happened")
     func conversionWithoutSignIn() async throws {
         let bench = try Bench(savedSession("guest"))
         bench.http.expect(.post, "/v1/user/guest/conversion/verify", #"{"status":"success","description":"d"}"#)
@@ -126,7 +167,7 @@ struct SignInGrantTests {
         #expect(error?.message.hasPrefix("the guest is now dev@example.com") == true)
     }
 
-    @Test("a deployment that speaks our version is told apart from one that does not")
+    @Test("a deployment that supports our version differs from one that does not")
     func versions() async throws {
         let bench = try Bench()
         bench.http.expect(

@@ -13,8 +13,8 @@ struct SignedRequestTests {
         accessKey: "AKIAIOSFODNN7EXAMPLE", secretKey: Secret("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
         sessionToken: Secret("EXAMPLE+SESSION/="), region: "us-east-1")
 
-    /// Made by botocore 1.43.11 (`SigV4QueryAuth` for `iotdevicegateway`, without the token), and the form that the npm package
-    /// aws-signature-v4 tests: the token is the last parameter and not signed.
+    /// Made by botocore 1.43.11 (`SigV4QueryAuth` for `iotdevicegateway`, without the token). The npm package aws-signature-v4 tests the
+    /// form: the token is the last parameter and not signed.
     @Test(
         "have the signature that AWS's own SDK makes",
         arguments: [
@@ -42,7 +42,7 @@ struct SignedRequestTests {
     }
 
     @Test(
-        "go to the region in the broker's name",
+        "use the region in the broker's name",
         arguments: [
             ("a1b2-ats.iot.eu-central-1.amazonaws.com", "eu-central-1"),
             ("x.iot.cn-north-1.amazonaws.com.cn", "cn-north-1"),
@@ -55,7 +55,7 @@ struct SignedRequestTests {
 
 @Suite("Reports of nodes")
 struct NodeReportTests {
-    @Test("change what they name, and nothing else")
+    @Test("change the values that they name, and nothing else")
     func merging() throws {
         var node = try #require(
             Node([

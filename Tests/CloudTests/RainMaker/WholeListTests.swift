@@ -7,10 +7,11 @@ import RainKitTesting
 import RainMaker
 import Testing
 
-@Suite("Lists that are kept whole, and one group of them")
+@Suite("Lists that are kept as a whole, and one group")
 struct WholeListTests {
     @Test(
-        "a list that is kept whole ends at 16 MiB", arguments: ["sharing", "groups", "automations", "commands"])
+        "a list that is kept as a whole is limited to 16 MiB",
+        arguments: ["sharing", "groups", "automations", "commands"])
     func tooLong(list: String) async throws {
         let script = try ScriptedCloud()
         let (path, member, next, start): (String, String, String, String) =
@@ -43,7 +44,7 @@ struct WholeListTests {
         try script.http.finish()
     }
 
-    @Test("a group that the answer lacks is one that the user has not, and a page says nothing")
+    @Test("a group that the answer lacks does not belong to the user, and a page is not an answer")
     func absentGroup() async throws {
         let script = try ScriptedCloud()
         for (body, code) in [

@@ -20,4 +20,13 @@ struct NoSessionBusTests {
         let probed = await accountError { () throws(AccountError) in try await store.probe(key, within: .seconds(120)) }
         #expect(probed?.code == .storeAbsent)
     }
+
+    @Test("an address without a transport is described as none", arguments: ["/run/user/0/bus", "unix:path=/a;/b"])
+    func malformed(address: String) async throws {
+        let store = SecretServiceStore(lockFolder: "/nowhere", environment: ["DBUS_SESSION_BUS_ADDRESS": address])
+        let key = try CredentialKey("sim")
+        let error = await accountError { () throws(AccountError) in try await store.load(key) }
+        #expect(error?.code == .storeAbsent)
+        #expect(error?.message.contains("is not an address of D-Bus") == true, "\(error as Any)")
+    }
 }

@@ -60,6 +60,66 @@ struct DeviceTroubleTests {
             ["E (30) boot_comm: mismatch chip ID, expected 5, found 9"],
             .wrongChip(why: "mismatch chip ID, expected 5, found 9")
         ),
+        // The boot loader goes on, and says at last that there is nothing to start.
+        (
+            [
+                "E (45) boot_comm: mismatch chip ID, expected 5, found 0",
+                "E (50) boot: Factory app partition is not bootable",
+                "E (55) boot: No bootable app partitions in the partition table",
+            ],
+            .wrongChip(why: "mismatch chip ID, expected 5, found 0")
+        ),
+        (
+            [
+                "E (45) boot_comm: Image requires chip rev >= v0.3, but chip is v0.2",
+                "E (50) boot: Factory app partition is not bootable",
+                "E (55) boot: No bootable app partitions in the partition table",
+            ],
+            .wrongRevision(why: "Image requires chip rev >= v0.3, but chip is v0.2")
+        ),
+        (
+            [
+                "E (44) esp_image: image at 0x20000 has invalid magic byte (nothing flashed here?)",
+                "E (49) boot: No bootable app partitions in the partition table",
+            ],
+            .noApplication(why: "image at 0x20000 has invalid magic byte (nothing flashed here?)")
+        ),
+        // A failed check ends in abort(), whose address says nothing.
+        (
+            [
+                "I (290) app: starting", "E (300) nvs: nvs partition not found",
+                "ESP_ERROR_CHECK failed: esp_err_t 0x105 (ESP_ERR_NOT_FOUND) at 0x4200a1c2",
+                "file: \"./main/app_main.c\" line 120", "", "abort() was called at PC 0x40385b2b on core 0",
+                "Rebooting...",
+            ],
+            .stopped(
+                why: "ESP_ERROR_CHECK failed: esp_err_t 0x105 (ESP_ERR_NOT_FOUND) at 0x4200a1c2",
+                after: "nvs: nvs partition not found")
+        ),
+        // An error that the firmware went on after is not the cause.
+        (
+            [
+                "E (300) app: no sensor", "I (310) app: going on", "abort() was called at PC 0x40385b2b on core 0",
+            ],
+            .stopped(why: "abort() was called at PC 0x40385b2b on core 0")
+        ),
+        (
+            [
+                "E (170) quad_psram: PSRAM ID read error: 0x00ffffff, PSRAM chip not found or not supported",
+                "E (177) esp_psram: PSRAM enabled but initialization failed. Bailing out.",
+                "E (184) cpu_start: Failed to init external RAM!", "abort() was called at PC 0x40375b2b on core 0",
+            ],
+            .noPSRAM(why: "quad_psram: PSRAM ID read error: 0x00ffffff, PSRAM chip not found or not supported")
+        ),
+        (
+            [
+                "E (400) BLE_INIT: Malloc failed", "E (401) BLE_INIT: controller init failed",
+                "ESP_ERROR_CHECK failed: esp_err_t 0x101 (ESP_ERR_NO_MEM) at 0x4200a1c2",
+                "abort() was called at PC 0x40385b2b on core 0",
+            ],
+            .outOfMemory(why: "BLE_INIT: Malloc failed")
+        ),
+        (["I (1800500) app_main: Provisioning Timed Out. Please reboot."], .provisioningTimedOut),
         (
             [
                 "E (5000) task_wdt: Task watchdog got triggered. The following tasks/users did not reset the watchdog in time:"
@@ -99,6 +159,18 @@ struct DeviceTroubleTests {
         #expect(reader.summary.troubles == [expected] && reader.summary.verdict == expected)
         #expect(expected.description.hasSuffix("."))
         #expect(expected.code.allSatisfy { $0.isLowercase || $0 == "_" })
+    }
+
+    @Test("a service that has ended is none any more, until the board starts again")
+    func endedService() {
+        var reader = DeviceLogReader()
+        let name = "I (500) network_prov_mgr: Provisioning started with service name : PROV_aabbcc"
+        for line in [name, "I (1800500) app_main: Provisioning Timed Out. Please reboot."] {
+            _ = reader.take(Array(line.utf8))
+        }
+        #expect(reader.summary.verdict == .provisioningTimedOut && reader.summary.isDown)
+        for line in ["ESP-ROM:esp32c3-api1-20210207", name] { _ = reader.take(Array(line.utf8)) }
+        #expect(reader.summary.verdict == nil && !reader.summary.isDown)
     }
 
     @Test("three starts in half a minute are a loop, and the last error is named")

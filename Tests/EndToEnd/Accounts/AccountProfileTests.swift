@@ -93,7 +93,7 @@ struct AccountProfileTests {
             #expect(document?["versions"] == [["version": "v1", "used": true, "build": "b7"]])
             let outcome = try await maker.rainctl("account", "versions", "--json")
             expectFailure(outcome, 78, "config", "unsupported")
-            #expect(outcome.failure?["message"]?.string?.contains("speaks v9, not v1") == true)
+            #expect(outcome.failure?["message"]?.string?.contains("supports v9, not v1") == true)
         }
     }
 }

@@ -66,10 +66,10 @@ struct AccountPromptTests {
             try await person.answers("Password: ", "weak")
             try await person.hears("A password needs 8 to 256 characters")
             try await person.answers("Password: ", Self.password)
-            try await person.answers("The same again: ", Self.password)
+            try await person.answers("Type it again: ", Self.password)
             try await person.answers("The code that was sent to new@example.com: ", Self.code)
             try await ends(person)
-            #expect(person.transcript.ranges(of: "The same again: ").count == 1)
+            #expect(person.transcript.ranges(of: "Type it again: ").count == 1)
             #expect(cloud.bodies("POST /v1/user2").count == 2)
         }
     }
@@ -86,7 +86,7 @@ struct AccountPromptTests {
             try await person.answers("The code that was sent to maker@example.com: ", "12345")
             try await person.hears("six digits")
             try await person.answers("The code that was sent to maker@example.com: ", "111111")
-            try await person.hears("the one that came last")
+            try await person.hears("the latest one")
             try await person.answers("The code that was sent to maker@example.com: ", Self.code)
             try await ends(person)
             #expect(person.process.standardOutput.hasPrefix("Signed in as maker@example.com"))
@@ -107,7 +107,7 @@ struct AccountPromptTests {
             let maker = try await cloud.maker(in: folder)
             let person = try await maker.atTerminal(["account", "signup", "new@example.com", "--tag", "team:lab"])
             try await person.answers("Password: ", Self.password)
-            try await person.answers("The same again: ", Self.password)
+            try await person.answers("Type it again: ", Self.password)
             try await person.answers("The code that was sent to new@example.com: ", Self.code)
             try await ends(person)
             #expect(
@@ -178,7 +178,7 @@ struct AccountPromptTests {
             let person = try await maker.atTerminal(["account", "signup", "new@example.com", "--json"])
             for attempt in 1...3 {
                 try await person.answers("Password: ", Self.password)
-                try await person.answers("The same again: ", Self.password + "x")
+                try await person.answers("Type it again: ", Self.password + "x")
                 // The last time it is the error, and with --json that is a document.
                 if attempt < 3 { try await person.hears("not the same") }
             }

@@ -57,7 +57,7 @@ struct BoardNetworkTests {
             #expect(outcome.document?["mapping"]?.string == "confirmed")
             let said = outcome.standardError
             let joining = try #require(
-                said.ranges(of: "joining the Wi-Fi network \(Self.name), and going back to Home").first)
+                said.ranges(of: "joining the Wi-Fi network \(Self.name), and returning to Home").first)
             let back = try #require(said.ranges(of: "back on Home").first)
             #expect(joining.lowerBound < back.lowerBound)
             #expect(try await scene.mock.connection() == "Home")
@@ -92,7 +92,7 @@ struct BoardNetworkTests {
     func absent() async throws {
         try await with(boards: ["PROV_other1"], ["--security", "1"]) { scene in
             let outcome = try await scene.provision(["--json", "--timeout", "6s"])
-            outcome.expectFailure(69, "unavailable", says: "No Wi-Fi network \(Self.name) is heard")
+            outcome.expectFailure(69, "unavailable", says: "No Wi-Fi network \(Self.name) was found")
             #expect(outcome.failure?["reason"]?.string == "not_found")
             #expect(try await scene.mock.connection() == "Home")
         }

@@ -89,7 +89,7 @@ struct KilledRunTests {
             try await child.output(containing: #""step":"connect""#)
             child.kill()
             let outcome = try await maker.provision(board, ["--no-mapping", "--json"])
-            outcome.expectFailure(1, "other", says: "The board is on the network Other already")
+            outcome.expectFailure(1, "other", says: "The board is already on the network Other")
             #expect(outcome.failure?["step"] == "join")
         }
     }

@@ -6,7 +6,7 @@ import Testing
 /// `rainctl provision` with no word about where the board is.
 @Suite("rainctl provision: finds the board")
 struct ProvisioningAutoTests {
-    private static let question = "Board (number or name, + looks again, Enter to stop): "
+    private static let question = "Board (number or name, + to search again, Enter to stop): "
 
     private static func command(_ maker: Maker, _ more: [String] = []) -> [String] {
         [

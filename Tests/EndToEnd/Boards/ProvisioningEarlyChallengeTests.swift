@@ -20,10 +20,10 @@ struct ProvisioningEarlyChallengeTests {
     @Test("a board that signs a challenge ends the run with what the cloud said, before its session is opened")
     func needed() async throws {
         let refused = try await provision("ch-resp", ["action": "status", "status": 403])
-        refused.expectFailure(1, "other", says: "sign a challenge")
+        refused.expectFailure(1, "other", says: "the challenge that the board has to sign")
         #expect(refused.failure?["step"]?.string == "challenge", "\(refused.standardOutput)")
         let down = try await provision("ch-resp", ["action": "status", "status": 503])
-        down.expectFailure(75, "temporary", says: "sign a challenge")
+        down.expectFailure(75, "temporary", says: "the challenge that the board has to sign")
     }
 
     private func provision(_ mapping: String, _ fault: JSONValue) async throws -> Maker.Outcome {

@@ -21,8 +21,9 @@ struct ProvisioningSilenceTests {
             defer { withExtendedLifetime((listener, terminal)) {} }
             let (way, word) =
                 switch silence {
-                case .closedPort: (["--device-host", "127.0.0.1:9"], "in the board's network?")
-                case .swallowedConnections: (["--device-host", "127.0.0.1:\(listener.port)"], "is it powered")
+                case .closedPort: (["--device-host", "127.0.0.1:9"], "in the board's network.")
+                case .swallowedConnections:
+                    (["--device-host", "127.0.0.1:\(listener.port)"], "Check that it is powered")
                 case .noSuchPort: (["--port", folder.file("no-such-port")], "plugged in?")
                 case .mutePort: (["--port", terminal.path], "cable carries data")
                 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 import RainDBus
 import RainKit
@@ -54,7 +55,7 @@ struct RainKitClientTests {
             let bench = try await GatewayBench(nodes: ["node-clear"], in: folder)
             let board = try await SimulatedBoard.start(
                 ["--http", "127.0.0.1:0", "--security", "0"] + bench.cloud.boardOptions(node: "node-clear"), in: folder)
-            let error = await #expect(throws: OnboardingError.self) {
+            let error = await #expect(throws: RainKitError.self) {
                 try await bench.kit.provision(
                     .softAP(board.http), proof: GatewayBench.proof, network: try GatewayBench.home)
             }
@@ -119,7 +120,7 @@ struct RainKitClientTests {
             let run = bench.kit.provisioning(
                 .softAP(board.http), proof: GatewayBench.proof, network: try GatewayBench.home)
             for try await event in run where event.step == .connect { break }
-            let error = await #expect(throws: OnboardingError.self) { try await run.node }
+            let error = await #expect(throws: RainKitError.self) { try await run.node }
             if case .cancelled? = error?.cause {} else { Issue.record("\(String(describing: error))") }
         }
     }
@@ -130,7 +131,7 @@ struct RainKitClientTests {
             let cloud = try await SimulatedCloud.start(in: folder)
             let kit = try GatewayBench.client(of: cloud, in: folder)
             let board = try await SimulatedBoard.start(["--http", "127.0.0.1:0"], in: folder)
-            let error = await #expect(throws: OnboardingError.self) {
+            let error = await #expect(throws: RainKitError.self) {
                 try await kit.provision(.softAP(board.http), network: try! GatewayBench.home)
             }
             guard case .account(let cause)? = error?.cause else { return #expect(error == nil) }
@@ -146,7 +147,7 @@ struct RainKitClientTests {
             let next = try GatewayBench.client(of: bench.cloud, in: folder)
             #expect(try await next.userID() == bench.kit.userID())
             try await next.signOut()
-            await #expect(throws: AccountError.self) { try await bench.kit.userID() }
+            await #expect(throws: RainKitError.self) { try await bench.kit.userID() }
         }
     }
 
@@ -155,10 +156,10 @@ struct RainKitClientTests {
         try await withTemporaryFolder { folder in
             let bench = try await GatewayBench(nodes: [], in: folder)
             let user = try await bench.kit.userID()
-            let error = await #expect(throws: AccountError.self) {
+            let error = await #expect(throws: RainKitError.self) {
                 try await bench.kit.signIn(user: SimulatedCloud.user, password: "not the password")
             }
-            #expect(error?.code == .invalidCredentials)
+            #expect(error?.account?.code == .invalidCredentials)
             #expect(try await bench.kit.userID() == user)
         }
     }
@@ -181,8 +182,8 @@ struct RainKitClientTests {
         try await withTemporaryFolder { folder in
             let cloud = try await SimulatedCloud.start(in: folder)
             let waiting = try GatewayBench.client(of: cloud, in: folder)
-            let error = await #expect(throws: AccountError.self) { try await waiting.userID() }
-            #expect(error?.code == .notSignedIn)
+            let error = await #expect(throws: RainKitError.self) { try await waiting.userID() }
+            #expect(error?.account?.code == .notSignedIn)
             let other = try GatewayBench.client(of: cloud, in: folder)
             try await other.signIn(user: SimulatedCloud.user, password: SimulatedCloud.password)
             #expect(try await waiting.userID() == other.userID())
@@ -199,8 +200,8 @@ struct RainKitClientTests {
             )
             try await one.signIn(user: SimulatedCloud.user, password: SimulatedCloud.password)
             _ = try await one.userID()
-            let error = await #expect(throws: AccountError.self) { try await other.userID() }
-            #expect(error?.code == .notSignedIn)
+            let error = await #expect(throws: RainKitError.self) { try await other.userID() }
+            #expect(error?.account?.code == .notSignedIn)
         }
     }
 }

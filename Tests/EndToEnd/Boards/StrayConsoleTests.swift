@@ -41,7 +41,7 @@ struct StrayConsoleTests {
             let info = try await maker.rainctl(["device", "info"] + Maker.way(to: board) + ["--json"])
             #expect(info.document?["needs_claim"] == .null, "\(info.standardOutput)")
             let claim = try await maker.rainctl(["device", "claim"] + Maker.way(to: board) + ["--json"])
-            claim.expectFailure(17, "claim_needed", says: "does not tell whether the board has been claimed")
+            claim.expectFailure(17, "claim_needed", says: "does not show whether the board has been claimed")
             #expect(claim.failure?["reason"] == "claim_unknown")
 
             let outcome = try await maker.provision(board, ["--json"])

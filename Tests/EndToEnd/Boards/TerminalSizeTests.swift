@@ -18,7 +18,7 @@ struct TerminalSizeTests {
     }
 
     private static let networks = (1...14).flatMap { ["--wifi", "Neighbour \($0):planted-neighbour"] }
-    private static let board = "Board (number or name, + looks again, Enter to stop): "
+    private static let board = "Board (number or name, + to search again, Enter to stop): "
     private static let password = "Wi-Fi password (n for another network): "
     private static let question = "Network (number, or any name; Enter to stop): "
 

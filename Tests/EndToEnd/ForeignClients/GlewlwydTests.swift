@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import IdentityProviders
 import RainAccount
+import RainCore
+import RainCryptoOpenSSL
+import RainHTTPCurl
 import RainJSON
 import RainKit
 import RainKitTesting

@@ -144,7 +144,8 @@ struct ProviderModeTests {
             #expect(left.count == 1 && left.first?["token"] == "access_token" && left.first?["certain"] == true)
             let end = try #require(left.first?["expires_at"]?.string)
             #expect(
-                logout.standardError.contains("still takes the access token (until \(end))"), "\(logout.standardError)")
+                logout.standardError.contains("still accepts the access token (until \(end))"),
+                "\(logout.standardError)")
             #expect(try await maker.rainctl(login + Self.institutions).status == 0)
             let text = try await maker.rainctl("logout", "--provider", "oclc")
             #expect(text.standardOutput == "Signed out here.\n", "\(text.standardOutput)")

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainHTTP
+import RainHTTPCurl
 import RainJSON
 import RainKit
 import TestSupport

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainHTTPCurl
 import RainJSON
 import RainKit
 import TestSupport

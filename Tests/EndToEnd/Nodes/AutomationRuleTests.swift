@@ -11,8 +11,8 @@ struct AutomationRuleTests {
             let folder = scene.maker.folder
             let add = ["automation", "add", "X", "--of", "nodelight", "--json"]
             for (more, status, words) in [
-                (["--when", "Light.Power>on", "--set", "nodefan:Light.Power=off"], 65, "is no number"),
-                (["--when", "Light.Name<abc", "--set", "nodefan:Light.Power=off"], 65, "is no number"),
+                (["--when", "Light.Power>on", "--set", "nodefan:Light.Power=off"], 65, "is not a number"),
+                (["--when", "Light.Name<abc", "--set", "nodefan:Light.Power=off"], 65, "is not a number"),
                 (
                     [
                         "--when", "Light.Power=on", "--set", "nodefan:Light.Power=on", "--set",
@@ -33,7 +33,7 @@ struct AutomationRuleTests {
             let light = #"{"Light":{"Power":true}}"#
             for (events, actions, words) in [
                 (#"{"params":{"Light":{"Power":"bright"}},"check":"=="}"#, light, "true or false"),
-                (#"{"params":{"Light":{"Power":true}},"check":">"}"#, light, "is no number"),
+                (#"{"params":{"Light":{"Power":true}},"check":">"}"#, light, "is not a number"),
                 (#"{"params":{"Light":{"Power":true}},"check":"=="}"#, #"{"Light":{"Heat":3}}"#, "no parameter Heat"),
             ] {
                 let rule = #"""
@@ -68,7 +68,7 @@ struct AutomationRuleTests {
             for flag in ["--any", "--retrigger"] {
                 let outcome = try await scene.rainctl(
                     "automation", "add", "X", "--file", "/dev/null", flag, "--json")
-                outcome.expectFailure(64, "usage", says: "or a --file with it")
+                outcome.expectFailure(64, "usage", says: "A --file with the whole rule")
             }
         }
     }
@@ -79,7 +79,7 @@ struct AutomationRuleTests {
             let rule = ["--of", "n1", "--when", "Light.Power=on", "--set", "n1:Light.Power=off"]
             for words in [["add", ""] + rule, ["add", " "] + rule, ["edit", "a1", "--name", ""]] {
                 let outcome = try await maker.rainctl(["automation"] + words + ["--json"])
-                outcome.expectFailure(64, "usage", says: "name is not blank")
+                outcome.expectFailure(64, "usage", says: "name must not be blank")
             }
             #expect(cloud.calls.isEmpty)
         }

@@ -43,7 +43,7 @@ struct ManyBoardsTests {
             outcome.expectFailure(
                 75, "temporary", says: "not known whether the cloud has sent the values to n25, n26, n27, n28, n29: ")
             let message = outcome.failure?["message"]?.string ?? ""
-            #expect(message.contains("HTTP 502") && message.contains("rainctl node params get n25 shows that"))
+            #expect(message.contains("HTTP 502") && message.contains("rainctl node params get n25 shows the values"))
             #expect(!message.contains("were not set"))
             let expected = [String](repeating: "sent", count: 25) + [String](repeating: "unknown", count: 5)
             #expect(Self.states(outcome) == expected, "\(outcome.standardOutput)")

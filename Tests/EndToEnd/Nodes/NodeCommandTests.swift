@@ -40,9 +40,9 @@ struct NodeCommandTests {
             try await scene.boards[0].process.terminate()
             let late = try await scene.rainctl(
                 "node", "command", "send", "nodelight", "4096", "--timeout", "2", "--keep", "1s", "--json")
-            // The cloud has given it up: nothing comes later.
+            // The cloud has given it up: there are no later answers.
             late.expectFailure(16, "deadline", says: "longer --keep")
-            #expect(late.failure?["message"]?.string?.contains("comes later") == false)
+            #expect(late.failure?["message"]?.string?.contains("later answers") == false)
             #expect(late.document?["nodes"]?.array?.first?["status"] == "timed_out")
             let open = try await scene.rainctl(
                 "node", "command", "send", "nodelight", "4096", "--timeout", "1", "--keep", "2h", "--json")
@@ -108,7 +108,7 @@ struct NodeCommandTests {
             #expect(text.status == 20)
             #expect(
                 text.standardOutput
-                    == "n2  was not sent it: no\nsent; see the answers with: rainctl node command result r1\n")
+                    == "n2  was not sent the command: no\nsent; see the answers with: rainctl node command result r1\n")
         }
     }
 

@@ -104,7 +104,7 @@ struct NodeParamsTests {
             let list = try await scene.rainctl("node", "list", "--json")
             #expect(list.document?["nodes"]?.array?.first?["name"] == "Kitchen lamp", "\(list.standardOutput)")
             let set = try await scene.rainctl("node", "params", "set", "kitchen LAMP", "Light.Power=false", "--wait")
-            #expect(set.status == 0 && set.standardOutput.contains("has it"), "\(set.standardError)")
+            #expect(set.status == 0 && set.standardOutput.contains("has the values"), "\(set.standardError)")
             let asked = try await scene.rainctl("node", "remove", "Kitchen lamp", "--json")
             asked.expectFailure(64, "usage", says: "--yes")
             let removed = try await scene.rainctl("node", "remove", "Kitchen lamp", "--yes", "--json")

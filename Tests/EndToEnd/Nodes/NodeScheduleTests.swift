@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
-import RainKit
 import TestSupport
 import Testing
 
-@testable import rainctl
+@testable import RainKit
 
 @Suite("rainctl node schedule, node scene")
 struct NodeScheduleTests {
@@ -142,14 +141,14 @@ struct NodeScheduleTests {
                     "node", "schedule", "add", "nodelight", "--name", "E", "--at", time, "--date", day.text,
                     "Light.Power=on", "--json")
             }
-            let utc = try await add(ClockReading(hoursEast: 0).day, "0:00")
+            let utc = try await add(BoardClock().reading(hoursEast: 0).day, "0:00")
             utc.expectFailure(64, "usage", says: "would never act")
             try await scene.done("node", "params", "set", "nodelight", "Time.TZ=Etc/GMT-14", "--wait")
-            let east = try await add(ClockReading(hoursEast: 14).day, "0:00")
+            let east = try await add(BoardClock().reading(hoursEast: 14).day, "0:00")
             east.expectFailure(64, "usage", says: "would never act")
             try await scene.done("node", "params", "set", "nodelight", "Time.TZ=Etc/GMT+12", "--wait")
             // Where it is over by UTC it may be to come there. Both days are at least an hour away.
-            let west = ClockReading(hoursEast: -11)
+            let west = BoardClock().reading(hoursEast: -11)
             let later = try await add(west.day, "\(west.minutes / 60):59")
             #expect(later.status == 0, "\(later.standardOutput)")
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainCryptoOpenSSL
 import RainJSON
 import RainKit
 import TestSupport
@@ -102,12 +103,12 @@ struct NodeUpdateTests {
         try await Self.with(["--update", "vanish"]) { scene, file in
             let child = try await scene.maker.start(["node", "ota", "nodelight", file, "--json"])
             defer { child.kill() }
-            try await child.errorOutput(containing: "it fetches the image by itself")
+            try await child.errorOutput(containing: "which fetches the image")
             child.signal(SIGINT)
             #expect(try await child.wait() == .exited(130))
             try await child.drained()
             #expect(
-                child.standardOutput.contains("rainctl node params get nodelight shows how far"),
+                child.standardOutput.contains("See its progress with rainctl node params get nodelight."),
                 "\(child.standardOutput)")
         }
     }
@@ -126,7 +127,7 @@ struct NodeUpdateTests {
                 folder.writePrivately(damaged, to: name)
             }
             for (file, reason, words) in [
-                ("s3.bin", "wrong_chip", "esp32s3"), ("short.bin", "bad_image", "shorter than it says"),
+                ("s3.bin", "wrong_chip", "esp32s3"), ("short.bin", "bad_image", "is cut off"),
                 ("boot.bin", "bad_image", "application's image"), ("text.bin", "bad_image", "E9"),
                 ("sum.bin", "bad_image", "is damaged: the checksum"),
                 ("hash.bin", "bad_image", "is damaged: the SHA-256"),
@@ -188,7 +189,7 @@ struct NodeUpdateTests {
     func tooLarge(body: String) async throws {
         try await Self.canned((413, body), [CannedCloud.done]) { maker, cloud, file in
             let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--no-wait", "--json"])
-            outcome.expectFailure(1, "other", says: "4096 bytes is larger than the server takes")
+            outcome.expectFailure(1, "other", says: "4096 bytes is larger than the server accepts")
             #expect(!cloud.calls.contains(Self.put))
         }
     }
@@ -202,7 +203,7 @@ struct NodeUpdateTests {
             let sent: [JSONValue?] = Array(repeating: ["OTA": ["URL": "https://images.example/1"]], count: 3)
             #expect(cloud.bodies(Self.put) == sent)
             let said = outcome.standardError
-            #expect(said.contains(" It is told again.") && !said.contains(".;") && !said.contains(".."), "\(said)")
+            #expect(said.contains(" It is sent again.") && !said.contains(".;") && !said.contains(".."), "\(said)")
             #expect(cloud.calls.count { $0 == "POST /v1/user/otaimage" } == 1)
         }
         try await Self.canned(Self.uploaded, [CannedCloud.refusal(100_010)]) { maker, cloud, file in
@@ -223,7 +224,7 @@ struct NodeUpdateTests {
             #expect(outcome.document?["state"] == "sent" && outcome.document?["info"] == nil)
             #expect(outcome.document?["warnings"]?.array?.map { $0["reason"] } == ["offline"])
             let all = outcome.standardOutput + outcome.standardError
-            for words in ["earlier", "restarts", "last said", "()", "has told"] {
+            for words in ["earlier", "restarts", "last said", "()", "has notified"] {
                 #expect(!all.contains(words), "\(words): \(all)")
             }
             #expect(outcome.standardError.contains("warning: n1 is offline: it gets the update when it is back"))
@@ -258,7 +259,8 @@ struct NodeUpdateTests {
         try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
             let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "3", "--json"])
             outcome.expectFailure(
-                16, "deadline", says: hasBegun ? "the board last said in-progress. It" : "n1 is offline, and has not")
+                16, "deadline",
+                says: hasBegun ? "n1 is offline since it said in-progress. It" : "n1 is offline, and has not")
             #expect(outcome.document?["state"]?.string == (hasBegun ? "in-progress" : "sent"))
             #expect(outcome.document?["info"] == nil && outcome.document?["warnings"] == nil)
             #expect(outcome.standardError.contains("it restarts with the new firmware") == hasBegun)
@@ -275,7 +277,7 @@ struct NodeUpdateTests {
         try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
             let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "10", "--json"])
             outcome.expectFailure(
-                1, "other", says: "The update itself goes on: rainctl node params get n1 shows how far it is.")
+                1, "other", says: "The update itself goes on. See its progress with rainctl node params get n1.")
             #expect(outcome.failure?["reason"] == "rejected")
             #expect(outcome.document?["state"] == "in-progress" && outcome.document?["info"] == "Downloading")
         }
@@ -330,7 +332,7 @@ struct NodeUpdateTests {
                 16, "deadline", says: "the board last said in-progress (Downloading). What came after")
             let message = outcome.failure?["message"]?.string ?? ""
             #expect(
-                message.contains("is not known: the cloud did not answer in time. It may still come."))
+                message.contains("is not known: the cloud did not answer in time. It may still finish."))
             #expect(outcome.document?["state"] == "in-progress" && outcome.document?["info"] == "Downloading")
         }
     }

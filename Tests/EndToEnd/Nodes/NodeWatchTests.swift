@@ -87,7 +87,7 @@ struct NodeWatchTests {
             try await fails(["path": "/mqtt", "action": "reset", "count": 1])
             let watching = try await scene.maker.start(["node", "watch", "nodelight", "--live", "--count", "1"])
             defer { watching.kill() }
-            try await watching.errorOutput(containing: "made again")
+            try await watching.errorOutput(containing: "connecting again")
             try await watching.errorOutput(containing: "listening")
             try await scene.done("node", "params", "set", "nodelight", "Light.Power=off")
             #expect(try await watching.wait() == .exited(0), "\(watching.standardError)")

@@ -56,12 +56,13 @@ struct RefusedWaitTests {
                 let set = ["node", "params", "set", "n1", "Light.Power=on", "--wait", "--timeout", "5"]
                 let outcome = try await maker.rainctl(set + (isJSON ? ["--json"] : []))
                 #expect(outcome.status == 1)
-                let words = "The cloud has sent the values, and does not tell whether they were reported by n1: "
+                let words = "The cloud has sent the values, but did not show whether they were reported by n1: "
                 let message = isJSON ? outcome.failure?["message"]?.string ?? "" : outcome.standardError
-                #expect(message.contains(words + "rainctl node params get n1 shows that."), "\(message)")
+                #expect(message.contains(words + "rainctl node params get n1 shows the values."), "\(message)")
                 guard isJSON else {
                     #expect(
-                        outcome.standardOutput == "n1  sent by the cloud; whether the board has it is not known\n")
+                        outcome.standardOutput
+                            == "n1  sent by the cloud; it is not known whether the board has the values\n")
                     return
                 }
                 #expect(outcome.failure?["reason"] == "rejected")
@@ -81,7 +82,7 @@ struct RefusedWaitTests {
             let outcome = try await maker.rainctl([
                 "node", "params", "set", "n1", "Light.Power=on", "--wait", "--timeout", "2", "--json",
             ])
-            outcome.expectFailure(75, "temporary", says: "The cloud has sent the values, and does not tell whether")
+            outcome.expectFailure(75, "temporary", says: "The cloud has sent the values, but did not show whether")
             #expect(outcome.failure?["reason"] == "timeout")
             #expect(outcome.document?["nodes"]?.array?.first?["state"] == "sent", "\(outcome.standardOutput)")
         }
@@ -117,7 +118,7 @@ struct RefusedWaitTests {
                 "node", "scene", "add", "n1", "--name", "Night", "Light.Power=off", "--wait", "--timeout", "5",
                 "--json",
             ])
-            outcome.expectFailure(1, "other", says: "rainctl node scene list n1 shows that")
+            outcome.expectFailure(1, "other", says: "rainctl node scene list n1 shows the board's list")
             #expect(outcome.document?["state"] == "sent" && outcome.document?["id"]?.string?.isEmpty == false)
         }
     }

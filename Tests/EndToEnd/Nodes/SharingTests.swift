@@ -62,7 +62,7 @@ struct SharingTests {
             for verb in ["add", "remove"] {
                 let outcome = try await scene.rainctl(
                     "node", "share", verb, "nodelight", "--with", "no@example.com", "--json")
-                outcome.expectFailure(1, "other", says: "obody has the user name no@example.com")
+                outcome.expectFailure(1, "other", says: "here is no user no@example.com")
                 #expect(outcome.failure?["reason"] == "unknown_user")
             }
             let blank = try await scene.rainctl("node", "share", "add", "nodelight", "--with", " ", "--json")
@@ -174,7 +174,7 @@ struct SharingTests {
             #expect(try await scene.asFriend("group", "list").standardOutput == "There are no groups.\n")
             let gone = try await scene.rainctl(
                 "group", "share", "remove", "Kitchen", "--with", OnlineBoards.friend, "--json")
-            gone.expectFailure(1, "other", says: "nothing of this shared with \(OnlineBoards.friend)")
+            gone.expectFailure(1, "other", says: "is not shared with \(OnlineBoards.friend)")
         }
     }
 
@@ -190,7 +190,7 @@ struct SharingTests {
             let outcome = try await maker.rainctl([
                 "group", "share", "remove", "Kitchen", "--with", OnlineBoards.friend, "--timeout", "5", "--json",
             ])
-            outcome.expectFailure(75, "temporary", says: "The cloud has ended it, and did not say whether")
+            outcome.expectFailure(75, "temporary", says: "The cloud has ended the sharing, but did not show whether")
             #expect(cloud.calls.contains { $0.hasPrefix("DELETE ") }, "\(cloud.calls)")
         }
     }

@@ -58,7 +58,7 @@ struct BluetoothAvailabilityTests {
     }
 
     static let states = [
-        ("absent", "no_adapter", "plug one in"), ("off", "powered_off", "bluetoothctl power on"),
+        ("absent", "no_adapter", "Plug one in"), ("off", "powered_off", "bluetoothctl power on"),
         ("rfkill", "powered_off", "rfkill unblock bluetooth"),
     ]
 

@@ -74,7 +74,7 @@ struct OpeningTests {
     }
 
     static let machines: [Machine] = [
-        Machine(adapter: nil, expected: .noAdapter, words: "plug one in"),
+        Machine(adapter: nil, expected: .noAdapter, words: "Plug one in"),
         Machine(adapter: [:], expected: nil),
         Machine(adapter: [:], wanted: "hci0", expected: nil),
         Machine(adapter: [:], wanted: "00:11:22:33:44:55", expected: nil),

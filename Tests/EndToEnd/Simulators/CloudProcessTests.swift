@@ -195,6 +195,9 @@ import Testing
             namespacePrivileges + ["--mount", "sh", "-c", "mount -t tmpfs none /usr/sbin && exec \"$0\"", program])
         #expect(withoutBroker.status == .exited(69))
         #expect(withoutBroker.standardError.contains("apt-get install mosquitto"))
+        let withoutHelper = try await run(program, environment: ["PATH": "/usr/sbin"])
+        #expect(withoutHelper.status == .exited(69))
+        #expect(withoutHelper.standardError.contains("setpriv"), "\(withoutHelper.standardError)")
     }
 
     @Test("a data folder that cannot be made, or holds something else, is 74")
@@ -207,6 +210,22 @@ import Testing
             let foreign = try await run(program, ["--data", folder.path])
             #expect(foreign.status == .exited(74))
             #expect(foreign.standardError.contains("--data"))
+        }
+    }
+
+    @Test("a data folder that another simulator uses is 69, and is free when that has ended")
+    func dataInUse() async throws {
+        try await withTemporaryFolder { folder in
+            let program = try Executables.path("cloud-sim")
+            let data = ["--data", folder.file("data")]
+            try await withChildProcess(program, data) { child in
+                _ = try await Self.ready(child)
+                let second = try await run(program, data)
+                #expect(second.status == .exited(69))
+                #expect(second.standardError.contains("another simulator uses the data"), "\(second.standardError)")
+                try await child.terminate()
+            }
+            try await withChildProcess(program, data) { child in _ = try await Self.ready(child) }
         }
     }
 

@@ -59,7 +59,7 @@ final class WatchedMaker {
         of arguments: [String], _ form: Form = .jsonInFile, argumentsHoldSecrets: Bool = false,
         outputIsSecret: Bool = false, environment: [String: String] = [:],
         whileRunning: (ChildProcess) async throws -> Void = { _ in }
-    ) async throws -> TestSupport.ExitStatus {
+    ) async throws -> ChildExit {
         count += 1
         let name = "command \(count) (\(arguments.prefix(2).joined(separator: " ")))"
         let log =
@@ -72,7 +72,7 @@ final class WatchedMaker {
         defer { child.kill() }
         try await whileRunning(child)
         let end = ContinuousClock.now + .waitLimit
-        var status: TestSupport.ExitStatus?
+        var status: ChildExit?
         while status == nil {
             if !argumentsHoldSecrets {
                 argumentSamples += 1

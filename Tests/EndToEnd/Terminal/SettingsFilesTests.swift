@@ -13,7 +13,7 @@ struct SettingsFilesTests {
 
         /// What came of a command in a folder below the project's.
         struct Shown {
-            let status: TestSupport.ExitStatus
+            let status: ChildExit
             let standardOutput: String
             let standardError: String
             var document: JSONValue? { try? JSONValue(parsing: Array(standardOutput.utf8)) }

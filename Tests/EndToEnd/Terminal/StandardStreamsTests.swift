@@ -62,14 +62,14 @@ struct StandardStreamsTests {
         #expect(outcome.standardOutput == "planted-access-token\n")
         let lines = outcome.standardError.split(separator: "\n")
         #expect(lines.first == "warning: The log cannot be written to /dev/full: No space left on device.")
-        #expect(lines.last == "error: It is done, but the log /dev/full is incomplete." && lines.count == 2)
+        #expect(lines.last == "error: The command succeeded, but the log /dev/full is incomplete." && lines.count == 2)
     }
 
     @Test("a command that fails keeps its code where its log cannot be written, too")
     func failureWithFullLog() async throws {
         let outcome = try await shell("", "account token --log-file /dev/full --account nobody", expiresIn: 50)
         #expect(outcome.status == .exited(77))
-        #expect(outcome.standardError.contains("error: ") && !outcome.standardError.contains("It is done"))
+        #expect(outcome.standardError.contains("error: ") && !outcome.standardError.contains("The command succeeded"))
     }
 
     @Test("a reader that has left is 73 too, without a word")

@@ -2,7 +2,9 @@
 import Protocomm
 import ProtocommCore
 import ProtocommTransports
+import RainHTTP
 import RainHTTPCurl
+import RainKitTesting
 import TestSupport
 import Testing
 
@@ -89,5 +91,52 @@ struct OtherWebServerTests {
             $0.respond("404 Not Found", "Nothing matches the given URI")
         }
         #expect(error?.code == .noSuchEndpoint && error?.reason == nil)
+        #expect(error?.message.contains("has no RainMaker service for its network") == true)
+    }
+
+    @Test("nor is one that waits for its network")
+    func boardInProvisioning() async throws {
+        let server = try LoopbackServer { peer in
+            guard let request = peer.readRequest() else { return }
+            if "\(request)".contains("/proto-ver") {
+                peer.respond("200 OK", #"{"prov":{"ver":"v1.1"}}"#)
+            } else {
+                peer.respond("404 Not Found", "Nothing matches the given URI")
+            }
+        }
+        let transport = SoftAPTransport(
+            http: CurlHTTPClient(), host: "127.0.0.1", port: server.port, names: .localControl)
+        let error = await #expect(throws: TransportError.self) {
+            try await transport.exchange(Array("---".utf8), on: .version)
+        }
+        await transport.close()
+        #expect(error?.code == .noSuchEndpoint)
+        #expect(error?.message.contains("is not on a network yet") == true, "\(error?.message ?? "")")
+    }
+
+    /// Has begun an answer when it is cancelled.
+    private struct HalfAnswer: HTTPClient {
+        func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
+            let (never, end) = AsyncStream.makeStream(of: Never.self)
+            for await _ in never {}
+            end.finish()
+            throw HTTPError(.cancelled, host: "127.0.0.1", message: "cancelled", receivedBytes: true)
+        }
+
+        func close(kept name: String) async {}
+    }
+
+    @Test("one that begins an answer and does not finish it is reported as such")
+    func cutAnswer() async throws {
+        let clock = ManualClock()
+        let session = ProtocommSession(
+            transport: SoftAPTransport(http: HalfAnswer(), host: "127.0.0.1"), clock: clock)
+        let error = await #expect(throws: ProtocommError.self) {
+            try await clock.run { try await session.versionInfo() }
+        }
+        #expect(error?.code == .neverAnswered)
+        #expect(
+            error?.message.hasPrefix("The server at 127.0.0.1:80 began an answer and did not finish it.") == true,
+            "\(error?.message ?? "")")
     }
 }

@@ -18,7 +18,7 @@ struct AbsentBoardTests {
             stage: .online, peer: "board-under-test", since: clock.now + -seconds)
     }
 
-    @Test("a cloud that gave up waiting for a board is told the same secret again")
+    @Test("a cloud that gave up waiting for a board gets the same secret again")
     func askedAgain() async throws {
         let scene = Scene()
         let left = Self.told(scene.civil)
@@ -32,7 +32,7 @@ struct AbsentBoardTests {
         #expect(scene.pending.all().isEmpty)
     }
 
-    @Test("and where the board does not come this time either, it is kept for the next")
+    @Test("if the board does not come in this run either, the mapping is kept for the next")
     func keptAgain() async throws {
         let scene = Scene()
         scene.pending.save(Self.told(scene.civil, ago: 6 * 24 * 3600))
@@ -45,7 +45,7 @@ struct AbsentBoardTests {
         #expect(kept.since == scene.civil.now + -6 * 24 * 3600)
     }
 
-    @Test("what an earlier version kept has its week from now on")
+    @Test("a mapping that an earlier version kept has a week from now on")
     func withoutDate() async throws {
         let scene = Scene()
         var left = Self.told(scene.civil)
@@ -56,7 +56,7 @@ struct AbsentBoardTests {
         #expect(scene.pending.all().first { $0.node == NodeID("node-9") }?.since == scene.civil.now)
     }
 
-    @Test("a board that has not come for a week is given up")
+    @Test("the mapping of a board that has not come for a week is given up")
     func givenUp() async throws {
         let scene = Scene()
         scene.pending.save(Self.told(scene.civil, ago: 7 * 24 * 3600))
@@ -70,7 +70,7 @@ struct AbsentBoardTests {
             })
     }
 
-    @Test("a run that goes on for longer than the cloud waits tells it again")
+    @Test("a run that takes longer than the cloud waits sends the secret again")
     func withinOneRun() async throws {
         let scene = Scene()
         let cloud = ScriptedCloud(statuses: [.requested, .timedOut, .timedOut, .requested, .confirmed])

@@ -6,7 +6,7 @@ import RainKit
 import RainMaker
 import Testing
 
-/// Where account and board meet over a claim: the order of the steps, and what each side is told when the other fails.
+/// The claim of a board during a run: the order of the steps, and what each side gets when the other fails.
 @Suite("Onboarding an unclaimed board")
 struct ClaimTests {
     private static let claimCalls = ["startClaim", "requestCertificate", "storeCertificate"]
@@ -32,7 +32,7 @@ struct ClaimTests {
         #expect(await cloud.claimed == [Array("introduction".utf8), Array("request".utf8)])
     }
 
-    @Test("without a claim service the board is left as it is, and so is one whose Wi-Fi alone is wanted")
+    @Test("without a claim service the board is not changed, and neither is one for which only Wi-Fi is wanted")
     func noService() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, needsClaim: true)
@@ -52,7 +52,7 @@ struct ClaimTests {
         var board: [String: [ProvisioningError.Code]] = [:]
         var cloud: [String: [AccountError.Code]] = [:]
         var calls: Int
-        /// Whether there is no claim for this board as things are.
+        /// Whether this board cannot be claimed as things are.
         var isFinal: Bool
     }
 
@@ -71,7 +71,7 @@ struct ClaimTests {
     ]
 
     @Test(
-        "the board is told that its claim is over where another would end the same way, and then the error says so",
+        "the claim is aborted on the board if another try would end the same way, and then the message includes it",
         arguments: faults)
     func failures(fault: Fault) async throws {
         let scene = Scene()
@@ -91,7 +91,7 @@ struct ClaimTests {
         #expect(try await scene.run(board, cloud).get().claimed)
     }
 
-    @Test("a service that cannot be reached is asked again for a while, then the board is let go")
+    @Test("a service that cannot be reached is asked again for a while, then the board is released")
     func outage() async throws {
         let scene = Scene()
         let cloud = ScriptedCloud(faults: ["initiate": [.network, .serverFault], "certify": [.timeout]])
@@ -109,7 +109,7 @@ struct ClaimTests {
         #expect(await down.calls.filter { $0 == "initiate" }.count < 20)
     }
 
-    @Test("a claim that the connection broke is begun anew at once, and not for ever")
+    @Test("a claim interrupted by the connection restarts at once, but not forever")
     func interrupted() async throws {
         let scene = Scene()
         let board = ScriptedBoard(
@@ -141,7 +141,7 @@ struct ClaimTests {
     }
 
     @Test(
-        "a board that was claimed by an earlier run is not claimed again, though it asks for it until it restarts",
+        "a board that an earlier run claimed is not claimed again, although it asks for it until it restarts",
         arguments: [AssociationMethod.userMapping, .challengeResponse])
     func claimedBefore(association: AssociationMethod) async throws {
         let scene = Scene()
@@ -154,11 +154,11 @@ struct ClaimTests {
         let node = try await scene.run(board, cloud).get()
         #expect(node.nodeID == NodeID("node-1") && !node.claimed && node.mapping == .confirmed)
         #expect(await board.calls.filter { $0 == "startClaim" }.count == 1)
-        // It is on its network: there is nothing to remember any longer.
+        // The board is on its network, so it need not be remembered any more.
         #expect(scene.claimed.all().isEmpty)
     }
 
-    @Test("a board that was claimed is known again when it is reached in another way")
+    @Test("a claimed board is recognized when it is reached over another transport")
     func claimedElsewhere() async throws {
         let scene = Scene()
         let cloud = ScriptedCloud()
@@ -172,7 +172,7 @@ struct ClaimTests {
     }
 
     @Test(
-        "another board in the same place is claimed, and so is one that does not say its name",
+        "another board at the same address is claimed, and so is one that does not report its name",
         arguments: [false, true])
     func samePlace(refuses: Bool) async throws {
         let scene = Scene()
@@ -183,7 +183,7 @@ struct ClaimTests {
         #expect(scene.claimed.all() == [NodeID("node-1")])
     }
 
-    @Test("a board whose claim is begun once more is not taken for claimed if that one fails")
+    @Test("a board whose claim restarts does not count as claimed if the new claim fails")
     func begunAgain() async throws {
         let scene = Scene()
         let request = OnboardingRequest.claim()
@@ -193,7 +193,7 @@ struct ClaimTests {
         #expect(scene.claimed.all().isEmpty)
     }
 
-    @Test("the claim alone is three steps, and none for a board that has its certificate")
+    @Test("the claim alone has three steps, and no claim for a board that has its certificate")
     func alone() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, needsClaim: true)

@@ -6,7 +6,7 @@ import RainKit
 import RainMaker
 import Testing
 
-@Suite("What stands on the way to the cloud")
+@Suite("Firewalls, proxies and limits between the run and the cloud")
 struct CloudInTheWayTests {
     private static var firewall: AccountError {
         var error = AccountError(.forbidden, message: "scripted", status: 403)
@@ -28,7 +28,7 @@ struct CloudInTheWayTests {
             stage: .online, peer: peer)
     }
 
-    @Test("a firewall's no ends no mapping, as the cloud has not been asked")
+    @Test("a firewall's refusal does not end a mapping, since the cloud has not been asked")
     func mappingStays() async throws {
         let scene = Scene()
         let failure = await scene.run(
@@ -40,7 +40,7 @@ struct CloudInTheWayTests {
         #expect(scene.pending.all().map(\.stage) == [.online])
     }
 
-    @Test("nor one that an earlier run left, and the board at hand has its turn")
+    @Test("a firewall's refusal does not end a mapping of an earlier run, and this run's board is set up")
     func leftOverStays() async throws {
         let scene = Scene(pending: [Self.told("elsewhere")])
         let node = try await scene.run(
@@ -50,7 +50,7 @@ struct CloudInTheWayTests {
         #expect(scene.pending.all() == [Self.told("elsewhere")])
     }
 
-    @Test("nor a claim: the board would have to be restarted")
+    @Test("a firewall's refusal does not end a claim: the board would have to be restarted")
     func claimStays() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, needsClaim: true)
@@ -59,7 +59,7 @@ struct CloudInTheWayTests {
         #expect(await !board.calls.contains("abortClaim"))
     }
 
-    @Test("the cloud's own no is one")
+    @Test("the cloud's own refusal ends the mapping")
     func refused() async throws {
         let scene = Scene()
         let failure = await scene.run(
@@ -69,7 +69,7 @@ struct CloudInTheWayTests {
         #expect(scene.pending.all().isEmpty)
     }
 
-    @Test("a cloud that asks to be left alone for a while is")
+    @Test("a cloud that asks for no requests for a while gets none")
     func leftAlone() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock)
@@ -80,7 +80,7 @@ struct CloudInTheWayTests {
         #expect(node.elapsed >= .seconds(60) && node.elapsed < .seconds(61), "\(node.elapsed)")
     }
 
-    @Test("for longer than the run has: the mapping is kept")
+    @Test("if it asks for longer than the run has, the mapping is kept")
     func leftAloneForLong() async throws {
         let scene = Scene()
         let cloud = ScriptedCloud(errors: ["status": [Self.busy(.seconds(600))]])
@@ -93,7 +93,7 @@ struct CloudInTheWayTests {
         #expect(await cloud.calls == ["user", "add", "status"])
     }
 
-    @Test("also while a board is looked for")
+    @Test("it gets none while a board is searched for, either")
     func leftAloneWhileSearching() async throws {
         let scene = Scene(pending: [Self.told()])
         let absent = ScriptedBoard(

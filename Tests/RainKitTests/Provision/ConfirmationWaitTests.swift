@@ -7,7 +7,7 @@ import Testing
 
 @Suite("How long a run waits for the cloud's confirmation")
 struct ConfirmationWaitTests {
-    private static let lost = LostBoard(
+    private static let lost = UnansweringBoard(
         error: ProvisioningError(.deviceLost, message: "scripted"), since: .seconds(100))
 
     private static func outage(retryAfter: Duration? = nil) -> AccountError {
@@ -16,7 +16,7 @@ struct ConfirmationWaitTests {
         return error
     }
 
-    @Test("a board that is there is waited for without end, asked at once and then ever less often")
+    @Test("a present board is waited for without end, and the cloud is asked at once and then more and more rarely")
     func present() throws {
         var wait = ConfirmationWait(lostBoard: nil)
         #expect(try wait.notYet(at: .seconds(1), lastNews: .zero) == .zero)
@@ -34,14 +34,14 @@ struct ConfirmationWaitTests {
         var wait = ConfirmationWait(lostBoard: Self.lost)
         _ = try wait.notYet(at: .seconds(120), lastNews: .zero)
         _ = try wait.notYet(at: .seconds(130), lastNews: .seconds(110))
-        #expect(throws: StepFailure.self) { _ = try wait.notYet(at: .seconds(131), lastNews: .seconds(110)) }
+        #expect(throws: RainKitError.self) { _ = try wait.notYet(at: .seconds(131), lastNews: .seconds(110)) }
         _ = try wait.failed(Self.outage(), at: .seconds(131), quietUntil: .zero)
         wait.reached(at: .seconds(140))
         _ = try wait.notYet(at: .seconds(160), lastNews: .seconds(110))
-        #expect(throws: StepFailure.self) { _ = try wait.notYet(at: .seconds(161), lastNews: .seconds(110)) }
+        #expect(throws: RainKitError.self) { _ = try wait.notYet(at: .seconds(161), lastNews: .seconds(110)) }
     }
 
-    @Test("a cloud that cannot be reached has thirty seconds, from anew each time, or as long as it asks for")
+    @Test("a cloud that cannot be reached has thirty seconds for each outage, or as long as it asks for")
     func outage() throws {
         var wait = ConfirmationWait(lostBoard: nil)
         #expect(try wait.failed(Self.outage(), at: .seconds(10), quietUntil: .seconds(15)) == .seconds(5))
@@ -50,24 +50,24 @@ struct ConfirmationWaitTests {
         wait.reached(at: .seconds(39))
         #expect(!wait.isOut && wait.trouble == nil)
         _ = try wait.failed(Self.outage(), at: .seconds(50), quietUntil: .zero)
-        #expect(throws: StepFailure.self) { _ = try wait.failed(Self.outage(), at: .seconds(80), quietUntil: .zero) }
+        #expect(throws: RainKitError.self) { _ = try wait.failed(Self.outage(), at: .seconds(80), quietUntil: .zero) }
         _ = try wait.failed(Self.outage(retryAfter: .seconds(60)), at: .seconds(80), quietUntil: .zero)
     }
 
-    @Test("where time is over, a state that is not known is named, until the cloud says another one")
+    @Test("when the time is over, an unknown state is reported, until the cloud reports another one")
     func unknownState() throws {
         var wait = ConfirmationWait(
-            onlineSince: .zero, notReported: StepFailure(.notReported, message: "not reported"))
+            onlineSince: .zero, notReported: RainKitError(.notReported, message: "not reported"))
         wait.unknownState = "done"
         #expect(wait.trouble?.message.contains(#"calls the mapping "done""#) == true)
-        let error = #expect(throws: StepFailure.self) { _ = try wait.notYet(at: .seconds(100_000), lastNews: .zero) }
+        let error = #expect(throws: RainKitError.self) { _ = try wait.notYet(at: .seconds(100_000), lastNews: .zero) }
         #expect(error?.message.hasPrefix(#"The cloud calls the mapping "done""#) == true)
         #expect(error?.message.hasSuffix("not reported") == true)
         wait.unknownState = nil
         #expect(wait.trouble == nil)
     }
 
-    @Test("where time is over, a lost board is the reason before a cloud that is away")
+    @Test("when the time is over, a lost board is reported rather than an absent cloud")
     func reason() throws {
         var wait = ConfirmationWait(lostBoard: Self.lost)
         _ = try wait.failed(Self.outage(), at: .seconds(100), quietUntil: .zero)

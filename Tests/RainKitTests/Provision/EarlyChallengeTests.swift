@@ -4,7 +4,7 @@ import RainAccount
 import RainKit
 import Testing
 
-/// The challenge that is fetched before a board's own access point is joined, where the cloud does not give it.
+/// The challenge that is fetched before a board's own access point is joined, when the cloud does not give one.
 @Suite("Onboarder: a challenge that could not be fetched first")
 struct EarlyChallengeTests {
     static let request = OnboardingRequest(network: .given(Scene.home), fetchesChallengeFirst: true)
@@ -13,7 +13,7 @@ struct EarlyChallengeTests {
         .unsupported, .rejected, .forbidden, .invalidInput, .malformedAnswer, .serverFault, .network, .timeout, .tls,
     ]
 
-    @Test("a board that signs nothing is set up all the same", arguments: failures)
+    @Test("a board that signs nothing is set up anyway", arguments: failures)
     func unneeded(code: AccountError.Code) async throws {
         let scene = Scene()
         let cloud = ScriptedCloud(faults: ["challenge": [code]])
@@ -22,12 +22,12 @@ struct EarlyChallengeTests {
         #expect(await cloud.calls.prefix(3) == ["user", "challenge", "add"])
     }
 
-    @Test("a board that has to sign one is told nothing, and the error is the cloud's word", arguments: failures)
+    @Test("a board that has to sign one gets nothing, and the error is the cloud's", arguments: failures)
     func refused(code: AccountError.Code) async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, association: .challengeResponse)
         let word = AccountError(code, message: "the cloud's word")
-        // Whoever asks again has left the internet by then.
+        // The computer has left the internet when it asks again.
         let gone = AccountError(.network, message: "no route to the cloud")
         let cloud = ScriptedCloud(errors: ["challenge": [word, gone]])
         let failure = await scene.run(board, cloud, Self.request).failure
@@ -41,7 +41,7 @@ struct EarlyChallengeTests {
         #expect(await board.calls == ["identify", "close"])
     }
 
-    @Test("where the cloud is back by then, the board signs")
+    @Test("if the cloud is back by then, the board signs")
     func later() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, association: .challengeResponse)
@@ -52,7 +52,7 @@ struct EarlyChallengeTests {
     }
 
     @Test(
-        "a session that has ended ends the run before the board is touched",
+        "a session that has ended ends the run before the board is contacted",
         arguments: [AccountError.Code.expired, .notSignedIn])
     func ended(code: AccountError.Code) async throws {
         let scene = Scene()

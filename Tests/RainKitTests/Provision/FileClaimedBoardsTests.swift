@@ -9,7 +9,7 @@ struct FileClaimedBoardsTests {
     private let first = NodeID("node-1")
     private let second = NodeID("node-2")
 
-    @Test("what is remembered is there for the next process, once for each node, and gone once it is removed")
+    @Test("a saved board is there for the next process, once for each node, and absent after its removal")
     func roundTrip() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.file("state/claimed.json")

@@ -17,7 +17,7 @@ struct FilePendingMappingsTests {
         proof: .signature([0, 255, 7], request: RequestID("request-2")),
         stage: .applied, peer: "192.168.4.1:80")
 
-    @Test("what is kept is there for the next process, and gone once it is removed")
+    @Test("a saved mapping is there for the next process, and absent after its removal")
     func roundTrip() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.file("state/pending.json")
@@ -34,7 +34,7 @@ struct FilePendingMappingsTests {
         }
     }
 
-    @Test("notes, label and date come back with it")
+    @Test("notes, label and date are saved with it")
     func notes() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.file("pending.json")

@@ -7,7 +7,7 @@ import RainKitTesting
 import RainMaker
 import Testing
 
-/// Boards that have signed their challenge, so that they are in the account, and are lost before they are seen on their network.
+/// Boards that have signed their challenge and are therefore in the account, but are lost before they are seen on their network.
 @Suite("Lost boards that are in the account")
 struct LostSignerTests {
     private static let offline = Node.Connectivity(isConnected: false, since: UnixTime(seconds: 0))
@@ -16,13 +16,13 @@ struct LostSignerTests {
     private func run(
         _ cloud: ScriptedCloud, watch: ScriptedBoard.Watch = .fails(.deviceLost),
         faults: [String: [ProvisioningError.Code]] = [:]
-    ) async -> (result: Result<OnboardedNode, OnboardingError>, scene: Scene) {
+    ) async -> (result: Result<OnboardedNode, RainKitError>, scene: Scene) {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, association: .challengeResponse, watches: [watch], faults: faults)
         return (await scene.run(board, cloud), scene)
     }
 
-    @Test("are set up when the cloud sees them come online, and no step that was left open is called finished")
+    @Test("are set up when the cloud sees them come online, and no unfinished step is reported as finished")
     func seen() async throws {
         let (result, scene) = await run(ScriptedCloud(connections: [Self.offline, Self.offline, Self.online]))
         let node = try result.get()
@@ -30,7 +30,7 @@ struct LostSignerTests {
         #expect(!scene.finishedSteps.contains(.connect) && scene.finishedSteps.last == .confirm)
     }
 
-    @Test("so are those that fell silent while they were handed their Wi-Fi")
+    @Test("are also set up if they fell silent while they got their Wi-Fi settings")
     func silentInJoin() async throws {
         let cloud = ScriptedCloud(connections: [Self.offline, Self.online])
         let (result, scene) = await run(cloud, faults: ["join": [.mayBeJoining]])
@@ -44,7 +44,7 @@ struct LostSignerTests {
         ScriptedCloud(faults: ["connectivity": [AccountError.Code](repeating: .network, count: 1000)]),
     ]
 
-    @Test("else the run says what is known, and what is not", arguments: 0..<5)
+    @Test("otherwise the run reports what is known and what is not", arguments: 0..<5)
     func notSeen(cloud index: Int) async throws {
         let (result, scene) = await run(Self.clouds[index])
         guard case .board(let cause)? = result.failure?.cause else {
@@ -56,7 +56,7 @@ struct LostSignerTests {
         #expect(scene.finishedSteps.last == .verify || scene.finishedSteps.last == .join)
     }
 
-    @Test("a signature that an earlier run left is no news of a board that nobody finds", arguments: [true, false])
+    @Test("a signature that an earlier run left does not show where an absent board is", arguments: [true, false])
     func leftOver(isSeen: Bool) async throws {
         let scene = Scene()
         scene.pending.save(

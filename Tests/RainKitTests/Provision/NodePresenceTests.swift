@@ -5,7 +5,7 @@ import Testing
 
 @testable import RainKit
 
-@Suite("Whether the cloud has seen a node since it was told to join")
+@Suite("Whether the cloud has seen a node since it got the command to join")
 struct NodePresenceTests {
     private static func said(_ isConnected: Bool, since: Double? = nil, asOf: Double? = nil) -> Node.Connectivity {
         Node.Connectivity(
@@ -13,28 +13,28 @@ struct NodePresenceTests {
             asOf: asOf.map { UnixTime(seconds: $0) })
     }
 
-    // The clock here shows nothing that the cloud's does: it was at 100 s when the board was told to join, which the cloud calls 5000.
+    // The two clocks are unrelated: this machine's was at 100 s, and the cloud's at 5000 s, when the board got the command to join.
     private static let told = Duration.seconds(100)
 
-    /// What is made of each saying, in order.
+    /// Returns the verdict after each of these reports.
     private func verdicts(_ said: (Node.Connectivity, at: Int)...) -> [Bool] {
         var presence = NodePresence(toldToJoin: Self.told)
         return said.map { presence.isOnline($0.0, at: .seconds($0.at)) }
     }
 
-    @Test("a connection that is younger than the order to join counts, by the cloud's own clock")
+    @Test("a connection that is newer than the command to join counts, by the cloud's own clock")
     func younger() {
         #expect(verdicts((Self.said(true, since: 5002.5, asOf: 5012), at: 112)) == [true])
     }
 
-    @Test("one that is older is a node that has lost its power and was not missed yet")
+    @Test("an older connection belongs to a node that has lost its power without the cloud noticing yet")
     func older() {
         let verdicts = verdicts(
             (Self.said(true, since: 4990, asOf: 5012), at: 112), (Self.said(true, since: 4990, asOf: 5040), at: 140))
         #expect(verdicts == [false, false])
     }
 
-    @Test("a cloud without a clock is believed once it has said something else before")
+    @Test("a report of a cloud without a clock counts once an earlier one was different")
     func withoutClock() {
         let renewed = verdicts(
             (Self.said(true, since: 4990), at: 112), (Self.said(true, since: 4990), at: 113),
@@ -44,6 +44,6 @@ struct NodePresenceTests {
         #expect(timeless == [false, false, true])
     }
 
-    @Test("who is not connected is not online, however new the news is")
+    @Test("a node that is not connected is not online, however new the report is")
     func gone() { #expect(verdicts((Self.said(false, since: 5003, asOf: 5012), at: 112)) == [false]) }
 }

@@ -24,7 +24,7 @@ struct OnboarderTests {
         #expect(scene.pending.all().isEmpty)
     }
 
-    @Test("the user's half of the mapping goes out while the board is still joining")
+    @Test("the user's half of the mapping is sent while the board is still joining")
     func announcesEarly() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, watches: [.neverEnds])
@@ -39,7 +39,7 @@ struct OnboarderTests {
         #expect(failure?.isPendingKept == true)
     }
 
-    @Test("a challenge is signed by the board and verified before any Wi-Fi is handed over")
+    @Test("a challenge is signed by the board and verified before any Wi-Fi settings are sent")
     func challengeResponse() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, association: .challengeResponse)
@@ -53,7 +53,7 @@ struct OnboarderTests {
                 == [.account, .resume, .identify, .challenge, .secure, .associate, .verify, .join, .connect, .confirm])
     }
 
-    @Test("where the board's network has no internet, the challenge is fetched first and verified later")
+    @Test("if the board's network has no internet, the challenge is fetched first and verified later")
     func deferredVerification() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, association: .challengeResponse)
@@ -105,7 +105,7 @@ struct OnboarderTests {
             await board.calls
                 == ["identify", "secure", "associate", "join", "watch", "scan", "reset", "join", "watch", "close"])
         #expect(await board.network?.ssid == SSID("Other"))
-        // Whoever shows the run sees the two steps begin again, under the number of the try.
+        // Events show the two steps begin again, with the number of the attempt.
         let told = scene.told.filter { [.join, .connect].contains($0.step) }.compactMap { event -> String? in
             switch event.state {
             case .started: "\(event.step.rawValue) \(event.attempt) started"
@@ -121,7 +121,7 @@ struct OnboarderTests {
             ])
     }
 
-    @Test("a board that is lost after it took its Wi-Fi is a success once the cloud confirms it")
+    @Test("a board that is lost after it took its Wi-Fi settings is a success once the cloud confirms it")
     func lostButConfirmed() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, watches: [.fails(.deviceLost)])
@@ -130,7 +130,7 @@ struct OnboarderTests {
         #expect(node.network == nil)
     }
 
-    @Test("a board that is lost and never heard of again is lost, and its mapping is kept")
+    @Test("a board that is lost and never reports again is lost, and its mapping is kept")
     func lostForGood() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, watches: [.fails(.deviceLost)])
@@ -140,7 +140,7 @@ struct OnboarderTests {
         #expect(scene.pending.all().map(\.stage) == [.applied])
     }
 
-    @Test("a board that fell silent while it was handed its Wi-Fi is a success once the cloud confirms it")
+    @Test("a board that fell silent while it got its Wi-Fi settings is a success once the cloud confirms it")
     func silentInJoin() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, faults: ["join": [.mayBeJoining]])
@@ -151,7 +151,7 @@ struct OnboarderTests {
         #expect(scene.pending.all().isEmpty)
     }
 
-    @Test("if the cloud never hears of it the board is lost, and its mapping is kept")
+    @Test("if the cloud never hears from it the board is lost, and its mapping is kept")
     func silentForGood() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, faults: ["join": [.mayBeJoining]])
@@ -162,7 +162,7 @@ struct OnboarderTests {
         #expect(scene.pending.all().map(\.stage) == [.applied])
     }
 
-    @Test("a run that ends while the board takes its Wi-Fi leaves the next one what it needs")
+    @Test("a run that ends while the board takes its Wi-Fi settings leaves the data that the next one needs")
     func cancelledInJoin() async throws {
         let scene = Scene()
         let failure = await scene.run(
@@ -174,7 +174,7 @@ struct OnboarderTests {
     }
 
     @Test(
-        "Wi-Fi settings that a board certainly did not take leave nothing",
+        "Wi-Fi settings that a board certainly did not take leave no mapping",
         arguments: [
             ProvisioningError.Code.rejected, .invalidArgument, .unsupported, .deviceLost,
         ])
@@ -187,7 +187,7 @@ struct OnboarderTests {
         #expect(scene.pending.all().isEmpty)
     }
 
-    @Test("a board that signed, and then may be joining or not, is not told as done")
+    @Test("a board that signed, and then may or may not be joining, is not reported as done")
     func silentAfterSigning() async throws {
         let scene = Scene()
         let board = ScriptedBoard(
@@ -198,7 +198,7 @@ struct OnboarderTests {
         #expect(cause.message.contains("in your account; whether it is on the network is not known"))
     }
 
-    @Test("nor is one whose signature the cloud gets only then")
+    @Test("a board whose signature the cloud gets only then is not reported as done either")
     func silentBeforeVerifying() async throws {
         let scene = Scene()
         let board = ScriptedBoard(
@@ -210,7 +210,7 @@ struct OnboarderTests {
         #expect(!scene.finishedSteps.contains(.verify) && !scene.finishedSteps.contains(.join))
     }
 
-    @Test("who cancels at the question for another network has cancelled")
+    @Test("cancelling the question for another network cancels the run")
     func cancelledAtQuestion() async throws {
         let scene = Scene()
         let failure = await scene.run(
@@ -226,7 +226,7 @@ struct OnboarderTests {
         #expect(scene.pending.all().isEmpty)
     }
 
-    @Test("the last event says why a run ended, also when its time was over")
+    @Test("the last event has the reason why a run ended, also when its time was over")
     func lastEvent() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, watches: [.neverEnds])
@@ -240,7 +240,7 @@ struct OnboarderTests {
     }
 
     @Test(
-        "a step that had too little time is not blamed on the board",
+        "the board is not blamed for a step that had too little time",
         arguments: [
             (Duration.milliseconds(300), "Not done after 0.3 s"), (.seconds(3), "Not done after 3 s"),
             (
@@ -259,7 +259,21 @@ struct OnboarderTests {
         #expect(failure?.remedies.isEmpty == (deadline == .seconds(6)))
     }
 
-    @Test("a cloud that is down before the start leaves the board alone")
+    @Test("when the time is over, the message has what is known of a board that has not answered", arguments: [6, 8])
+    func unfinished(seconds: Int) async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, watches: [.isSilent("the board at X has not answered since noon")])
+        let failure = await scene.run(
+            board, ScriptedCloud(statuses: [.requested]),
+            OnboardingRequest(network: .given(Scene.home), deadline: .seconds(seconds))
+        ).failure
+        #expect(
+            failure?.message
+                == "The board at X has not answered since noon. Not done after \(seconds) s, in step connect.")
+        #expect(failure?.code == .deadline)
+    }
+
+    @Test("if the cloud is down before the start, the board is not contacted")
     func cloudDownFirst() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock)
@@ -306,7 +320,7 @@ struct OnboarderTests {
         #expect(await cloud.calls.isEmpty)
     }
 
-    @Test("cancelling closes the board and says so")
+    @Test("cancelling closes the board, and the error reports it")
     func cancellation() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, watches: [.hangs])
@@ -321,7 +335,7 @@ struct OnboarderTests {
         #expect(await board.calls.last == "close")
     }
 
-    @Test("a board that is done by the time that the run is given up is told as done")
+    @Test("a board that is done by the time that the run is given up is reported as done")
     func doneMeanwhile() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, watches: [.joinsWhenGivenUp])

@@ -15,7 +15,7 @@ struct RecordFuzzTests {
 
     private static let claimed = [#"[{"node":"n1"},{"node":"n2","peer":"p"}]"#, "[]"].map { Array($0.utf8) }
 
-    @Test("pending mappings: read or refused, and the file stays as it is")
+    @Test("pending mappings are read or refused, and the file is not changed")
     func pendingMappings() async throws {
         try await withOwnProcessInSoak {
             let folder = try TemporaryFolder()
@@ -33,7 +33,7 @@ struct RecordFuzzTests {
         }
     }
 
-    @Test("claimed boards: what cannot be read holds none")
+    @Test("an unreadable file of claimed boards counts as empty")
     func claimedBoards() async throws {
         try await withOwnProcessInSoak {
             let folder = try TemporaryFolder()

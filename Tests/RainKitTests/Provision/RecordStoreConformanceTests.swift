@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Stores of what runs leave to each other keep what every such store promises")
+@Suite("Stores for later runs keep the promises of every such store")
 struct RecordStoreConformanceTests {
     @Test("files")
     func files() async throws {
@@ -81,7 +81,7 @@ final class DefectiveStore: PendingMappingStore, ClaimedBoardStore {
         return hold
     }
 
-    // MARK: The defects
+    // MARK: Defects
 
     private func seen<Record>(_ all: [Record]) -> [Record] {
         switch defect {
@@ -96,7 +96,7 @@ final class DefectiveStore: PendingMappingStore, ClaimedBoardStore {
     ) async {
         if defect == .ignoresTheCancelled, Task.isCancelled { return }
         guard defect == .overwritesOthers else { return records.withLock { body(&$0) } }
-        // As a file is changed without a lock.
+        // Like a file that is changed without a lock.
         var all = records.withLock { $0 }
         for _ in 0..<10 { await Task.yield() }
         body(&all)

@@ -7,26 +7,26 @@ import RainKit
 import RainKitTesting
 import Synchronization
 
-/// One onboarding with a scripted board and cloud, and a clock that moves whenever everyone waits.
+/// One onboarding with a scripted board and cloud, and a clock that moves whenever all tasks wait.
 final class Scene: Sendable {
     let clock = ManualClock()
     let civil = ManualWallClock()
     let pending: InMemoryPendingMappings
     let claimed = InMemoryClaimedBoards()
     private let events = Mutex<[OnboardingEvent]>([])
-    /// While the board is watched the run also waits for the cloud's word.
+    /// While the board is watched, the run also waits for the cloud's answer.
     private let isWatching = Atomic(false)
 
     init(pending: [PendingMapping] = []) { self.pending = InMemoryPendingMappings(pending) }
 
     static let home = try! WiFiNetwork(ssid: SSID("Home"), passphrase: Secret("correct horse"))
 
-    /// Runs to the end. The deadline is one sleeper; as soon as there is another, nothing else can happen before the nearest
-    /// of the two, so the clock is moved there. While the board is watched both the watch and the cloud's word have to wait for it.
+    /// Runs to the end. The deadline is one sleeper. As soon as there is another, nothing else can happen before the nearest of the two, so
+    /// the clock is moved there. While the board is watched, both the watch and the question to the cloud have to wait for the clock.
     func run(
         _ board: ScriptedBoard, _ cloud: ScriptedCloud?,
         _ request: OnboardingRequest = OnboardingRequest(network: .given(home)), hasClaimService: Bool = true
-    ) async -> Result<OnboardedNode, OnboardingError> {
+    ) async -> Result<OnboardedNode, RainKitError> {
         let connection = cloud.map { cloud in
             Onboarder.Cloud(mapping: cloud, claiming: hasClaimService ? cloud : nil, pending: pending, claimed: claimed)
             {
@@ -49,7 +49,7 @@ final class Scene: Sendable {
                 await Task.yield()
             }
         }()
-        let result: Result<OnboardedNode, OnboardingError>
+        let result: Result<OnboardedNode, RainKitError>
         do {
             result = .success(
                 try await onboarder.run(request) { event in

@@ -4,15 +4,17 @@ import RainKitTesting
 import Synchronization
 import RainCore
 
-/// A board that does as it is told, and writes down what it was asked.
+/// A board that follows a script, and records the calls that it gets.
 actor ScriptedBoard: Board {
     enum Watch: Sendable {
         case joins(after: Duration)
         case fails(ProvisioningError.Code)
         case neverEnds
-        /// Until it is cancelled, however much time goes by.
+        /// Never ends either, and the error of the cancelled wait includes this text.
+        case isSilent(String)
+        /// Waits until it is cancelled, however much time passes.
         case hangs
-        /// Joins at the very moment at which the run is given up.
+        /// Joins at the moment at which the run is given up.
         case joinsWhenGivenUp
     }
 
@@ -25,7 +27,7 @@ actor ScriptedBoard: Board {
     private(set) var calls: [String] = []
     private(set) var secret: MappingSecret?
     private(set) var network: WiFiNetwork?
-    /// What the claim service said to the board.
+    /// The claim service's replies to the board.
     private(set) var replies: [[UInt8]] = []
 
     init(
@@ -121,6 +123,15 @@ actor ScriptedBoard: Board {
             return JoinedNetwork(address: "192.168.1.20", ssid: SSID("Home"))
         case .fails(let code):
             throw ProvisioningError(code, message: "scripted")
+        case .isSilent(let words):
+            do throws(ProvisioningError) {
+                try await pause(.seconds(100_000))
+            } catch {
+                var error = error
+                error.unfinished = words
+                throw error
+            }
+            throw ProvisioningError(.deviceLost, message: "scripted")
         case .neverEnds:
             try await pause(.seconds(100_000))
             throw ProvisioningError(.deviceLost, message: "scripted")
@@ -132,10 +143,10 @@ actor ScriptedBoard: Board {
 
     nonisolated var mapsBySecret: Bool { identity.association == .userMapping }
 
-    /// Until when a watch sleeps; nil while it has something to do.
+    /// The time until which a watch sleeps; nil while it has something to do.
     private nonisolated let watchEnds = Mutex<ManualClock.Instant?>(nil)
 
-    /// Nothing of the watch happens before the clock moves.
+    /// Whether the watch does nothing before the clock moves.
     nonisolated var isAsleep: Bool { watchEnds.withLock { $0 }.map(clock.hasSleeper) ?? false }
 
     private func pause(_ duration: Duration) async throws(ProvisioningError) {

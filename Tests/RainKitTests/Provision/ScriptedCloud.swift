@@ -6,27 +6,28 @@ import RainKitTesting
 import RainMaker
 import Synchronization
 
-/// A cloud that answers from a script, and writes down what it was told.
+/// A cloud that answers from a script, and records the requests that it gets.
 actor ScriptedCloud: NodeMapping, NodeClaiming {
     private var faults: [String: [AccountError]]
     private var statuses: [MappingStatus]
     private(set) var calls: [String] = []
     private(set) var secret: MappingSecret?
     private(set) var signature: [UInt8]?
-    /// What came with each half of a mapping.
+    /// The notes that came with each half of a mapping.
     private(set) var notes: [MappingNotes] = []
-    /// What boards said to the claim service.
+    /// The requests of boards to the claim service.
     private(set) var claimed: [[UInt8]] = []
     private let claimedNode: NodeID
     private var connections: [Node.Connectivity]
     private let clock: ManualClock?
     private let delay: Duration
     private nonisolated let decided = Atomic(false)
-    /// It has said no, and nobody asks again before the board has done what it does.
+    /// Whether the cloud has refused. Nobody asks again then before the board has finished its next action.
     nonisolated var hasDecided: Bool { decided.load(ordering: .acquiring) }
 
-    /// - Parameter faults: how the first calls fail, by name; `errors` the same in full.
-    /// - Parameter delay: how long the answer to a question after a mapping takes, on that clock.
+    /// - Parameters:
+    ///   - faults: how the first calls fail, by name; `errors` are the same as full errors.
+    ///   - delay: how long the answer to a question after a mapping takes, on that clock.
     init(
         statuses: [MappingStatus] = [.confirmed], claimedNode: NodeID = NodeID("node-1"),
         faults: [String: [AccountError.Code]] = [:], errors: [String: [AccountError]] = [:],
@@ -69,7 +70,7 @@ actor ScriptedCloud: NodeMapping, NodeClaiming {
         return status
     }
 
-    /// The last one stays; none for a cloud that cannot say.
+    /// Returns the next report; the last one repeats. Nil for a cloud that cannot tell.
     func connectivity(of node: NodeID) throws(AccountError) -> Node.Connectivity? {
         try note("connectivity")
         return connections.count > 1 ? connections.removeFirst() : connections.first

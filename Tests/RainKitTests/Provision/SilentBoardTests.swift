@@ -6,9 +6,9 @@ import RainKit
 import RainMaker
 import Testing
 
-@Suite("Boards that say nothing of their Wi-Fi")
+@Suite("Boards that report nothing of their Wi-Fi")
 struct SilentBoardTests {
-    @Test("the cloud's word does for a board whose log is off")
+    @Test("the cloud's confirmation is enough for a board whose log is off")
     func confirmedByCloud() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, watches: [.neverEnds])
@@ -21,7 +21,7 @@ struct SilentBoardTests {
         #expect(scene.pending.all().isEmpty)
     }
 
-    @Test("a board that speaks a little later than the cloud is heard")
+    @Test("a board that reports a little later than the cloud is heard")
     func lastWord() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, watches: [.joins(after: .seconds(4))])
@@ -30,7 +30,7 @@ struct SilentBoardTests {
         #expect(node.elapsed == .seconds(4))
     }
 
-    @Test("a signature says nothing of Wi-Fi")
+    @Test("a signature proves nothing about Wi-Fi")
     func signature() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, association: .challengeResponse, watches: [.neverEnds])
@@ -41,7 +41,7 @@ struct SilentBoardTests {
         #expect(failure?.step == .connect)
     }
 
-    @Test("what the cloud will not confirm does not end the watch")
+    @Test("a mapping that the cloud will not confirm does not end the watch")
     func discarded() async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, watches: [.joins(after: .seconds(8))])
@@ -54,12 +54,12 @@ struct SilentBoardTests {
     }
 
     @Test(
-        "a lost board has its twenty seconds from when the cloud is within reach, whatever was before",
+        "a lost board has its twenty seconds from the time when the cloud can be reached, whatever happened before",
         arguments: [true, false])
     func cloudAwayMeanwhile(isTold: Bool) async throws {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, watches: [.fails(.deviceLost)])
-        // With the pauses as they are this is an outage of some 25 seconds.
+        // With the current pauses this is an outage of some 25 seconds.
         let outage = [AccountError.Code](repeating: .network, count: 20)
         let cloud = ScriptedCloud(
             statuses: [MappingStatus](repeating: .requested, count: 5) + [.confirmed],

@@ -16,17 +16,17 @@ import Testing
 struct SlowDiskTests {
     private static let boards = 64
 
-    /// A gateway has one store for all boards, where they wait for each other; with stores of their own all wait at once.
+    /// A gateway has one store for all boards, whose calls wait for each other. With stores of their own all wait at once.
     enum Stores: CaseIterable { case shared, own }
 
-    @Test("64 onboardings that wait for the disk hold no thread that tasks run on", arguments: Stores.allCases)
+    @Test("64 onboardings that wait for the disk block no thread that runs tasks", arguments: Stores.allCases)
     func manyAtOnce(stores: Stores) async throws {
         let disk = SlowDisk()
         let resuming = Count()
-        let results: [Result<OnboardedNode, OnboardingError>] = try await withTemporaryFolder { folder in
+        let results: [Result<OnboardedNode, RainKitError>] = try await withTemporaryFolder { folder in
             let pending = FilePendingMappings(path: folder.file("pending.json")) { disk.access() }
             let claimed = FileClaimedBoards(path: folder.file("claimed.json")) { disk.access() }
-            return await withTaskGroup(of: Result<OnboardedNode, OnboardingError>?.self) { group in
+            return await withTaskGroup(of: Result<OnboardedNode, RainKitError>?.self) { group in
                 for number in 0..<Self.boards {
                     group.addTask {
                         await Self.onboard(
@@ -44,7 +44,7 @@ struct SlowDiskTests {
                         }
                     }
                 }
-                // A task among the others: it sees them all wait only where they leave it a thread to run on.
+                // One more task: it sees all others wait only if they leave it a thread to run on.
                 group.addTask {
                     let waiting = stores == .shared ? 1 : Self.boards
                     while resuming.value < Self.boards || disk.waiting < waiting, !disk.gaveUp {
@@ -65,8 +65,8 @@ struct SlowDiskTests {
     private static func onboard(
         _ number: Int, _ pending: any PendingMappingStore, _ claimed: any ClaimedBoardStore,
         report: @escaping @Sendable (OnboardingEvent) -> Void
-    ) async -> Result<OnboardedNode, OnboardingError> {
-        // Nobody moves it: no time is over while the disk takes its own.
+    ) async -> Result<OnboardedNode, RainKitError> {
+        // Nobody moves this clock, so no time passes while the disk is slow.
         let clock = ManualClock()
         let node = NodeID("node-\(number)")
         let cloud = ScriptedCloud(claimedNode: node)
@@ -76,7 +76,7 @@ struct SlowDiskTests {
         let onboarder = Onboarder(
             board: ScriptedBoard(clock, name: node, needsClaim: true), cloud: connection, time: Timekeeper(clock),
             logger: Logger(label: "test"), randomBytes: { [UInt8](repeating: UInt8(number), count: $0) })
-        do throws(OnboardingError) {
+        do throws(RainKitError) {
             return .success(try await onboarder.run(OnboardingRequest(network: .given(Scene.home)), report: report))
         } catch {
             return .failure(error)
@@ -89,12 +89,12 @@ struct SlowDiskTests {
             proof: .signature([1], request: RequestID("request-1")), stage: .applied, peer: "p")
     }
 
-    @Test("where another process keeps a file's lock, all that wait for it give up together, and the next goes on")
+    @Test("while another process keeps a file's lock, all waiting calls give up together, and the next succeeds")
     func locked() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.file("state/pending.json")
             try await FilePendingMappings(path: path).save(Self.mapping(0))
-            // The first of six waits for the lock only once all are on their way, so that the rest come within its time.
+            // The first of six waits for the lock only once all have begun, so that the rest come within its time.
             let arrived = Count()
             let store = FilePendingMappings(path: path) { while arrived.value < 6 { usleep(1000) } }
             let lock = try #require(try PrivateFolder.open(folder.file("state"), create: false))
@@ -114,7 +114,7 @@ struct SlowDiskTests {
                 }
                 var failures = 0
                 for await failure in group where failure != nil {
-                    // Those that wait would get it from now on.
+                    // From now on the waiting calls would get the lock.
                     lock.release()
                     failures += 1
                 }
@@ -134,7 +134,7 @@ private final class Count: Sendable {
     func add() { count.add(1, ordering: .acquiringAndReleasing) }
 }
 
-/// Nothing gets through until it is released; after that each access takes a while.
+/// Blocks every access until it is released. After that each access takes a while.
 private final class SlowDisk: Sendable {
     private struct State {
         var isReleased = false
@@ -146,9 +146,9 @@ private final class SlowDisk: Sendable {
     private let state = Mutex(State())
 
     var waiting: Int { state.withLock { $0.waiting } }
-    /// Accesses on threads that were running a task.
+    /// The number of accesses on threads that were running a task.
     var accessesOfTasks: Int { state.withLock { $0.accessesOfTasks } }
-    /// Nobody has released it for as long as a test may take.
+    /// Whether it was not released within a test's time limit.
     var gaveUp: Bool { state.withLock { $0.gaveUp } }
 
     func release() { state.withLock { $0.isReleased = true } }

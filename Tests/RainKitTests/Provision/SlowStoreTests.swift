@@ -8,9 +8,9 @@ import RainKitTesting
 import RainMaker
 import Testing
 
-@Suite("Stores that take their time")
+@Suite("Stores that take long")
 struct SlowStoreTests {
-    /// Keeps what the cloud was told later than anything else.
+    /// Saves a mapping that the cloud has received later than anything else.
     private struct LateStore: PendingMappingStore {
         let store = InMemoryPendingMappings()
 
@@ -25,7 +25,7 @@ struct SlowStoreTests {
         func hold(node: NodeID) async -> PendingMappingHold? { store.hold(node: node) }
     }
 
-    @Test("what the board said meanwhile is not overwritten by what the cloud was told before")
+    @Test("the board's report is not overwritten by an earlier record of the cloud's part")
     func lastWord() async throws {
         let clock = ManualClock()
         let store = LateStore()
@@ -37,14 +37,14 @@ struct SlowStoreTests {
             },
             time: Timekeeper(clock), logger: Logger(label: "test"),
             randomBytes: { [UInt8](repeating: 7, count: $0) })
-        let error = await #expect(throws: OnboardingError.self) {
+        let error = await #expect(throws: RainKitError.self) {
             try await onboarder.run(OnboardingRequest(network: .given(Scene.home))) { _ in }
         }
         #expect(error?.isPendingKept == true)
         let kept = try #require(store.store.all().first)
         #expect(kept.stage == .online)
         guard case .secret(_, RequestID("request-1")) = kept.proof else { return #expect(Bool(false), "\(kept.proof)") }
-        // Released with the run's end.
+        // It was released at the end of the run.
         #expect(store.store.hold(node: kept.node) != nil)
     }
 }

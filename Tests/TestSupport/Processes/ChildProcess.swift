@@ -20,7 +20,7 @@ public final class ChildProcess: Sendable {
     public let name: String
     private let output = Watched(OutputLines())
     private let errors = Watched(OutputLines())
-    private let status = Watched<ExitStatus?>(nil)
+    private let status = Watched<ChildExit?>(nil)
     private let input: Mutex<Int32?>
 
     /// Starts `executable` (a path, or a name that `PATH` finds). `environment` is laid over the test's own. With a `terminal` (the path of
@@ -165,7 +165,7 @@ public final class ChildProcess: Sendable {
     // MARK: how it ends
 
     /// Waits until it has ended. What it wrote is read by then, but for what something that it started still writes.
-    public func wait(within limit: Duration = .waitLimit) async throws -> ExitStatus {
+    public func wait(within limit: Duration = .waitLimit) async throws -> ChildExit {
         guard let ended = await status.wait(within: limit, for: { $0 }) else {
             throw ProcessError("\(name) still runs after \(limit); errors: \(standardError.suffix(2000))")
         }
@@ -176,7 +176,7 @@ public final class ChildProcess: Sendable {
 
     /// Asks the process to end, as `systemd` would, and waits until it did.
     @discardableResult
-    public func terminate(_ number: Int32 = SIGTERM, within limit: Duration = .waitLimit) async throws -> ExitStatus {
+    public func terminate(_ number: Int32 = SIGTERM, within limit: Duration = .waitLimit) async throws -> ChildExit {
         signal(number)
         return try await wait(within: limit)
     }

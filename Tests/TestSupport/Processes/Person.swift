@@ -63,7 +63,7 @@ public final class Person: Sendable {
     /// Waits for the program's end, and until all that it has written to the terminal stands in the ``transcript``: the kernel hands that on
     /// in its own time, in the order in which it was written, so a mark written now comes last.
     @discardableResult
-    public func wait(within limit: Duration = .waitLimit) async throws -> ExitStatus {
+    public func wait(within limit: Duration = .waitLimit) async throws -> ChildExit {
         let ended = try await process.wait(within: limit)
         let mark = "\u{0}end of output\u{0}"
         _ = write(nearEnd, mark, mark.utf8.count)

@@ -2,7 +2,7 @@
 
 /// What a program that ran to its end has left.
 public struct FinishedProcess: Sendable {
-    public let status: ExitStatus
+    public let status: ChildExit
     public let standardOutput: String
     public let standardError: String
 }

@@ -21,7 +21,7 @@ public enum ForeignClient: String, Sendable {
 
     private static let installations = Mutex<[ForeignClient: Task<FinishedProcess, any Error>]>([:])
     /// The exit status of the script when the registry cannot be reached.
-    private static let unreachable = ExitStatus.exited(75)
+    private static let unreachable = ChildExit.exited(75)
 
     /// Returns the path that the script prints, after an installation if there was none.
     ///

@@ -11,8 +11,8 @@ struct ManyBoardsTests {
     func both() {
         let lost = AccountError(.timeout, message: "no answer")
         let outcomes = [
-            ParameterSetter.Outcome(node: NodeID("n1"), failure: "no"),
-            ParameterSetter.Outcome(node: NodeID("n2"), untold: lost, isSendingUntold: true),
+            ParameterSetOutcome(node: NodeID("n1"), failure: "no"),
+            ParameterSetOutcome(node: NodeID("n2"), unknown: lost, isSendingUnknown: true),
         ]
         let failure = #expect(throws: CommandFailure.self) {
             try ParamsSetResult(outcomes).tell(Output(isJSON: true, isQuiet: true))
@@ -21,6 +21,7 @@ struct ManyBoardsTests {
         #expect(failure?.message.contains("1 of 2 boards were not set: n1: no.") == true)
         #expect(failure?.message.contains("not known whether the cloud has sent the values to n2: ") == true)
         #expect(
-            ParamsSetResult(outcomes).text == "n1  failed: no\nn2  whether the cloud has sent it is not known")
+            ParamsSetResult(outcomes).text
+                == "n1  failed: no\nn2  it is not known whether the cloud has sent the values")
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainJSON
+import ArgumentParser
 import RainKit
 import Testing
 
@@ -7,90 +7,29 @@ import Testing
 
 @Suite("rainctl node schedule, node scene")
 struct NodeScheduleTests {
-    private static let now = ClockReading(day: CalendarDay("2026-11-23")!, minutes: 12 * 60)
-
     @Test(
-        "times that a person writes",
+        "times that cannot be given together are refused, in the words of the options",
         arguments: [
-            (TriggerWords(at: "07:30"), ScheduleTrigger.weekly(minutes: 450, days: 0), "at 07:30 once"),
-            (TriggerWords(at: "7:30", days: "daily"), .weekly(minutes: 450, days: 127), "at 07:30 daily"),
-            (
-                TriggerWords(at: "23:59", days: "fri-mon"), .weekly(minutes: 1439, days: 0b111_0001),
-                "at 23:59 mon,fri,sat,sun"
-            ),
-            (TriggerWords(at: "0:00", days: "Monday,wed"), .weekly(minutes: 0, days: 0b101), "at 00:00 mon,wed"),
-            (TriggerWords(at: "8:00", days: "weekends"), .weekly(minutes: 480, days: 0b110_0000), "at 08:00 sat,sun"),
-            (TriggerWords(at: "8:00", days: "weekdays"), .weekly(minutes: 480, days: 0b001_1111), "at 08:00 mon-fri"),
-            (
-                TriggerWords(at: "18:00", date: "12-24"),
-                .date(minutes: 1080, day: 24, months: 1 << 11, year: nil, isEveryYear: true),
-                "at 18:00 on 24 Dec every year"
-            ),
-            (
-                TriggerWords(at: "18:00", date: "2026-11-23"),
-                .date(minutes: 1080, day: 23, months: 1 << 10, year: 2026, isEveryYear: false),
-                "at 18:00 on 23 Nov 2026"
-            ),
-            (TriggerWords(at: "8:00", days: "thurs"), .weekly(minutes: 480, days: 0b1000), "at 08:00 thu"),
-            (TriggerWords(delay: .seconds(90)), .after(seconds: 90), "90 s after it was set"),
-            (TriggerWords(delay: .seconds(31_536_000)), .after(seconds: 31_536_000), "31536000 s after it was set"),
+            (["--at", "7:30", "--in", "5m"], "--in needs no other time"),
+            (["--in", "500ms"], "--in takes a time from 1 second"),
+            (["--at", "7:30", "--days", "mon", "--date", "12-24"], "--days or --date"),
+            (["--at", "25:00"], "25:00 is not a time of day"), (["--at", "7:30", "--days", "someday"], "someday"),
+            (["--at", "7:30", "--date", "02-30"], "02-30 is not a date"),
         ])
-    func times(given: TriggerWords, trigger: ScheduleTrigger, words: String) throws {
-        let made = try given.trigger(at: Self.now)
-        #expect(made == trigger)
-        #expect(made.words == words)
-        #expect(ScheduleTrigger(made.json) == made, "and the board's report is read as what was sent")
+    func refused(options: [String], words: String) {
+        let error = #expect(throws: (any Error).self) { try TriggerOptions.parse(options) }
+        #expect(error.map { TriggerOptions.message(for: $0).contains(words) } == true)
     }
 
     @Test(
-        "times that never come, or that nobody can read",
+        "times are read",
         arguments: [
-            TriggerWords(at: "24:00"), TriggerWords(at: "7"), TriggerWords(at: "07:60"), TriggerWords(at: "-1:00"),
-            TriggerWords(at: "+7:00"), TriggerWords(at: "07:30", days: "noday"),
-            TriggerWords(at: "07:30", days: "mon-"), TriggerWords(at: "07:30", days: "monkey"),
-            TriggerWords(at: "07:30", days: ""), TriggerWords(at: "07:30", days: "mon-tue-wed"),
-            TriggerWords(at: "07:30", date: "2026-11-22"), TriggerWords(at: "07:30", date: "2026-11-23"),
-            TriggerWords(at: "12:00", date: "2026-11-23"), TriggerWords(at: "07:30", days: "monkey"),
-            TriggerWords(at: "07:30", days: "fritz"), TriggerWords(at: "07:30", days: "mo"),
-            TriggerWords(at: "07:30", date: "02-30"),
-            TriggerWords(at: "07:30", date: "2027-02-29"), TriggerWords(at: "07:30", date: "13-01"),
-            TriggerWords(at: "07:30", days: "mon", date: "12-24"), TriggerWords(days: "mon"),
-            TriggerWords(at: "07:30", delay: .seconds(600)), TriggerWords(delay: .milliseconds(500)),
+            ([], nil), (["--in", "90s"], ScheduleTime.after(seconds: 90)),
+            (["--at", "7:30", "--days", "mon-fri"], .at(minutes: 450, on: .week(31))),
+            (["--date", "12-24"], .at(minutes: nil, on: .date(CalendarDay(year: nil, month: 12, day: 24)))),
         ])
-    func unreadable(given: TriggerWords) {
-        #expect(throws: (any Error).self) { try given.trigger(at: Self.now) }
-    }
-
-    private static let yearly = ScheduleTrigger.date(minutes: 1080, day: 24, months: 2048, year: nil, isEveryYear: true)
-    private static let christmas = ScheduleTrigger.date(
-        minutes: 1080, day: 24, months: 2048, year: 2026, isEveryYear: false)
-    private static let past = ScheduleTrigger.date(minutes: 600, day: 1, months: 1, year: 2026, isEveryYear: false)
-
-    @Test(
-        "what an edit leaves out stays",
-        arguments: [
-            (TriggerWords(at: "8:00"), ScheduleTrigger.weekly(minutes: 450, days: 31), "at 08:00 mon-fri"),
-            (TriggerWords(days: "sat"), .weekly(minutes: 450, days: 31), "at 07:30 sat"),
-            (TriggerWords(date: "12-24"), .weekly(minutes: 450, days: 31), "at 07:30 on 24 Dec every year"),
-            (TriggerWords(at: "8:00"), yearly, "at 08:00 on 24 Dec every year"),
-            (TriggerWords(date: "2027-01-02"), christmas, "at 18:00 on 2 Jan 2027"),
-            (TriggerWords(days: "daily"), christmas, "at 18:00 daily"),
-            (TriggerWords(at: "8:00"), .after(seconds: 5), "at 08:00 once"),
-            (TriggerWords(delay: .seconds(5)), christmas, "5 s after it was set"),
-            (TriggerWords(at: "8:00", days: "once"), .other(["sun": 1]), "at 08:00 once"),
-        ])
-    func kept(given: TriggerWords, known: ScheduleTrigger, words: String) throws {
-        #expect(try given.trigger(after: known, at: Self.now).words == words)
-    }
-
-    @Test(
-        "an edit that leaves out what is not known, or keeps a day that is over",
-        arguments: [
-            (TriggerWords(days: "daily"), ScheduleTrigger.after(seconds: 5)), (TriggerWords(at: "8:00"), past),
-            (TriggerWords(date: "12-24"), .other(["sun": 1])), (TriggerWords(at: "8:00"), .other(["sun": 1])),
-        ])
-    func notKept(given: TriggerWords, known: ScheduleTrigger) {
-        #expect(throws: (any Error).self) { try given.trigger(after: known, at: Self.now) }
+    func read(options: [String], time: ScheduleTime?) throws {
+        #expect(try TriggerOptions.parse(options).time() == time)
     }
 
     @Test("spans may be days, and time limits a day at most")

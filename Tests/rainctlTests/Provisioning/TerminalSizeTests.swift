@@ -7,7 +7,7 @@ import Testing
 struct TerminalSizeTests {
     @Test("what the board logs is drawn beside what is waited for, but for what may be a secret")
     func boardWords() {
-        let words = BoardWords()
+        let words = LastLogLine()
         words.take("I (512) wifi:state: init -> auth (b0)")
         #expect(words.last == "I (512) wifi:state: init -> auth (b0)")
         words.take("I (513) app_wifi: \tPassword: planted")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
 import RainCore
 import RainKit
 
@@ -24,8 +25,9 @@ extension ExampleResults {
         DeviceInfoResult(BoardIdentity(association: .userMapping, needsClaim: nil)),
         DeviceInfoResult(printed),
         ClaimResult(
-            node: NodeID("N1"), mac: "7CDFA1000042", image: nil, flashAddress: "0x340000", port: "/dev/ttyUSB0"),
-        ClaimResult(node: NodeID("N1"), mac: "7CDFA1000042", image: "claim.bin", flashAddress: nil),
+            CableClaim(
+                node: NodeID("N1"), mac: "7CDFA1000042", place: .flash(port: "/dev/ttyUSB0", address: 0x34_0000))),
+        ClaimResult(CableClaim(node: NodeID("N1"), mac: "7CDFA1000042", place: .file("claim.bin"))),
         QRShowResult(name: "PROV_a1b2c3", png: "code.png", svg: nil, modules: 33),
         QRShowResult(name: "PROV_a1b2c3", png: nil, svg: "code.svg", modules: 33, drawing: "##\n##"),
         QRReadResult([
@@ -35,8 +37,8 @@ extension ExampleResults {
         QRReadResult([Array(#"{"ver":"v1","name":"PROV_a1b2c3","username":"wifiprov","pop":"p","security":2}"#.utf8)]),
         DoctorResult(findings: [
             .ok("cloud", "api.example answers."),
-            .warn("bluetooth", "powered_off", "hci0 is off.", fix: "bluetoothctl power on"),
-            .fail("session", "not_signed_in", "Nobody is signed in.", fix: "rainctl login USER"),
+            .warn("bluetooth", "powered_off", "hci0 is off.", fix: .program(["bluetoothctl", "power", "on"])),
+            .fail("session", "not_signed_in", "Nobody is signed in.", fix: .command("rainctl login USER")),
         ]),
         SendResult("custom-data", sent: [1, 2], answered: Array("SUCCESS\0".utf8)),
         SendResult("custom-data", sent: [1], answered: [0xFF, 0x00]),

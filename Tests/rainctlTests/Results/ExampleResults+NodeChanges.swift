@@ -11,7 +11,7 @@ extension ExampleResults {
         ActionResult("changed: Home").with("group_id", "G1").with("changed", true),
         ActionResult("removed: Home").with("group_id", "G1").with("removed", true),
         ActionResult("added to Home: N1").with("group_id", "G1").with("added", ["N1"]).with("already", [String]()),
-        ActionResult("taken out of Home: N1").with("group_id", "G1").with("removed", ["N1"]),
+        ActionResult("removed from Home: N1").with("group_id", "G1").with("removed", ["N1"]),
         ActionResult("made: Both, A1").with("automation_id", "A1").with("name", "Both"),
         ActionResult("offered").with("request_id", "R1").with("ids", ["N1"]).with("user_name", "b@x"),
         ActionResult("declined").with("request_id", "R1").with("accepted", false),
@@ -19,22 +19,25 @@ extension ExampleResults {
         ActionResult("set: x").with("node_id", "N1").with("set", ["x"]).with("deleted", [String]()),
         ActionResult("deleted: x").with("node_id", "N1").with("deleted", ["x"]),
         ActionResult("tags: a:b").with("node_id", "N1").with("tags", ["a:b"]),
-        ActionResult("tags: a:b\nthere already: a:b").with("node_id", "N1").with("tags", ["a:b"])
+        ActionResult("tags: a:b\nalready there: a:b").with("node_id", "N1").with("tags", ["a:b"])
             .with("added", [String]()).with("already", ["a:b"]),
         EntryListResult(NodeID("N1"), [schedule, weekend], member: "schedules"),
         EntryListResult(NodeID("N1"), [], member: "scenes"),
         EntryListResult(NodeID("N1"), [scene], member: "scenes"),
-        EntryResult(node: NodeID("N1"), noun: "schedule", id: "A1", operation: .add, isReported: true),
-        EntryResult(
-            node: NodeID("N1"), noun: "schedule", id: "A1", operation: .edit, isReported: false, changesTime: true),
+        EntryResult(EntryOutcome(node: NodeID("N1"), id: "A1", operation: .add, isReported: true), noun: "schedule"),
+        EntryResult(EntryOutcome(node: NodeID("N1"), id: "A1", operation: .edit, changesTime: true), noun: "schedule"),
         CommandRecordsResult(
-            RequestID("R1"),
-            [
-                NodeCommandRecord(["node_id": "N1", "status": "success", "response_data": ["a": 1]])!,
-                NodeCommandRecord(["node_id": "N2", "status": "failure", "status_description": "command not found"]
-                )!,
-                NodeCommandRecord(["node_id": "N3", "status": "timed_out"])!,
-            ], refused: [ParameterOutcome(node: NodeID("N4"), failure: "not yours", serverCode: 100_010)]),
+            NodeCommandAnswers(
+                request: NodeCommandRequest(
+                    id: RequestID("R1"),
+                    refused: [ParameterOutcome(node: NodeID("N4"), failure: "not yours", serverCode: 100_010)]),
+                records: [
+                    NodeCommandRecord(["node_id": "N1", "status": "success", "response_data": ["a": 1]])!,
+                    NodeCommandRecord([
+                        "node_id": "N2", "status": "failure", "status_description": "command not found",
+                    ])!,
+                    NodeCommandRecord(["node_id": "N3", "status": "timed_out"])!,
+                ])),
         UpdateResult(NodeID("N1"), image, state: "success", info: "done"),
     ]
 

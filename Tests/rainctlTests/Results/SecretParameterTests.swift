@@ -30,14 +30,40 @@ struct SecretParameterTests {
         #expect(all.params == ["LAN": ["Key": "<secret>", "Type": 1]])
         let named = try ParamsResult.chosen(["LAN.Key"], of: values, "n1", configuration)
         #expect(named.params == ["LAN": ["Key": "planted"]])
-        let other = [ParameterChange(ParameterPath(component: "LAN", parameter: "Key"), "x")]
-        #expect(ParameterSetter.others(other, in: values, configuration) == "reports LAN.Key=<secret>")
+    }
+
+    @Test(
+        "a parameter without a value: the board never reports it, or has not yet, or does not have it",
+        arguments: [
+            ("OTA.URL", "OTA.URL can only be set"), ("OTA.Status", "OTA.Status has not been reported yet"),
+            ("OTA.Nothing", "has not reported OTA.Nothing; it has reported Light.Power"),
+        ])
+    func unreported(path: String, words: String) {
+        let configuration = NodeConfiguration([
+            "services": [
+                [
+                    "name": "OTA",
+                    "params": [["name": "URL", "properties": ["write"]], ["name": "Status", "properties": ["read"]]],
+                ]
+            ]
+        ])
+        do throws(rainctl.CommandFailure) {
+            _ = try ParamsResult.chosen([path], of: ["Light": ["Power": true]], "n1", configuration)
+            Issue.record("found")
+        } catch {
+            #expect(error.message.contains(words) && error.reason == "no_such_parameter", "\(error.message)")
+        }
     }
 
     @Test("what a board takes by local control and does not report was not sent by a cloud")
     func local() {
-        let outcomes = [ParameterSetter.Outcome(node: NodeID("n1"), isReported: false)]
-        #expect(ParamsSetResult(outcomes, isLocal: true).text == "n1  has taken it, and does not report it")
+        let outcomes = [ParameterSetOutcome(node: NodeID("n1"), isReported: false)]
+        #expect(
+            ParamsSetResult(outcomes, isLocal: true).text == "n1  has accepted the values, but does not report them")
         #expect(ParamsSetResult(outcomes).text.contains("sent by the cloud"))
+        let other = [ParameterSetOutcome(node: NodeID("n1"), isReported: false, seen: "reports Light.Hue=2")]
+        #expect(
+            ParamsSetResult(other, isLocal: true).text
+                == "n1  has accepted the values, but does not report them; it reports Light.Hue=2")
     }
 }

@@ -56,8 +56,8 @@ enum PublishedSchemas {
             ),
             (
                 "watch-event.json", "A line of node watch --json",
-                try [NodeChange.What.connected(true), .value(path, 1, previous: nil)].map { what in
-                    let change = NodeChange(node: NodeID("N1"), name: nil, what: what)
+                try [NodeChange.Kind.connected(true), .value(path, 1, previous: nil)].map { kind in
+                    let change = NodeChange(node: NodeID("N1"), name: nil, kind: kind)
                     return try SchemaEncoder.schema(of: WatchLine(change, at: ""))
                 }
             ),

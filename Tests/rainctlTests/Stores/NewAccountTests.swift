@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainCore
 import RainKit
 import RainKitTesting
 import TestSupport

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
 import RainJSON
 import RainKit
 import RainKitTesting

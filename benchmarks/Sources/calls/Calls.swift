@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlLoop
 import Glibc
+import RainCore
+import RainHTTPCurl
 import RainKit
 
 /// `calls API USER PASSWORD COUNT PAIRS` signs in at a simulated cloud and sends COUNT authorised calls one after the other: by

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ProtocommCore
 import RainKit
 
 /// The bytes on the connection. A request is the length of the endpoint's name (1 byte), the name, the length of the message (4 bytes,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import Protocomm
 import RainKit
 
 /// Boards that are reached over TCP: `tcp:HOST:PORT`.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Protocomm
+import ProtocommCore
 import RainKit
 
 /// Protocomm over one TCP connection: ``Frame`` has the bytes.

@@ -25,12 +25,7 @@ struct GatewayLoop {
 
     /// Signs in with the password the first time. Later the session in the folder is renewed when necessary.
     func signInOnce() async throws {
-        do {
-            _ = try await kit.userID()
-        } catch {
-            guard error.code == .notSignedIn else { throw error }
-            try await kit.signIn(user: setting("USER"), password: setting("PASSWORD"))
-        }
+        try await kit.signInIfNeeded(user: setting("USER")) { setting("PASSWORD") }
     }
 
     func run(until count: Int) async throws {
@@ -44,7 +39,7 @@ struct GatewayLoop {
                         group.addTask { try await provision(board) }
                         if started.count == count { break }
                     }
-                } catch let error as ProvisioningError {
+                } catch let error as RainKitError where error.board != nil {
                     // For example, Bluetooth is off. Boards that were found continue, and the next search may find more.
                     print("search: \(error)")
                     try await Task.sleep(for: .seconds(1))
@@ -61,10 +56,10 @@ struct GatewayLoop {
             let node = try await kit.provision(board.address, proof: proof, network: network)
             print("\(board.name ?? "\(board.address)"): \(node)")
             return board.address
-        } catch {
+        } catch let error as RainKitError {
             // A board's failure does not stop the gateway; the end of the session does.
             print("\(board.name ?? "\(board.address)"): \(error)")
-            if case .account(let cause) = error.cause, cause.code == .expired { throw error }
+            if error.reason == "expired" { throw error }
             return nil
         }
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import ProtocommCore
 
-/// ESP-IDF's local control as RainMaker nodes have it (`esp_local_ctrl`, esp-rainmaker's `esp_rmaker_local_ctrl.c`): a protocomm instance of its own on
-/// the board's network, with a session of its own.
+/// ESP-IDF's local control on RainMaker nodes (`esp_local_ctrl`, esp-rainmaker's `esp_rmaker_local_ctrl.c`): a separate protocomm instance
+/// on the board's network, with its own session.
 struct LocalControlService<Security: DeviceSecurityScheme>: Sendable {
     var session: DeviceSession<Security>
 
     static var endpoints: [Endpoint] { [.localControlVersion, .localControlSession, .localControl] }
 }
 
-/// What a request to local control comes to.
+/// The result of a request to local control.
 public enum LocalControlStep: Sendable, Equatable {
     case answer(DeviceAnswer)
-    /// A message for the application, decrypted; ``DeviceCore/DeviceCore/sealLocally(_:)`` takes its answer.
+    /// A decrypted message for the application. Pass its answer to ``DeviceCore/DeviceCore/sealLocally(_:)``.
     case control([UInt8])
 }
 
@@ -21,7 +21,7 @@ extension DeviceCore {
         localControl != nil && LocalControlService<Security>.endpoints.contains { $0.name == endpoint.name }
     }
 
-    /// - Parameter security: the board's end of its scheme, for sessions of this service alone.
+    /// - Parameter security: the board's side of its scheme, only for sessions of this service.
     public mutating func startLocalControl(security: Security) {
         guard localControl == nil else { return }
         localControl = LocalControlService(session: DeviceSession(configuration.security, security))
@@ -61,7 +61,7 @@ extension DeviceCore {
         localControl?.session.encrypt(reply).map { .reply($0) } ?? .refused
     }
 
-    /// `{"local_ctrl":{"ver":"v1.0","sec_ver":1,"sec_patch_ver":0}}`.
+    /// Returns `{"local_ctrl":{"ver":"v1.0","sec_ver":1,"sec_patch_ver":0}}`.
     private var localControlVersion: [UInt8] {
         var text = bytes("{\"local_ctrl\":{\"ver\":\"v1.0\",\"sec_ver\":")
         let security = configuration.security

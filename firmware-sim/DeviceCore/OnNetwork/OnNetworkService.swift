@@ -2,34 +2,34 @@
 import ProtocommCore
 
 /// The protocomm instance of `esp_rmaker_on_network_chal_resp.c` (esp-rainmaker 1.8.9 and newer): `ch_resp` over HTTP on the board's own
-/// network, with a session of its own.
+/// network, with its own session.
 struct OnNetworkService<Security: DeviceSecurityScheme>: Sendable {
-    /// `STOP_DELAY_US`: the client that has disabled it still gets its answer.
+    /// `STOP_DELAY_US`: the client that has disabled the service still gets its answer.
     static var stopDelay: UInt64 { 2000 }
 
     var session: DeviceSession<Security>
-    /// When it stops, once a client has disabled it.
+    /// When the service stops, once a client has disabled it.
     var stopDue: UInt64?
 
     init(_ session: DeviceSession<Security>) { self.session = session }
 
     static var endpoints: [Endpoint] { [.localControlVersion, .localControlSession, .challengeResponse] }
 
-    /// `VERSION_STRING`: it names no security scheme, which stands in the TXT record alone.
+    /// `VERSION_STRING`: it names no security scheme, which is only in the TXT record.
     static var version: [UInt8] { bytes("{\"on_network\":{\"ver\":\"v1.0\",\"cap\":[\"ch_resp\"]}}") }
 }
 
-/// The service of a board that is on its network: `esp_rmaker_on_network_chal_resp_start` and what follows it.
+/// The service of a board on its network: `esp_rmaker_on_network_chal_resp_start` and its requests.
 extension DeviceCore {
-    /// Whether the service runs, and still takes challenges: so long it is announced.
+    /// Whether the service runs and still accepts challenges; it is announced as long as it does.
     public var isAnnouncedOnNetwork: Bool { onNetwork.map { $0.stopDue == nil } ?? false }
 
     public func servesOnNetwork(_ endpoint: Endpoint) -> Bool {
         onNetwork != nil && OnNetworkService<Security>.endpoints.contains { $0.name == endpoint.name }
     }
 
-    /// Starts the service, and enables challenge and response again; nothing where it runs already.
-    /// - Parameter security: the board's end of its scheme, for sessions of this service alone.
+    /// Starts the service, and enables challenge and response again. Does nothing if it already runs.
+    /// - Parameter security: the board's side of its scheme, only for sessions of this service.
     public mutating func startOnNetworkService(security: Security) {
         guard onNetwork == nil else { return }
         challenge.enable()
@@ -37,7 +37,7 @@ extension DeviceCore {
         note(.onNetworkStarted)
     }
 
-    /// A board that was set up before: no provisioning service, and on its network at once.
+    /// Starts a board that was set up before: it has no provisioning service, and is on its network at once.
     public mutating func startProvisioned() { machine.startProvisioned() }
 
     public mutating func openOnNetworkSession(_ id: UInt32) {
@@ -64,7 +64,7 @@ extension DeviceCore {
         case .established(let reply)?:
             note(.sessionEstablished)
             return .reply(reply)
-        // Nobody counts them here: that is provisioning's.
+        // They are not counted here, only in provisioning.
         case .wrongProof?:
             note(.onNetworkProofRefused)
             return .refused

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import ProtocommCore
 
-/// The firmware's provisioning service (`network_provisioning` 1.2.4) as a value: what it stores, when it joins, what it answers, and when
-/// it stops.
+/// The firmware's provisioning service (`network_provisioning` 1.2.4) as a value: its stored credentials, its attempts to join, its
+/// answers, and its end.
 ///
-/// Time comes in as milliseconds of any clock that does not run backwards. Each step first does what was due until then.
-/// The rules, the odd ones included, are those of ESP-IDF's `manager.c`, `handlers.c`, `network_config.c` and `network_scan.c`.
+/// Times are milliseconds of any clock that does not run backwards. Each step first does the work that was due until then. The rules,
+/// including the unusual ones, are those of ESP-IDF's `manager.c`, `handlers.c`, `network_config.c` and `network_scan.c`.
 public struct ProvisioningMachine: Sendable {
-    /// `network_prov_mgr_state_t`, as far as a client can meet it.
+    /// The states of `network_prov_mgr_state_t` that a client can observe.
     public enum State: Sendable, Equatable {
         case started, credentialsReceived, succeeded, failed, stopping, stopped
     }
@@ -17,7 +17,7 @@ public struct ProvisioningMachine: Sendable {
         case connecting
         case attemptFailed
         case connected(SimulatedAccessPoint)
-        /// Connected before the application reprovisioned: the driver no longer reports anything about the network.
+        /// Connected before the application reprovisioned. The driver no longer reports events of the network.
         case formerlyConnected
         case disconnected
     }
@@ -29,9 +29,9 @@ public struct ProvisioningMachine: Sendable {
     var station = Station.connecting
     var failure = WiFiConnectFailure.authenticationError
     var attemptsCompleted: UInt32 = 0
-    /// What Set left for the next Apply.
+    /// The credentials from Set for the next Apply.
     var pending: WiFiCredentials?
-    /// What the Wi-Fi driver keeps in flash; a board that has some counts as provisioned.
+    /// The Wi-Fi driver's credentials in flash. A board that has some counts as provisioned.
     var stored: WiFiCredentials?
     var scan = ScanState()
 
@@ -48,15 +48,15 @@ public struct ProvisioningMachine: Sendable {
     public var isServing: Bool { state != .stopped }
     public var isProvisioned: Bool { stored != nil }
 
-    /// What happened since the last call, in order.
+    /// Returns the events since the last call, in order.
     public mutating func takeEvents() -> [DeviceEvent] {
         defer { events = [] }
         return events
     }
 
-    // MARK: time
+    // MARK: Time
 
-    /// When something will happen by itself next.
+    /// The time of the next automatic step.
     public var nextDue: UInt64? {
         var due: UInt64?
         for candidate in [verdictDue, autoStopDue, stopDue, scan.due] {
@@ -65,7 +65,7 @@ public struct ProvisioningMachine: Sendable {
         return due
     }
 
-    /// Does what is due until `now`, in the order in which it was due.
+    /// Does the work that is due until `now`, in the order in which it was due.
     public mutating func advance(to now: UInt64) {
         while let due = nextDue, due <= now {
             if stopDue == due {
@@ -81,7 +81,7 @@ public struct ProvisioningMachine: Sendable {
         }
     }
 
-    /// Tells the service to stop; it still answers for ``ProvisioningOptions/cleanupDelay``.
+    /// Stops the service. It still answers for ``ProvisioningOptions/cleanupDelay``.
     public mutating func stop(now: UInt64) {
         guard state != .stopping, state != .stopped else { return }
         state = .stopping
@@ -98,24 +98,23 @@ public struct ProvisioningMachine: Sendable {
     }
 }
 
-/// How the firmware was configured. Times are milliseconds.
+/// The firmware's configuration. Times are milliseconds.
 public struct ProvisioningOptions: Sendable, Equatable {
-    /// `wifi_conn_attempts`: 0 is the old behaviour, where the first failure that is understood is final and any other
-    /// is retried for ever.
+    /// `wifi_conn_attempts`. With 0, the old behaviour, the first failure of a known kind is final and all others are retried for ever.
     public var attempts: UInt32
-    /// `CONFIG_APP_NETWORK_RESET_PROV_ON_FAILURE`: a failed board makes itself ready for other credentials.
+    /// `CONFIG_APP_NETWORK_RESET_PROV_ON_FAILURE`: a failed board gets ready for other credentials.
     public var resetsOnFailure: Bool
-    /// False where the application called `network_prov_mgr_disable_auto_stop`.
+    /// False if the application called `network_prov_mgr_disable_auto_stop`.
     public var stopsByItself: Bool
-    /// How long the service goes on answering after it was told to stop.
+    /// How long the service still answers after it was stopped.
     public var cleanupDelay: UInt64
-    /// How long the service waits for a status request, once the board is connected (`CONFIG_NETWORK_PROV_AUTOSTOP_TIMEOUT`).
+    /// How long the service waits for a status request once the board is connected (`CONFIG_NETWORK_PROV_AUTOSTOP_TIMEOUT`).
     public var autoStopDelay: UInt64
     /// Wrong proofs of possession before provisioning stops until the next boot; 0 for no limit.
     public var wrongProofLimit: UInt32
-    /// How many entries of a scan are kept (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`).
+    /// The maximum number of scan entries (`CONFIG_NETWORK_PROV_SCAN_MAX_ENTRIES`).
     public var scanEntries: Int
-    /// A reset is refused where there is nothing to reset, as by network_provisioning before 1.2.1 and by ESP-IDF's own component.
+    /// A reset is refused if there is nothing to reset, as in network_provisioning before 1.2.1 and in ESP-IDF's own component.
     public var refusesIdleReset: Bool
 
     public init(
@@ -134,7 +133,7 @@ public struct ProvisioningOptions: Sendable, Equatable {
     }
 }
 
-/// A handler returned an error: the transport then sends the client nothing at all.
+/// A handler returned an error. The transport then sends no answer.
 public struct HandlerFailure: Error, Equatable, Sendable {
     init() {}
 }
@@ -167,22 +166,22 @@ extension ProvisioningMachine {
         case .commandScanThreadStatus:
             let nothing = ScanStatusResponse(isFinished: false, resultCount: 0)
             return .reply(NetworkScanPayload(.responseScanThreadStatus(nothing), status: .invalidArgument).encoded())
-        // A Thread result among them: the firmware has no such handler in a Wi-Fi build.
+        // This includes Thread results: the firmware has no such handler in a Wi-Fi build.
         default: throw HandlerFailure()
         }
     }
 
-    /// The answer that a blocking start is waiting for, once the scan is over.
+    /// Returns the answer to a blocking start, once the scan is over.
     func blockedScanReply() -> [UInt8]? { scan.isRunning ? nil : Self.scanStarted }
 
     private static var scanStarted: [UInt8] { NetworkScanPayload(.responseScanWiFiStart).encoded() }
 
     private mutating func startScan(_ command: ScanWiFiStartCommand, now: UInt64) -> HandlerResult {
-        // A second start succeeds without doing anything, not even waiting.
+        // A second start succeeds without doing anything, and without waiting.
         guard !scan.isRunning else { return .reply(Self.scanStarted) }
         scan = ScanState()
         scan.isRunning = true
-        // The firmware hands it on as a byte.
+        // The firmware passes it on as a byte.
         scan.groupChannels = command.groupChannels & 0xFF
         scan.channelDelay = command.isPassive ? radio.channelDelay * 3 : radio.channelDelay
         if scan.groupChannels > 0 {
@@ -196,7 +195,7 @@ extension ProvisioningMachine {
         return command.isBlocking && scan.isRunning ? .later : .reply(Self.scanStarted)
     }
 
-    /// The driver has reported the end of a scan. Outside `started` the report is ignored: "scanning" then stays set for ever.
+    /// Handles the driver's report that a scan ended. Outside `started` the report is ignored, and then "scanning" stays set for ever.
     mutating func advanceScan(now: UInt64) {
         scan.due = nil
         guard state == .started else { return }
@@ -234,10 +233,10 @@ extension ProvisioningMachine {
     }
 }
 
-/// One scan, running or done.
+/// One scan, running or complete.
 struct ScanState: Sendable {
     static let lastChannel: UInt32 = 13
-    /// The radio goes back to its own channel for so long between two groups, so that the access point is not lost.
+    /// The radio returns to its own channel for this time between two groups, so that it does not lose the access point.
     static let pause: UInt64 = 120
 
     var isRunning = false
@@ -247,11 +246,11 @@ struct ScanState: Sendable {
     var channelDelay: UInt64 = 0
     /// When the driver reports the end of this step.
     var due: UInt64?
-    /// Strongest first.
+    /// The strongest comes first.
     var results: [SimulatedAccessPoint] = []
 
-    /// Merges what one step of the scan found, as `update_wifi_scan_results` does: the new networks are all kept, and where that makes too
-    /// many, the weakest of the earlier channels are dropped, even if they are stronger than the new ones.
+    /// Merges the results of one step of the scan, like `update_wifi_scan_results`. All new networks are kept. If there are too many, the
+    /// weakest of the earlier channels are dropped, even if they are stronger than the new ones.
     ///
     /// - Parameter limit: `MAX_SCAN_RESULTS`.
     mutating func add(_ found: [SimulatedAccessPoint], limit: Int) {
@@ -259,7 +258,7 @@ struct ScanState: Sendable {
         let new = SimulatedAccessPoint.strongestFirst(found).prefix(limit)
         results = Array(results.prefix(limit - new.count))
         for accessPoint in new.reversed() {
-            // Before an earlier one of the same strength.
+            // Before an earlier network of the same strength.
             let place = results.firstIndex { $0.rssi <= accessPoint.rssi } ?? results.count
             results.insert(accessPoint, at: place)
         }
@@ -272,7 +271,7 @@ extension ProvisioningMachine {
         let message: NetworkConfigPayload
         do { message = try NetworkConfigPayload(decoding: request) } catch { throw HandlerFailure() }
         advance(to: now)
-        // Get and Apply are known by their type alone; only Set is refused without its member.
+        // Get and Apply are recognised by their type alone; only Set is refused without its member.
         switch message.message {
         case .commandGetWiFiStatus: return NetworkConfigPayload(.responseGetWiFiStatus(status(now: now))).encoded()
         case .commandSetWiFiConfig:
@@ -296,13 +295,13 @@ extension ProvisioningMachine {
         guard command.ssid.count <= 32, command.passphrase.count <= 63,
             command.bssid.isEmpty || command.bssid.count == 6
         else { return .invalidArgument }
-        // BSSID and channel are taken and not used; both texts go through C strings.
+        // BSSID and channel are accepted but not used; both texts pass through C strings.
         pending = WiFiCredentials(ssid: command.ssid.untilNull, passphrase: command.passphrase.untilNull)
         return .success
     }
 
     private mutating func apply(now: UInt64) -> Status {
-        // Used up even where the state refuses it.
+        // Used up even if the state refuses it.
         guard let credentials = pending else { return .internalError }
         pending = nil
         return configureStation(credentials, now: now) ? .success : .internalError
@@ -330,7 +329,7 @@ extension ProvisioningMachine {
     }
 
     private static func connection(_ accessPoint: SimulatedAccessPoint, _ address: [UInt8]) -> WiFiConnection {
-        // `strndup` copies the BSSID up to a zero byte; what follows it is whatever lay on the heap.
+        // `strndup` copies the BSSID up to a zero byte, followed by undefined heap content.
         var bssid = accessPoint.bssid.untilNull
         if bssid.count < 6 { bssid.append(0) }
         bssid.append(contentsOf: garbage(6 - bssid.count))
@@ -343,7 +342,7 @@ extension ProvisioningMachine {
 }
 
 extension ProvisioningMachine {
-    /// `network_prov_mgr_configure_wifi_sta`: takes credentials and starts to join; false where the state forbids it.
+    /// `network_prov_mgr_configure_wifi_sta`: takes credentials and starts to join. Returns false if the state forbids it.
     public mutating func configureStation(_ credentials: WiFiCredentials, now: UInt64) -> Bool {
         advance(to: now)
         guard state == .started else { return false }
@@ -355,13 +354,13 @@ extension ProvisioningMachine {
         return true
     }
 
-    /// Joins another network without asking the provisioning service, as the `wifi-prov` command of a provisioned board does.
+    /// Joins another network without the provisioning service, like the `wifi-prov` command of a provisioned board.
     public mutating func reconfigureStation(_ credentials: WiFiCredentials, now: UInt64) {
         advance(to: now)
         join(credentials, now: now)
     }
 
-    /// The network is known from an earlier time: the service never starts, and the board is on the network at once.
+    /// The network is already known: the service never starts, and the board is on the network at once.
     mutating func startProvisioned() {
         guard state == .started else { return }
         state = .stopped
@@ -387,7 +386,7 @@ extension ProvisioningMachine {
     }
 
     private mutating func joined(_ accessPoint: SimulatedAccessPoint, now: UInt64) {
-        // Before credentials came (after a reprovision, that is) and after the end the service does not listen to the driver.
+        // The service does not handle the driver's events before credentials came (after a reprovision) and after its end.
         if isListening {
             station = .connected(accessPoint)
             state = .succeeded
@@ -398,7 +397,7 @@ extension ProvisioningMachine {
 
     private mutating func disconnected(_ reason: DisconnectReason, now: UInt64) {
         guard isListening else {
-            // The application's own handler tries again, as long as there is something to join.
+            // The application's own handler retries as long as there are credentials.
             events.append(.disconnected(reason))
             verdictDue = now + max(radio.joinDelay, Self.shortestRetry)
             return
@@ -410,7 +409,7 @@ extension ProvisioningMachine {
             verdictDue = now + radio.joinDelay
             return
         }
-        // Also when the attempt is going to be repeated: a reset is possible then, and a success still counts.
+        // Also if the attempt will be repeated: a reset is possible then, and a success still counts.
         state = .failed
         if let understood = reason.failure {
             failure = understood
@@ -435,7 +434,7 @@ extension ProvisioningMachine {
         }
     }
 
-    /// A retry without end must take some time, whatever the join delay is.
+    /// An endless retry must take some time, whatever the join delay is.
     private static var shortestRetry: UInt64 { 100 }
 
     /// `network_prov_mgr_reset_wifi_sm_state_on_failure`. The answer to a status request stays the same until the next Apply.
@@ -452,7 +451,7 @@ extension ProvisioningMachine {
         }
     }
 
-    /// `network_prov_mgr_reset_wifi_sm_state_for_reprovision`: from any state, if the application keeps the service up.
+    /// `network_prov_mgr_reset_wifi_sm_state_for_reprovision`: from any state, if the application keeps the service running.
     mutating func reprovision() -> Status {
         guard !options.stopsByItself else { return .internalError }
         if case .connected = station { station = .formerlyConnected }

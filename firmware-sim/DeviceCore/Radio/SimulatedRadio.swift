@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ProtocommCore
 
-/// The Wi-Fi around the board, and how long things take in it. All times are milliseconds.
+/// The Wi-Fi networks around the board, and the durations of its operations. All times are milliseconds.
 public struct SimulatedRadio: Sendable {
     public enum Fault: Sendable, Equatable {
         case none
@@ -9,18 +9,18 @@ public struct SimulatedRadio: Sendable {
         case authentication
         /// No network is found.
         case notFound
-        /// Attempts never come to an end.
+        /// Attempts never end.
         case stuck
     }
 
     public var accessPoints: [SimulatedAccessPoint]
-    /// From an accepted Apply to the verdict of one attempt. The firmware's own timer of one second, which lets the answer
-    /// out before the radio moves, is part of it.
+    /// The time from an accepted Apply to the result of one attempt. It includes the firmware's own timer of one second, which lets it send
+    /// the answer before the radio changes channels.
     public var joinDelay: UInt64
     /// How long an active scan stays on one channel; a passive one stays three times as long.
     public var channelDelay: UInt64
     public var fault: Fault
-    /// The address that the network's DHCP server gives out, as text.
+    /// The address that the network's DHCP server assigns, as text.
     public var address: [UInt8]
 
     public init(
@@ -71,7 +71,7 @@ public struct DisconnectReason: Sendable, Hashable {
     public static let handshakeTimeout = DisconnectReason(rawValue: 204)
     public static let noCompatibleSecurity = DisconnectReason(rawValue: 210)
 
-    /// What the provisioning service makes of it. It knows five reasons; with any other, the failure before stays.
+    /// The provisioning service's failure for it. The service knows five reasons; with any other, the previous failure stays.
     public var failure: WiFiConnectFailure? {
         switch self {
         case .micFailure, .fourWayHandshakeTimeout, .authenticationFailed, .handshakeTimeout: .authenticationError
@@ -81,9 +81,9 @@ public struct DisconnectReason: Sendable, Hashable {
     }
 }
 
-/// One network that the board can hear.
+/// A network in range of the board.
 public struct SimulatedAccessPoint: Sendable, Equatable {
-    /// Up to 32 bytes, which need not be text.
+    /// Up to 32 bytes, not necessarily text.
     public var ssid: [UInt8]
     /// Six bytes.
     public var bssid: [UInt8]
@@ -93,7 +93,7 @@ public struct SimulatedAccessPoint: Sendable, Equatable {
     public var authentication: WiFiAuthentication
     /// Empty on an open network.
     public var passphrase: [UInt8]
-    /// A hidden network answers to its name, but a scan shows none.
+    /// A hidden network responds to its name, but is not in scan results.
     public var isHidden: Bool
 
     public init(
@@ -109,7 +109,7 @@ public struct SimulatedAccessPoint: Sendable, Equatable {
         self.isHidden = isHidden
     }
 
-    /// In the order of their strength; those of the same strength stay as they were.
+    /// Returns the networks by strength. Those of the same strength keep their order.
     static func strongestFirst(_ all: [SimulatedAccessPoint]) -> [SimulatedAccessPoint] {
         var sorted: [SimulatedAccessPoint] = []
         for one in all { sorted.insert(one, at: sorted.firstIndex { $0.rssi < one.rssi } ?? sorted.count) }
@@ -117,7 +117,7 @@ public struct SimulatedAccessPoint: Sendable, Equatable {
     }
 }
 
-/// A network's name and passphrase, as a client sent them.
+/// The name and passphrase of a network, as the client sent them.
 public struct WiFiCredentials: Sendable, Equatable {
     public var ssid: [UInt8]
     public var passphrase: [UInt8]

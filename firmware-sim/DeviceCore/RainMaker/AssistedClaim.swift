@@ -4,16 +4,16 @@ import RainCrypto
 
 /// `rmaker_claim`: the board's side of assisted claiming.
 ///
-/// States, bounds and verdicts are those of esp-rainmaker's `esp_rmaker_claim.c`, with two differences: an offset beyond the
-/// buffer is `noMemory` here and overwrites memory there, and a certificate that is not this board's is `invalidParameter`
-/// here and found out by the broker there.
+/// States, limits and results are those of esp-rainmaker's `esp_rmaker_claim.c`, with two differences. An offset beyond the buffer is
+/// `noMemory` here and overwrites memory there. A certificate of another board is `invalidParameter` here, and only the broker detects it
+/// there.
 ///
-/// A claim ends with an abort, with a certificate that is refused and with one that is stored: the RainMaker task wakes up, frees
-/// the claim's data, and gives up unless there is a certificate. The endpoint stays until the board restarts, and what firmware
-/// does with a command then is undefined: its handler has a pointer to what was freed. Here it does what that handler has
-/// for a pointer that is null, and what the handler of Espressif's later SDK does then: it fails.
+/// A claim ends with an abort, with a certificate that is refused, or with one that is stored. Then the RainMaker task wakes up, frees the
+/// claim's data, and gives up unless there is a certificate. The endpoint stays until the board restarts. The firmware's behaviour for
+/// later commands is undefined, because its handler has a pointer to freed memory. Here a later command fails. That is the handler's
+/// behaviour for a null pointer, and the behaviour of Espressif's later SDK.
 struct AssistedClaim: Sendable {
-    /// `MAX_PAYLOAD_SIZE`, in which a NUL has to fit as well.
+    /// `MAX_PAYLOAD_SIZE`, which must include a NUL.
     static let bufferSize = 3072
     /// `CLAIM_FRAGMENT_SIZE`.
     static let fragmentSize = 200
@@ -27,7 +27,7 @@ struct AssistedClaim: Sendable {
     enum Outcome: Equatable {
         case nothing
         case started
-        /// The last fragment of the request was handed out.
+        /// The last fragment of the request was sent.
         case requested
         case claimed(nodeID: [UInt8], certificate: [UInt8])
         case aborted
@@ -43,7 +43,7 @@ struct AssistedClaim: Sendable {
     private var fault: ClaimFault?
     private var state = State.ready
     private var nodeID: [UInt8] = []
-    /// The request that is handed out, then the certificate that comes in.
+    /// First the outgoing request, then the incoming certificate.
     private var buffer: [UInt8] = []
     private var cursor = 0
 
@@ -52,10 +52,10 @@ struct AssistedClaim: Sendable {
         self.faults = faults
     }
 
-    /// The board restarts: only its key and the faults to come are left.
+    /// Restarts the board: only its key and the remaining faults are kept.
     mutating func restart() { self = AssistedClaim(macAddress: macAddress, faults: faults) }
 
-    /// - Parameter credential: nil on a board whose key is not made yet.
+    /// - Parameter credential: nil on a board whose key is not ready yet.
     mutating func respond<Credential: NodeCredential>(
         to request: [UInt8], credential: Credential?
     ) throws(HandlerFailure) -> (reply: [UInt8], outcome: Outcome) {
@@ -93,7 +93,7 @@ struct AssistedClaim: Sendable {
         return (PayloadResponse(buffer: PayloadBuffer(payload: text, totalLength: UInt32(text.count))), .started)
     }
 
-    // MARK: the request
+    // MARK: The request
 
     private mutating func handOutRequest<Credential: NodeCredential>(
         _ payload: ClaimPayload.Payload?, _ credential: Credential?
@@ -144,7 +144,7 @@ struct AssistedClaim: Sendable {
         return text
     }
 
-    // MARK: the certificate
+    // MARK: The certificate
 
     private mutating func takeCertificate<Credential: NodeCredential>(
         _ payload: ClaimPayload.Payload?, _ credential: Credential?
@@ -161,7 +161,7 @@ struct AssistedClaim: Sendable {
             if fault == .reboot(at: .certificate) { return (PayloadResponse(), .reboot) }
             buffer = []
         }
-        // What was left out stays zero, as it does in the firmware's buffer.
+        // Missing bytes stay zero, as in the firmware's buffer.
         while buffer.count < end { buffer.append(0) }
         buffer.replaceSubrange(start..<end, with: received.payload)
         guard UInt32(end) == received.totalLength else { return (PayloadResponse(), .nothing) }
@@ -185,28 +185,28 @@ struct AssistedClaim: Sendable {
     }
 }
 
-/// What goes wrong at the board in one claim. A board may be given several faults; each spoils one claim, in their order.
+/// A fault of the board in one claim. A board may have several faults; each affects one claim, in their order.
 public enum ClaimFault: Sendable, Equatable {
     /// The step at whose command the board restarts, without an answer.
     public enum Step: Sendable, Equatable {
         case start
         /// The service's reply arrives.
         case initiate
-        /// The second fragment of the request is asked for.
+        /// The second fragment of the request is requested.
         case request
         /// The first fragment of the certificate arrives.
         case certificate
-        /// The last one does.
+        /// The last fragment of the certificate arrives.
         case lastCertificate
     }
 
-    /// That fragment of the request, counted from 1, is handed out and lost on its way.
+    /// That fragment of the request, counted from 1, is sent and then lost.
     case loseFragment(Int)
     /// The request is longer than any firmware's buffer.
     case oversizeRequest
     /// The request is for another node.
     case wrongRequest
     case reboot(at: Step)
-    /// The key is still being made.
+    /// The key is not ready yet.
     case notReady
 }

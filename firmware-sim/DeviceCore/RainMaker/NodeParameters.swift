@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import ProtocommCore
 
-/// The values of the one device that the example has: a light with a name and a switch, on at first as RainMaker's `led_light` is.
+/// The values of the example's one device: a light with a name and a switch, on at first like RainMaker's `led_light`.
 public struct NodeParameters: Sendable, Equatable {
     /// New values for some of them.
     public struct Change: Sendable, Equatable {
-        /// At most ``NodeParameters/nameLimit`` bytes; a longer one is not taken.
+        /// At most ``NodeParameters/nameLimit`` bytes; a longer name is ignored.
         public var name: [UInt8]?
         public var isOn: Bool?
 
@@ -15,21 +15,21 @@ public struct NodeParameters: Sendable, Equatable {
         }
     }
 
-    /// What fits a reported value with room to spare.
+    /// Short enough for every reported value.
     public static var nameLimit: Int { 64 }
 
     public private(set) var name = bytes("Light")
     public private(set) var isOn = true
 
-    /// The values of the services that the application has beside the light: members of a JSON object, such as `"Time":{"TZ":""}`.
+    /// The values of the application's services besides the light: members of a JSON object, such as `"Time":{"TZ":""}`.
     public var services: [UInt8] = []
 
-    /// All of them have been reported over this connection.
+    /// All values have been reported over this connection.
     private var areReported = false
-    /// What was taken over and is not reported yet.
+    /// The applied changes that are not reported yet.
     private var unreported = Change()
 
-    /// Takes over what fits, and has it reported, also where it is what was there before.
+    /// Applies the valid values and marks them for reporting, even if they did not change.
     mutating func apply(_ change: Change) {
         if let name = change.name, name.count <= Self.nameLimit {
             self.name = name
@@ -41,7 +41,7 @@ public struct NodeParameters: Sendable, Equatable {
         }
     }
 
-    /// What is to be reported next: all after each connection, then what changes.
+    /// Returns the next values to report: all after each connection, then changes.
     func publication(nodeID: [UInt8]) -> NodePublication? {
         if !areReported { return all(nodeID: nodeID) }
         guard unreported != Change() else { return nil }
@@ -62,16 +62,16 @@ public struct NodeParameters: Sendable, Equatable {
     }
 }
 
-/// `get_params`, `get_config` and `set_params` in the provisioning session: the node's values before it has a network
-/// (esp-rainmaker's `esp_rmaker_prov_local_ctrl.c`).
+/// `get_params`, `get_config` and `set_params` in the provisioning session: the node's values before it has a network (esp-rainmaker's
+/// `esp_rmaker_prov_local_ctrl.c`).
 struct LocalData: Sendable {
     /// `DATA_FRAGMENT_SIZE`.
     static var fragmentSize: Int { 200 }
 
-    /// What is being read, from its first fragment on.
+    /// The text that a client is reading, from its first fragment on.
     private var text: [UInt8] = []
 
-    /// - Parameter current: what the node has now, of that kind.
+    /// - Parameter current: the node's present text of that kind.
     mutating func respond(
         to request: [UInt8], _ kind: LocalDataType, current: [UInt8]
     ) throws(HandlerFailure) -> [UInt8] {
@@ -79,7 +79,7 @@ struct LocalData: Sendable {
         do { message = try LocalDataPayload(decoding: request) } catch { throw HandlerFailure() }
         var command = GetDataCommand(dataType: kind)
         if case .commandGetData(let given)? = message.payload { command = given }
-        // Signed data, which a request with a timestamp wants, is for clients that report in the node's place.
+        // Signed data, which a request with a timestamp asks for, is for clients that report for the node.
         guard command.dataType == kind, !command.hasTimestamp else { return Self.refusal(.invalidParameter) }
         let offset = Int(command.offset)
         if offset == 0 { text = current }
@@ -96,24 +96,24 @@ struct LocalData: Sendable {
         LocalDataPayload(.responseGetData(PayloadResponse(status: status))).encoded()
     }
 
-    /// Whether it may be an object; the application parses it.
+    /// Whether the text may be an object; the application parses it.
     static func isObject(_ text: [UInt8]) -> Bool {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         return text.first { !isSpace($0) } == UInt8(ascii: "{") && text.last { !isSpace($0) } == UInt8(ascii: "}")
     }
 }
 
-/// One MQTT message that the node wants to publish with quality of service 1.
+/// An MQTT message that the node publishes with quality of service 1.
 public struct NodePublication: Sendable, Equatable {
     public enum Kind: Sendable, Equatable {
         case config, userMapping, initialParameters, parameters
-        /// To a command.
+        /// The answer to a command.
         case answer
     }
 
     public var kind: Kind
     public var topic: [UInt8]
-    /// A user mapping holds a secret: never log it.
+    /// A user mapping contains a secret: never log it.
     public var payload: [UInt8]
 
     public init(kind: Kind, topic: [UInt8], payload: [UInt8]) {
@@ -123,9 +123,9 @@ public struct NodePublication: Sendable, Equatable {
     }
 }
 
-/// What a RainMaker node tells the cloud, on the topics of AWS basic ingest that the firmware uses by default.
+/// A RainMaker node's messages to the cloud, on the topics of AWS basic ingest, which are the firmware's default.
 enum NodeMessages {
-    /// `MAX_PAYLOAD_SIZE` of the firmware's user mapping, its NUL included.
+    /// `MAX_PAYLOAD_SIZE` of the firmware's user mapping, including its NUL.
     static let userMappingLimit = 200
 
     static func config(nodeID: [UInt8], services: [UInt8]) -> NodePublication {
@@ -145,7 +145,7 @@ enum NodeMessages {
             kind: .config, topic: topic(rule: "esp_node_config", nodeID: nodeID, suffix: "/config"), payload: payload)
     }
 
-    /// Nil where the firmware's buffer is too small for it, and nothing is ever reported.
+    /// Returns nil if the message does not fit the firmware's buffer, and so is never reported.
     static func userMapping(nodeID: [UInt8], userID: [UInt8], secretKey: [UInt8]) -> NodePublication? {
         var payload = bytes("{\"node_id\":")
         payload.append(jsonString: nodeID)
@@ -160,10 +160,10 @@ enum NodeMessages {
             payload: payload)
     }
 
-    /// Where the cloud sends new values to.
+    /// The topic of the cloud's new values.
     static func remoteParameters(nodeID: [UInt8]) -> [UInt8] { bytes("node/") + nodeID + bytes("/params/remote") }
 
-    /// `{"Light":{"Name":…,"Power":…}}`, or what of it there is.
+    /// Returns `{"Light":{"Name":…,"Power":…}}` with the given members.
     ///
     /// - Parameter others: further members of that object, as JSON.
     static func parameters(

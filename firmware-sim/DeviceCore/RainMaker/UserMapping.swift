@@ -2,9 +2,9 @@
 import ProtocommCore
 import RainCrypto
 
-/// `cloud_user_assoc`: takes the user's id and secret, and keeps them for the cloud.
+/// `cloud_user_assoc`: stores the user's id and secret for the cloud.
 struct UserMapping: Sendable {
-    /// What was received last and not reported yet.
+    /// The last received command that is not reported yet.
     private(set) var pending: SetUserMappingCommand?
 
     mutating func respond(to request: [UInt8], nodeID: [UInt8]) throws(HandlerFailure) -> [UInt8] {
@@ -42,7 +42,7 @@ struct ChallengeResponder<Signer: NodeCredential>: Sendable {
         let message: ChallengeResponsePayload
         do { message = try ChallengeResponsePayload(decoding: request) } catch { throw HandlerFailure() }
         guard !isDisabled else {
-            // The type is that of a challenge's answer, whatever was asked.
+            // The type is that of a challenge's answer, whatever the request was.
             var refusal = ChallengeResponsePayload()
             refusal.message = .responseChallengeResponse
             refusal.status = .disabled
@@ -59,17 +59,17 @@ struct ChallengeResponder<Signer: NodeCredential>: Sendable {
         case (.commandDisableChallengeResponse, _):
             isDisabled = true
             return ChallengeResponsePayload(.responseDisableChallengeResponse).encoded()
-        // `CmdGetNodeID` is in the schema and was never written.
+        // `CmdGetNodeID` is in the schema, but was never implemented.
         default: throw HandlerFailure()
         }
     }
 }
 
-/// The node's private key, and what is needed to get a certificate for it. The key itself never leaves this value.
+/// The node's private key, and the functions for getting a certificate for it. The key itself never leaves this value.
 ///
 /// A board that cannot be claimed needs neither of the two functions: the defaults refuse.
 public protocol NodeCredential: MessageSigner {
-    /// A request (PKCS #10, PEM) for a certificate of this key with `nodeID` as its common name.
+    /// Returns a request (PKCS #10, PEM) for a certificate of this key with `nodeID` as its common name.
     func certificateRequest(for nodeID: [UInt8]) throws(SignatureFailure) -> [UInt8]
 
     /// Whether this certificate (PEM) belongs to this key and names that node.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text as bytes, because comparing `String`s would pull the Unicode tables into a bare-metal image.
+/// Returns text as bytes. Comparing `String`s would pull the Unicode tables into a bare-metal image.
 func bytes(_ text: StaticString) -> [UInt8] {
     text.withUTF8Buffer { Array($0) }
 }
@@ -20,7 +20,7 @@ extension [UInt8] {
         append(contentsOf: digits.reversed())
     }
 
-    /// A JSON string with its quotes (RFC 8259, 7).
+    /// Appends a JSON string with its quotes (RFC 8259, 7).
     mutating func append(jsonString text: [UInt8]) {
         let digits = bytes("0123456789abcdef")
         append(UInt8(ascii: "\""))
@@ -41,16 +41,16 @@ extension [UInt8] {
         append(UInt8(ascii: "\""))
     }
 
-    /// What C's string functions see of these bytes.
+    /// The bytes that C's string functions see.
     var untilNull: [UInt8] {
         guard let end = firstIndex(of: 0) else { return self }
         return Array(self[..<end])
     }
 }
 
-/// The text of a string member of the object that `text` holds; nil where the text is no object or has no such string.
+/// Returns the text of a string member of a JSON object; nil if `text` is not an object or has no such string.
 ///
-/// As much of RFC 8259 as a claim needs: members beside the one that is asked for may be anything.
+/// It parses only as much of RFC 8259 as a claim needs: the other members may have any value.
 func jsonString(_ name: StaticString, in text: [UInt8]) -> [UInt8]? {
     var reader = JSONTextReader(text)
     return reader.member(bytes(name))
@@ -92,7 +92,7 @@ private struct JSONTextReader {
         return true
     }
 
-    /// Any value; of arrays and objects only the brackets are counted.
+    /// Skips any value. For arrays and objects it only counts brackets.
     private mutating func skipValue() -> Bool {
         var depth = 0
         var isEmpty = true
@@ -145,7 +145,7 @@ private struct JSONTextReader {
         }
     }
 
-    /// One unit of UTF-16 as UTF-8. Surrogates do not occur in ids and certificates, and are no text.
+    /// Returns one unit of UTF-16 as UTF-8. Surrogates do not occur in ids and certificates, and are refused.
     private mutating func codeUnit() -> [UInt8]? {
         guard position + 4 <= text.count else { return nil }
         var value: UInt32 = 0

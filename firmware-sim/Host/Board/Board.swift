@@ -8,15 +8,15 @@ import RainJSON
 
 typealias SimulatedCore = DeviceCore<DeviceSecurity<OpenSSLCrypto, BoardRandom>, NodeKey>
 
-/// What a client talks to: the two have sessions of their own.
+/// The services of a board for clients. Provisioning and the services on the network have separate sessions.
 enum BoardService {
     case provisioning
-    /// Challenge and response of a board that is on its network.
+    /// Challenge and response of a board on its network.
     case onNetwork
     /// The node's properties on its network.
     case localControl
 
-    /// As the journal has it.
+    /// The name in the journal.
     var transport: String {
         switch self {
         case .provisioning: "http"
@@ -26,7 +26,7 @@ enum BoardService {
     }
 }
 
-/// A board of this process: its core, its clock, and the observers of what it does.
+/// A board of this process: its core, its clock, and the observers of its events.
 final class Board: EventSource {
     private(set) var core: SimulatedCore
     let identity: BoardIdentity
@@ -34,18 +34,18 @@ final class Board: EventSource {
     let journal: Journal
     private let logLevel: LogLevel
     private var random: BoardRandom
-    /// The board's end of its scheme, for the on-network service.
+    /// The board's side of its scheme, for the on-network service.
     private let security: DeviceSecurity<OpenSSLCrypto, BoardRandom>
     private var observers: [(DeviceEvent) -> Void] = []
-    /// Of the core; kept because the loop asks each of many boards in every pass.
+    /// The due time of the core. It is stored because the loop reads it for each of many boards in every pass.
     private(set) var due: UInt64?
-    /// What the application has beside the light.
+    /// The application's services besides the light.
     private(set) var services: NodeServices
-    /// What of it has changed and is to be reported to the cloud.
+    /// The changes that are to be reported to the cloud.
     private var reports: [JSONValue] = []
-    /// The application asks for a restart.
+    /// The application requests a restart.
     private(set) var isRestarting = false
-    /// No answer leaves the board any more: its power goes with the request that it has just taken.
+    /// The board sends no more answers: its power is lost with the last request.
     var isMute = false
 
     init(
@@ -64,17 +64,17 @@ final class Board: EventSource {
         self.core.setServices(services.members)
     }
 
-    /// `observer` is called with each event, after it was written to the journal.
+    /// Calls `observer` with each event, after it was written to the journal.
     func observe(_ observer: @escaping (DeviceEvent) -> Void) { observers.append(observer) }
 
-    /// Writes a line to standard error, if that was asked for. Never a secret.
+    /// Writes a line to standard error, if that was requested. Never a secret.
     func log(_ level: LogLevel, _ subject: String, _ message: @autoclosure () -> String) {
         guard level <= logLevel else { return }
         let line = Array("\(MonotonicClock.now) \(level.rawValue) \(subject): \(message())\n".utf8)
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// The node's id now: a claim gives it another.
+    /// The node's present id: a claim changes it.
     var nodeID: String { String(decoding: core.nodeID, as: UTF8.self) }
 
     /// The firmware's own application starts the service once the board is on its network.
@@ -84,7 +84,7 @@ final class Board: EventSource {
 
     func newSessionID() -> UInt32 { random.number() }
 
-    // MARK: requests
+    // MARK: Requests
 
     func openSession(_ id: UInt32, with service: BoardService = .provisioning) {
         step {
@@ -133,21 +133,21 @@ final class Board: EventSource {
         }
     }
 
-    // MARK: the application
+    // MARK: The application
 
-    /// Takes over what the cloud, or a client on the network, sets.
+    /// Applies values that the cloud, or a client on the network, sets.
     func set(_ values: JSONValue, now: UInt64) {
         journal.state("parameters_set")
         step { $0.setParameters(NodeParameters.Change(values)) }
         carryOut(services.set(values, at: .now(now)))
     }
 
-    /// What of the application's is due by now.
+    /// Does the application's work that is due by now.
     func advanceServices(now: UInt64) { carryOut(services.advance(to: .now(now))) }
 
     private func carryOut(_ effects: NodeServices.Effects) {
         for values in effects.values { step { $0.setParameters(NodeParameters.Change(values)) } }
-        // Nobody reports that much; without a cloud nobody takes them.
+        // No application reports this much; without a cloud the reports are not taken.
         reports = Array((reports + effects.reports).suffix(64))
         if !effects.reports.isEmpty {
             let members = services.members
@@ -156,7 +156,7 @@ final class Board: EventSource {
         isRestarting = isRestarting || effects.restarts
     }
 
-    /// What is to be reported now.
+    /// Returns the changes to report now.
     func takeReports() -> [JSONValue] {
         defer { reports = [] }
         return reports
@@ -169,7 +169,7 @@ final class Board: EventSource {
         return step { $0.delayedAnswer(now: MonotonicClock.now) }
     }
 
-    /// Does something to the core, and reports the events to all observers.
+    /// Changes the core, and reports the events to all observers.
     @discardableResult
     func step<Result>(_ body: (inout SimulatedCore) -> Result) -> Result {
         let result = body(&core)
@@ -182,7 +182,7 @@ final class Board: EventSource {
         return result
     }
 
-    // MARK: the loop
+    // MARK: The loop
 
     var interests: [Interest] { [] }
     func ready(_ descriptor: Int32, events: Int16, now: UInt64) {}
@@ -191,7 +191,7 @@ final class Board: EventSource {
 }
 
 extension FirmwareSim {
-    /// The boards that the options describe: one, or as many as are asked for.
+    /// Makes the boards of the options: one, or the requested number.
     func makeBoards(_ journal: Journal) throws -> [Board] {
         let nodes = try bluetooth.nodes.map { try NodeFiles.read($0, count: bluetooth.boards) }
         let accessPoints = simulatedRadio
@@ -200,7 +200,7 @@ extension FirmwareSim {
         var names: Set<String> = []
         return try (0..<bluetooth.boards).map { index in
             let credentials = nodes?[index] ?? NodeFiles(id: kind.nodeId, certificate: cloud.cert, key: cloud.key)
-            // The first is the one that there would be alone. Two of the same name would have the same address, too.
+            // The first board is the one that there would be alone. Two boards of the same name would have the same address, too.
             while true {
                 var random = index == 0 ? BoardRandom(seed: watching.seed) : master.fork()
                 let identity = try identity(credentials, random: &random)
@@ -260,7 +260,7 @@ extension FirmwareSim {
         return board
     }
 
-    /// An unclaimed board makes its key itself. So does one that signs challenges and was given none: no cloud knows that key.
+    /// An unclaimed board makes its key itself. A board that signs challenges without a given key does so, too; no cloud knows that key.
     private func credential(_ files: NodeFiles) throws -> NodeKey? {
         if let file = files.key { return try NodeKey(file: file) }
         return kind.unclaimed || firmware.mapping == .challengeResponse ? try NodeKey() : nil
@@ -292,7 +292,7 @@ extension FirmwareSim {
     }
 }
 
-/// Verifiers of Security 2 by their password: milliseconds each, and boards may share a proof of possession.
+/// Verifiers of Security 2 by their password. Each takes milliseconds, and boards may share a proof of possession.
 private struct VerifierCache {
     private var made: [String: Security2Verifier] = [:]
 
@@ -308,17 +308,17 @@ private struct VerifierCache {
     }
 }
 
-/// What a board carries from its factory: its name, its proof of possession and its node id.
+/// The identity of a board from the factory: its name, its proof of possession and its node id.
 struct BoardIdentity {
     var name: String
-    /// Empty where the board wants none.
+    /// Empty if the board requires none.
     var proofOfPossession: String
     var username: String
     var nodeID: String
     /// The base address in the chip's fuses, six bytes.
     var address: [UInt8]
 
-    /// Fills in what is not given, as RainMaker does: from 64 random bytes of the `fctry` partition.
+    /// Fills in missing values like RainMaker does: from 64 random bytes of the `fctry` partition.
     init(
         name: String?, proofOfPossession: String?, username: String, nodeID: String?, address: [UInt8]? = nil,
         isClaimed: Bool, random: inout BoardRandom
@@ -329,7 +329,7 @@ struct BoardIdentity {
         self.username = username
         self.address = address ?? [0x7C, 0xDF, 0xA1] + factory.suffix(3)
         let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-        // A claimed node has an opaque id of 22 characters; one that is not goes by its MAC address.
+        // A claimed node has an opaque id of 22 characters; an unclaimed one uses its MAC address.
         self.nodeID =
             nodeID
             ?? (isClaimed
@@ -340,14 +340,14 @@ struct BoardIdentity {
     /// The base address as twelve upper-case hex digits.
     var macAddress: String { hexDigits(address).uppercased() }
 
-    /// The board's address on Bluetooth, which is the base address and two: `7C:DF:A1:00:00:02`.
+    /// The board's Bluetooth address, which is the base address plus two: `7C:DF:A1:00:00:02`.
     var bluetoothAddress: String {
         let tail = (UInt32(address[3]) << 16 | UInt32(address[4]) << 8 | UInt32(address[5])) &+ 2
         let bytes = address.prefix(3) + [16, 8, 0].map { UInt8(truncatingIfNeeded: tail >> $0) }
         return bytes.map { hexDigits([$0]).uppercased() }.joined(separator: ":")
     }
 
-    /// The board in the line that says what is there.
+    /// The board's entry in the ready line.
     var bluetoothSummary: JSONValue {
         .object([
             .init("address", .string(bluetoothAddress)), .init("name", .string(name)),
@@ -355,7 +355,7 @@ struct BoardIdentity {
         ])
     }
 
-    /// The payload of the board's QR code. Security 2 names the user, no security names no proof.
+    /// Returns the payload of the board's QR code. Security 2 includes the user; Security 0 has no proof of possession.
     func qrCode(security: Int, transport: String) -> JSONValue {
         var members: [JSONValue.Member] = [.init("ver", "v1"), .init("name", .string(name))]
         if security == 2 { members.append(.init("username", .string(username))) }
@@ -365,7 +365,7 @@ struct BoardIdentity {
     }
 }
 
-/// The board's random number generator: the system's, or with `--seed` the same each time.
+/// The board's random number generator: the system's, or with `--seed` a deterministic one.
 enum BoardRandom: RandomSource {
     case system(OpenSSLRandom)
     case seeded(ReproducibleRandom)
@@ -385,7 +385,7 @@ enum BoardRandom: RandomSource {
         }
     }
 
-    /// Another generator that does not share this one's sequence.
+    /// Returns another generator with a different sequence.
     mutating func fork() -> BoardRandom {
         guard case .seeded(var source) = self else { return .system(OpenSSLRandom()) }
         let seed = source.next()
@@ -393,8 +393,8 @@ enum BoardRandom: RandomSource {
         return .seeded(ReproducibleRandom(seed: seed))
     }
 
-    /// A salt for the verifier of Security 2, 16 bytes of which the first is not zero: Espressif's clients take it for a number and lose a
-    /// zero in front, so that 1 board in 256 could never be provisioned by them.
+    /// Returns a salt for the verifier of Security 2: 16 bytes, the first of which is not zero. Espressif's clients read the salt as a
+    /// number and lose a leading zero. So they could never provision 1 board in 256.
     mutating func salt() -> [UInt8] {
         while true {
             let salt: [UInt8] = bytes(16)

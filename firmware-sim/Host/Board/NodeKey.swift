@@ -6,11 +6,11 @@ import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
 
-/// The node's private key, which signs challenges as the firmware does: ECDSA with a P-256 key, RSASSA-PSS with an RSA one.
+/// The node's private key, which signs challenges like the firmware: ECDSA with a P-256 key, RSASSA-PSS with an RSA key.
 struct NodeKey: NodeCredential {
     let key: PrivateKey
 
-    /// The key that a board makes when it starts for the first time.
+    /// Makes the key of a board that starts for the first time.
     init() throws {
         do { key = try PrivateKey(generating: .p256) } catch { throw StartError("no key could be made: \(error)") }
     }
@@ -27,7 +27,7 @@ struct NodeKey: NodeCredential {
     }
 }
 
-/// The common name of the first certificate in a PEM file, which is the node id; nil where there is none.
+/// Returns the common name of the first certificate in a PEM file, which is the node id; nil if it has none.
 func commonName(ofCertificate file: String) throws -> String? {
     let pem = try contents(of: file)
     guard let input = BIO_new_mem_buf(pem, Int32(pem.count)) else { return nil }
@@ -39,7 +39,7 @@ func commonName(ofCertificate file: String) throws -> String? {
     return commonName(of: X509_get_subject_name(certificate)).map { String(decoding: $0, as: UTF8.self) }
 }
 
-/// A file of at most a megabyte.
+/// Returns the contents of a file of at most a megabyte.
 func contents(of file: String) throws -> [UInt8] {
     guard let stream = fopen(file, "re") else { throw StartError("\(file) cannot be read: \(lastSystemError())") }
     defer { fclose(stream) }
@@ -63,7 +63,7 @@ extension NodeKey {
     }
 }
 
-/// The common name of a subject; nil where it has none, or one that is no node's.
+/// Returns the common name of a subject; nil if it has none, or one that cannot be a node id.
 func commonName(of subject: OpaquePointer?) -> [UInt8]? {
     var buffer = [CChar](repeating: 0, count: 256)
     let length = X509_NAME_get_text_by_NID(subject, NID_commonName, &buffer, Int32(buffer.count))
@@ -73,12 +73,12 @@ func commonName(of subject: OpaquePointer?) -> [UInt8]? {
 
 /// A board's id in the cloud, and the files that prove it.
 struct NodeFiles {
-    /// The certificate's common name unless given.
+    /// The default is the certificate's common name.
     var id: String?
     var certificate: String?
     var key: String?
 
-    /// The first `count` nodes of a file, in the order of their ids: `{"nodes":{ID:{"cert":FILE,"key":FILE}}}`.
+    /// Returns the first `count` nodes of a file, in the order of their ids: `{"nodes":{ID:{"cert":FILE,"key":FILE}}}`.
     static func read(_ file: String, count: Int) throws -> [NodeFiles] {
         guard let document = try? JSONValue(parsing: try contents(of: file)), let members = document["nodes"]?.members
         else { throw StartError("\(file): no JSON with an object \"nodes\"") }

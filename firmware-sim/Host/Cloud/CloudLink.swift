@@ -5,9 +5,9 @@ import Glibc
 import RainCryptoOpenSSL
 import RainJSON
 
-/// The node's connection to RainMaker's MQTT broker: opened once the station has an address, kept until the process ends.
+/// The node's connection to RainMaker's MQTT broker. It is opened once the station has an address, and kept until the process ends.
 ///
-/// A board that is still to be claimed gets its identity by the claim, and stays offline if it is on Wi-Fi before.
+/// An unclaimed board gets its identity by the claim. It stays offline if it is on Wi-Fi before the claim.
 ///
 /// Messages are published one after the other. Each is repeated until its PUBACK comes, also over a new connection.
 final class CloudLink: EventSource {
@@ -15,7 +15,7 @@ final class CloudLink: EventSource {
         /// Not on Wi-Fi yet.
         case offline
         case waiting(until: UInt64)
-        /// libmosquitto looks the host up and connects, on a thread of its own: the board goes on meanwhile.
+        /// libmosquitto looks up the host and connects on its own thread, while the board keeps running.
         case connecting
         /// Connected but not accepted yet.
         case opening
@@ -24,7 +24,7 @@ final class CloudLink: EventSource {
 
     private static let shortestPause: UInt64 = 50
     private static let longestPause: UInt64 = 1000
-    /// How often libmosquitto looks after keep-alives and repeats.
+    /// How often libmosquitto handles keep-alives and repetitions.
     private static let tick: UInt64 = 500
     private static let keepAlive: Int32 = 60
 
@@ -34,7 +34,7 @@ final class CloudLink: EventSource {
     private let authority: String
     private let owner: Client
     private var client: OpaquePointer { owner.pointer }
-    /// The files of the certificate that the board was given.
+    /// The files of the certificate that the board got by its claim.
     private var claimed: ClaimedFiles?
     private var hasIdentity: Bool
     private let connecting = BackgroundCall()
@@ -42,11 +42,11 @@ final class CloudLink: EventSource {
     private var pause = shortestPause
     private var nextTick: UInt64 = 0
     private var inFlight: (id: Int32, publication: NodePublication)?
-    /// What the application reports beside what its core does, and answers to commands.
+    /// The application's reports besides those of its core, and answers to commands.
     private var waiting: [NodePublication] = []
 
-    /// - Parameter board: with a certificate and a key, or one that is still to be claimed.
-    /// Whether messages go to rules of AWS IoT, and to nobody who listens: as the firmware does unless it is told otherwise.
+    /// - Parameter board: it has a certificate and a key, or is still unclaimed. `usesBasicIngest` sends messages only to rules of AWS IoT,
+    ///   not to subscribers, which is the firmware's default.
     var usesBasicIngest = true
 
     init(
@@ -59,9 +59,9 @@ final class CloudLink: EventSource {
         self.say = say
         hasIdentity = board.credentials.certificate != nil
         mosquitto_lib_init()
-        // The client id is the node id, and the session outlives the connection, as the firmware has it.
+        // The client id is the node id, and the session outlasts the connection, as in the firmware.
         guard let client = mosquitto_new(board.identity.nodeID, false, nil) else {
-            throw StartError("libmosquitto gave no client: \(lastSystemError())")
+            throw StartError("libmosquitto could not create a client: \(lastSystemError())")
         }
         owner = Client(client)
         if let certificate = board.credentials.certificate, let key = board.credentials.key {
@@ -97,7 +97,7 @@ final class CloudLink: EventSource {
         mosquitto_message_callback_set(client, arrived)
     }
 
-    /// The board was claimed: from now on it is this node, with that certificate.
+    /// Takes the identity of the claimed board: its node id and its certificate.
     private func takeIdentity() {
         guard case .offline = state, let certificate = board.core.certificate, let key = board.core.credential else {
             return
@@ -106,7 +106,7 @@ final class CloudLink: EventSource {
             let files = try ClaimedFiles(certificate: certificate, key: key.key.pem)
             guard mosquitto_reinitialise(client, board.nodeID, false, nil) == successCode,
                 mosquitto_tls_set(client, authority, nil, files.certificate.path, files.key.path, nil) == successCode
-            else { throw StartError("libmosquitto does not take the certificate") }
+            else { throw StartError("libmosquitto does not accept the certificate") }
             listen()
             (claimed, hasIdentity) = (files, true)
         } catch {
@@ -114,14 +114,14 @@ final class CloudLink: EventSource {
         }
     }
 
-    /// Lives until the last connecting thread is done with it.
+    /// Exists until the last connecting thread has finished with it.
     private final class Client: @unchecked Sendable {
         let pointer: OpaquePointer
         init(_ pointer: OpaquePointer) { self.pointer = pointer }
         deinit { mosquitto_destroy(pointer) }
     }
 
-    // MARK: the loop
+    // MARK: The loop
 
     var interests: [Interest] {
         if let descriptor = connecting.descriptor { return [Interest(descriptor: descriptor, events: Int16(POLLIN))] }
@@ -172,7 +172,7 @@ final class CloudLink: EventSource {
         for values in board.takeReports() {
             report(.parameters, rule: "esp_set_params", suffix: "params/local", values.serialized())
         }
-        // What was reported goes first.
+        // Reports are sent first.
         if board.isRestarting, inFlight == nil, waiting.isEmpty, board.core.nextPublication == nil {
             return restart(now: now)
         }
@@ -194,7 +194,7 @@ final class CloudLink: EventSource {
         }
     }
 
-    // MARK: connection
+    // MARK: Connection
 
     private func open(now: UInt64) {
         say("esp_mqtt_glue", "Connecting to \(address)")
@@ -226,12 +226,12 @@ final class CloudLink: EventSource {
         say("esp_mqtt_glue", "MQTT Connected")
         board.journal.state("mqtt_connected")
         board.step { $0.connectedToCloud() }
-        // The node would not learn of a refusal: AWS brokers drop the connection, this one says so in its own log only.
+        // The node would not learn of a refusal: AWS brokers drop the connection; this one reports it only in its own log.
         mosquitto_subscribe(client, nil, String(decoding: board.core.remoteParametersTopic, as: UTF8.self), 1)
         mosquitto_subscribe(client, nil, String(decoding: board.core.commandTopic, as: UTF8.self), 1)
     }
 
-    // MARK: publishing
+    // MARK: Publishing
 
     private func publishNext(now: UInt64) {
         guard case .connected = state, inFlight == nil, let publication = board.core.nextPublication ?? waiting.first
@@ -244,7 +244,7 @@ final class CloudLink: EventSource {
         inFlight = (id, publication)
     }
 
-    /// `$aws/rules/RULE/node/…`, or without the rule.
+    /// Returns `$aws/rules/RULE/node/…`, or the topic without the rule.
     private func topic(of publication: NodePublication) -> String {
         let topic = String(decoding: publication.topic, as: UTF8.self)
         guard !usesBasicIngest, topic.hasPrefix("$aws/rules/") else { return topic }
@@ -270,7 +270,7 @@ final class CloudLink: EventSource {
     }
 }
 
-// MARK: what the cloud sets
+// MARK: Values from the cloud
 
 extension CloudLink {
     fileprivate func hasArrived(_ payload: UnsafeRawBufferPointer, on topic: String) {
@@ -291,13 +291,13 @@ extension CloudLink {
     }
 
     private func report(_ kind: NodePublication.Kind, rule: String, suffix: String, _ payload: [UInt8]) {
-        // Nobody reports that much; a cloud that floods the board loses answers.
+        // No application reports this much; a cloud that floods the board loses answers.
         guard waiting.count < 64 else { return }
         let topic = Array("$aws/rules/\(rule)/node/\(board.nodeID)/\(suffix)".utf8)
         waiting.append(NodePublication(kind: kind, topic: topic, payload: payload))
     }
 
-    /// The board restarts: it leaves the broker without a word, and comes back.
+    /// Restarts the board: it leaves the broker without a message, and comes back.
     private func restart(now: UInt64) {
         board.restarted()
         board.journal.state("restarted")
@@ -309,7 +309,7 @@ extension CloudLink {
 
 private let successCode = Int32(MOSQ_ERR_SUCCESS.rawValue)
 
-// Called from within `mosquitto_loop_read`, on the one thread there is.
+// Called from within `mosquitto_loop_read`, on the only thread.
 
 private func connected(_: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ code: Int32) {
     guard let context else { return }
@@ -324,19 +324,19 @@ private func acknowledged(_: OpaquePointer?, _ context: UnsafeMutableRawPointer?
 private func arrived(
     _: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ message: UnsafePointer<mosquitto_message>?
 ) {
-    // Nothing else is subscribed.
+    // There are no other subscriptions.
     guard let context, let message = message?.pointee, message.payloadlen >= 0 else { return }
     let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
     let topic = message.topic.map { String(cString: $0) } ?? ""
     Unmanaged<CloudLink>.fromOpaque(context).takeUnretainedValue().hasArrived(payload, on: topic)
 }
 
-/// What arrives on `params/remote`: `{"Light":{"Power":false}}`.
+/// The content of `params/remote`: `{"Light":{"Power":false}}`.
 enum RemoteParameters {
-    /// More bytes than all that the board has could need.
+    /// More bytes than all values of the board need.
     static let limit = 16_384
 
-    /// Nil for what is not a JSON object, or longer than ``limit``.
+    /// Returns nil if it is not a JSON object, or is longer than ``limit``.
     static func parse(_ message: [UInt8]) -> JSONValue? {
         let limits = JSONLimits(maximumBytes: limit, maximumDepth: 12, maximumValues: 1024)
         guard let value = try? JSONValue(parsing: message, limits: limits), value.members != nil else { return nil }
@@ -345,22 +345,22 @@ enum RemoteParameters {
 }
 
 extension NodeParameters.Change {
-    /// Devices and parameters that the board does not have, and values of other types, are left out, as firmware does.
+    /// Reads the values of the light. Unknown devices and parameters, and values of other types, are ignored, as in firmware.
     ///
-    /// - Returns: nil for what is not a JSON object, or longer than ``RemoteParameters/limit``.
+    /// - Returns: nil if it is not a JSON object, or is longer than ``RemoteParameters/limit``.
     init?(message: [UInt8]) {
         guard let value = RemoteParameters.parse(message) else { return nil }
         self.init(value)
     }
 
-    /// The light's, of what is set.
+    /// Reads the light's values from the new ones.
     init(_ value: JSONValue) {
         let light = value["Light"]
         self.init(name: (light?["Name"]?.string).map { Array($0.utf8) }, isOn: light?["Power"]?.bool)
     }
 }
 
-/// Certificate and key of a claim, as the files that libmosquitto wants. They have no names and end with the process.
+/// Certificate and key of a claim as files, which libmosquitto requires. They have no names and end with the process.
 struct ClaimedFiles {
     let certificate: NamelessFile
     let key: NamelessFile
@@ -371,7 +371,7 @@ struct ClaimedFiles {
     }
 }
 
-/// A file that was unlinked at once; others of this process open it by its descriptor.
+/// A file that is unlinked at once. Other code of this process opens it by its descriptor.
 final class NamelessFile {
     private let descriptor: Int32
     var path: String { "/proc/self/fd/\(descriptor)" }

@@ -4,7 +4,7 @@ import ProtocommCore
 import RainCrypto
 import RainJSON
 
-/// The board's own log as it comes over the UART: `I (ms) tag: text`, in colours.
+/// The board's own log as the UART carries it: `I (ms) tag: text`, in colours.
 struct BoardLog {
     enum Level { case info, warning, error }
 
@@ -24,10 +24,10 @@ struct BoardLog {
         return Array("\u{1B}[0;\(colour)m\(letter) (\(uptime)) \(tag): \(text)\u{1B}[0m\r\n".utf8)
     }
 
-    /// What the firmware prints when that happens. The passphrase, which real firmware does print, is left out.
+    /// Returns the firmware's log lines for an event. The passphrase, which real firmware does print, is left out.
     func lines(for event: DeviceEvent, address: String) -> [UInt8] {
         func manager(_ level: Level, _ text: String) -> [UInt8] { line(level, "network_prov_mgr", text) }
-        // Two files of one application, each with a tag of its own.
+        // Two files of one application, each with its own tag.
         func application(_ level: Level, _ text: String) -> [UInt8] { line(level, "app_wifi", text) }
         func network(_ level: Level, _ text: String) -> [UInt8] { line(level, "app_network", text) }
         func lost(_ reason: DisconnectReason) -> [UInt8] {
@@ -41,7 +41,7 @@ struct BoardLog {
         case .credentialsReceived(let ssid):
             return application(
                 .info, "Received Wi-Fi credentials\n\tSSID     : \(String(decoding: ssid, as: UTF8.self))")
-        // A manager that counts the attempts counts in silence; one that does not tries for ever, and says why each time.
+        // A manager that counts the attempts does not log them. One that does not count retries for ever, and logs the reason each time.
         case .attemptFailed(let reason, let remaining): return remaining > 0 ? [] : lost(reason)
         case .disconnected(let reason):
             return line(.info, "wifi", "state: run -> init (\(reason.rawValue))")
@@ -50,7 +50,7 @@ struct BoardLog {
             let verdict = reason.failure.map {
                 manager(.error, $0 == .networkNotFound ? "STA AP Not found" : "STA Auth Error")
             }
-            // The application is handed what the manager kept of an earlier failure where it makes nothing of this one.
+            // If the manager has no failure for this reason, the application gets the manager's previous failure.
             let told = failure == .networkNotFound ? "access-point not found" : "station authentication failed"
             return lost(reason) + (verdict ?? [])
                 + application(
@@ -83,14 +83,14 @@ struct BoardLog {
             return line(
                 .error, "esp_claim", "Claim data cannot be NULL. Cannot proceed with Assisted Claiming.")
         case .rebooted: return Array("ESP-ROM:esp32c3-api1-20210207\r\nrst:0xc (RTC_SW_CPU_RST)\r\n".utf8)
-        // core/esp_rmaker_on_network_chal_resp.c of esp-rainmaker.
+        // From core/esp_rmaker_on_network_chal_resp.c of esp-rainmaker.
         case .onNetworkStarted:
             return line(.info, "on_network_chal_resp", "On-network challenge-response service started successfully")
         case .onNetworkProofRefused: return []
         case .onNetworkDisabled:
             return line(.info, "on_network_chal_resp", "Disabling challenge-response for on-network service")
                 + line(.info, "on_network_chal_resp", "Service stop scheduled in 2000 ms")
-        // core/esp_rmaker_local_ctrl.c.
+        // From core/esp_rmaker_local_ctrl.c.
         case .localControlStarted:
             return line(.info, "esp_rmaker_local", "Local Control Service Enabled")
         case .onNetworkStopped:
@@ -101,11 +101,11 @@ struct BoardLog {
     }
 }
 
-/// What an ESP32-C3 says from reset until its application waits: the ROM, the second stage, the application, the QR code.
+/// The output of an ESP32-C3 from reset until its application waits: the ROM, the second stage, the application, the QR code.
 ///
-/// The words are those of the sources: esp-rainmaker's `rmaker_app_network` (component 1.16), and `app_wifi` before August 2024; the wifi_prov
-/// example of idf-extra-components; ESP-IDF 5.5's `bootloader_init.c`, `esp_app_desc.c`, `panic.c`, `brownout.c`. Colours are off from
-/// ESP-IDF 5.4 on; here they are on, so that a client has to bear them.
+/// The texts are those of the sources: esp-rainmaker's `rmaker_app_network` (component 1.16), and `app_wifi` before August 2024; the
+/// wifi_prov example of idf-extra-components; ESP-IDF 5.5's `bootloader_init.c`, `esp_app_desc.c`, `panic.c`, `brownout.c`. Colours are off
+/// from ESP-IDF 5.4 on. Here they are on, so that clients have to handle them.
 struct BootLog {
     let style: BootLogOption
     let identity: BoardIdentity
@@ -113,7 +113,7 @@ struct BootLog {
     let hasConsole: Bool
     let isSecurity2: Bool
 
-    /// What comes at once after a reset.
+    /// The output right after a reset.
     var rom: [UInt8] {
         switch style {
         case .silent: []
@@ -130,7 +130,7 @@ struct BootLog {
         }
     }
 
-    /// What the boot loader and the application say then.
+    /// Returns the later output of the boot loader and the application.
     func rest(_ log: BoardLog) -> [UInt8] {
         switch style {
         case .silent, .unreadable, .download, .emptyFlash: []
@@ -249,26 +249,26 @@ struct BootLog {
     ]
 }
 
-/// What is no line of text in a boot log.
+/// Bytes in a boot log that are not lines of text.
 enum BootNoise {
     /// 115,200 baud read at another speed: the same bytes each time.
     static let bytes = (0..<2048).map { index -> UInt8 in
         index % 61 == 60 ? 0x0A : UInt8(truncatingIfNeeded: 0x80 | (index &* 37 &+ index / 7))
     }
 
-    /// Two rows in the characters in which firmware draws a QR code (`esp_qrcode`).
+    /// Two rows in the characters with which firmware draws a QR code (`esp_qrcode`).
     static let drawing = Array(
         "  \u{2588}\u{2580}\u{2580}\u{2588} \u{2584}\u{2580}\u{2588}\u{2580}\u{2584} \u{2588}\u{2580}\u{2580}\u{2588}  \r\n"
             .utf8)
 }
 
-/// Log lines that have nothing to do with anyone's request, where a real board's other tasks would write them.
+/// Log lines unrelated to requests, where a real board's other tasks would write them.
 struct LogNoise {
     private let place: ConsoleNoise
-    /// Lines in a second, in the place of one in two seconds; 0 for those.
+    /// Lines per second, instead of one every two seconds; 0 for that default.
     private let storm: Int
     private var random: BoardRandom
-    /// Storms up to so many lines a second have a pause behind each line.
+    /// Storms up to this number of lines a second have a pause after each line.
     private static let linesOfTheirOwn = 1000
     private var lastBurst: UInt64?
 
@@ -278,10 +278,10 @@ struct LogNoise {
         self.random = random
     }
 
-    /// Randomness for others, which this one's does not follow from.
+    /// Returns randomness for other uses that is independent of this one's.
     mutating func fork() -> BoardRandom { random.fork() }
 
-    /// One or two lines, or none in two cases of three.
+    /// Returns one or two lines, or none in two cases of three.
     mutating func lines(_ log: BoardLog) -> [UInt8] {
         guard place != .none else { return [] }
         return switch random.number() % 6 {
@@ -296,7 +296,7 @@ struct LogNoise {
         return log.line(level, tag, text)
     }
 
-    /// The pieces, torn by a line in two cases of three where noise comes inside, and sometimes by two.
+    /// Returns the pieces. If noise comes inside, a line separates them in two cases of three, and sometimes two lines.
     mutating func tearing(_ pieces: [[UInt8]], _ log: BoardLog) -> [UInt8] {
         guard place == .inside, pieces.count > 1 else { return Array(pieces.joined()) }
         var pieces = pieces
@@ -306,7 +306,7 @@ struct LogNoise {
         return Array(pieces.joined())
     }
 
-    /// What the board says by itself now that its pause is over: one line, or in a storm all that have come together.
+    /// Returns the board's own output after its pause: one line, or in a storm all lines since the last burst.
     ///
     /// - Parameter now: in milliseconds.
     mutating func burst(_ log: BoardLog, now: UInt64) -> [UInt8] {
@@ -316,7 +316,7 @@ struct LogNoise {
         return (0..<UInt64(storm) * elapsed / 1000).flatMap { _ in line(log) }
     }
 
-    /// Milliseconds until the board says something by itself again; nil if it never does.
+    /// Returns the milliseconds until the board's next own output; nil if there is none.
     mutating func pause() -> UInt64? {
         guard storm <= Self.linesOfTheirOwn else { return 2 }
         guard storm == 0 else { return UInt64(random.number()) % UInt64(max(1, 2000 / storm)) }

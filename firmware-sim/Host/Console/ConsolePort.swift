@@ -3,13 +3,13 @@ import ArgumentParser
 import Glibc
 import RainIO
 
-/// Where a client finds the board's console.
+/// The place where a client finds the board's console.
 enum ConsolePort {
     /// A symbolic link of that path, always the same.
     case link(String)
     case usb(USBDevice)
 
-    /// The link's path for now.
+    /// Returns the link's present path.
     func plug() throws -> String {
         switch self {
         case .link(let path): path
@@ -21,7 +21,7 @@ enum ConsolePort {
         if case .usb(let device) = self { device.unplug() }
     }
 
-    /// At the end.
+    /// Removes the device at the end.
     func remove() {
         if case .usb(let device) = self { device.remove() }
     }
@@ -47,7 +47,7 @@ final class PseudoTerminal {
         descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
         var locked: Int32 = 0
         var number: Int32 = 0
-        // TIOCSPTLCK and TIOCGPTN, which the module map of Glibc does not carry.
+        // TIOCSPTLCK and TIOCGPTN, which the module map of Glibc does not have.
         guard descriptor >= 0, ioctl(descriptor, 0x4004_5431, &locked) == 0,
             ioctl(descriptor, 0x8004_5430, &number) == 0
         else { throw StartError("no pseudo terminal: \(lastSystemError())") }
@@ -57,7 +57,7 @@ final class PseudoTerminal {
         tcgetattr(descriptor, &settings)
         cfmakeraw(&settings)
         tcsetattr(descriptor, TCSANOW, &settings)
-        // Opened and closed once, so that from now on "hung up" means that no client has it open.
+        // It is opened and closed once. From then on "hung up" means that no client has it open.
         close(open(path, O_RDWR | O_NOCTTY | O_CLOEXEC))
         try makeLink()
     }
@@ -68,19 +68,19 @@ final class PseudoTerminal {
         return !state[0].found.contains(.hungUp)
     }
 
-    /// Takes the link away, unless it is someone else's by now.
+    /// Removes the link, unless it points to another port by now.
     func unplug() {
         if Self.target(of: link) == path { unlink(link) }
         close(descriptor)
     }
 
-    /// A link that an earlier run could not remove is replaced; anything else of that name is left alone.
+    /// A link that an earlier run could not remove is replaced. Any other file of that name is kept.
     private func makeLink() throws {
         if let target = Self.target(of: link) {
             guard target.hasPrefix("/dev/pts/") else {
                 close(descriptor)
                 throw StartError(
-                    "\(link) is a link to \(target), which no console of a simulated board is: remove it, or give --console another name"
+                    "\(link) is a link to \(target), which is not the console of a simulated board: remove it, or give --console another name"
                 )
             }
             unlink(link)
@@ -88,7 +88,7 @@ final class PseudoTerminal {
         guard symlink(path, link) == 0 else {
             let reason = lastSystemError()
             close(descriptor)
-            throw StartError("\(link) cannot be made a link to \(path): \(reason)")
+            throw StartError("the link \(link) to \(path) cannot be created: \(reason)")
         }
     }
 
@@ -101,15 +101,15 @@ final class PseudoTerminal {
     }
 }
 
-/// Which USB device a board's port is.
+/// The kind of USB device of a board's port.
 enum USBOption: String, ExpressibleByArgument, CaseIterable {
-    /// The chip's own.
+    /// The chip's own USB.
     case native
     /// A CP2102N between the computer and the chip's UART.
     case bridge
 }
 
-/// A board on USB, as Linux shows one: the device in sysfs, and a name below `/dev`; both in a folder that stands for the system's root.
+/// A board on USB as Linux shows it: the device in sysfs, and a name below `/dev`. Both are in a folder that represents the system's root.
 final class USBDevice {
     private let root: String
     private let kind: USBOption
@@ -120,7 +120,7 @@ final class USBDevice {
     private var lastNumber: Int?
 
     /// - Parameters:
-    ///   - root: is made if it is not there; several boards may be in it.
+    ///   - root: is created if it is missing; several boards may be in it.
     ///   - serialNumber: the chip's own USB has its MAC address.
     init(_ kind: USBOption, root: String, serialNumber: String) throws {
         self.root = root
@@ -142,7 +142,8 @@ final class USBDevice {
         for (name, text) in texts { try Self.write(text + "\n", to: "\(folder)/\(name)") }
     }
 
-    /// Where the port is now; a name that was in use a moment ago is not taken again, as the kernel leaves it to who still has it open.
+    /// Returns the port's present path. A recently used name is not used again, because the kernel keeps it for programs that still have it
+    /// open.
     func plug() throws -> String {
         let prefix = kind == .native ? "ttyACM" : "ttyUSB"
         for number in 0..<100 where number != lastNumber {
@@ -167,7 +168,7 @@ final class USBDevice {
         (self.number, lastNumber) = (nil, number)
     }
 
-    /// Leaves the socket for another board.
+    /// Frees the socket for another board.
     func remove() {
         unplug()
         for name in ["idVendor", "idProduct", "serial", "product"] { unlink("\(folder)/\(name)") }

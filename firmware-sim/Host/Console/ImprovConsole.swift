@@ -2,9 +2,9 @@
 import DeviceCore
 import ProtocommCore
 
-/// The reading half of Improv over a serial port, as firmware has it: packets out of whatever is typed, no echo, no prompt.
+/// The reading half of Improv over a serial port, as in firmware: it finds packets in all input, without echo or prompt.
 ///
-/// Written from the protocol's description (improv-wifi.com/serial) and not from our client's reader, so that the two check each other.
+/// It follows the protocol's description (improv-wifi.com/serial) and not our client's reader, so that the two check each other.
 struct ImprovConsoleInput: ConsoleInput {
     private var bytes: [UInt8] = []
     private var commands: [[[UInt8]]] = []
@@ -16,7 +16,7 @@ struct ImprovConsoleInput: ConsoleInput {
         for byte in chunk { take(byte) }
     }
 
-    /// As the SDKs read it: position by position, and from the beginning again at the first byte that does not fit.
+    /// Reads like the SDKs: position by position, and from the beginning again at the first byte that does not fit.
     private mutating func take(_ byte: UInt8) {
         let position = bytes.count
         let fits =
@@ -37,7 +37,7 @@ struct ImprovConsoleInput: ConsoleInput {
             output += ImprovPacket.failure(1)
             return
         }
-        // An echo of our own, or of another board.
+        // An echo of our own packet, or a packet of another board.
         guard packet[7] == 3 else { return }
         let data = Array(packet[9..<(packet.count - 1)])
         guard data.count >= 2, Int(data[1]) == data.count - 2, commands.count < 64 else {
@@ -61,7 +61,7 @@ struct ImprovConsoleInput: ConsoleInput {
     mutating func finish() { isRunning = false }
 }
 
-/// What such a board sends.
+/// The packets of a board with Improv.
 enum ImprovPacket {
     static func state(_ value: UInt8) -> [UInt8] { packet(1, [value]) }
     static func failure(_ value: UInt8) -> [UInt8] { packet(2, [value]) }
@@ -76,7 +76,7 @@ enum ImprovPacket {
     }
 }
 
-/// What firmware with Improv does on its commands, and what it says of its own accord when its Wi-Fi changes.
+/// The reactions of firmware with Improv to commands, and its own messages when its Wi-Fi changes.
 final class ImprovCommands: ConsoleCommands {
     private let faults: ConsoleFaults
     private var state: UInt8 = 2

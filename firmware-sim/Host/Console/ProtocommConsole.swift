@@ -2,9 +2,9 @@
 import DeviceCore
 import ProtocommCore
 
-/// `protocomm_console_task`: collects up to 256 bytes and runs them when what has arrived so far ends with CR.
+/// `protocomm_console_task`: collects up to 256 bytes and runs them when the received bytes end with CR.
 ///
-/// It looks for the CR only after emptying the UART's buffer. So a CR that has anything behind it does not end the line.
+/// It looks for the CR only after it has emptied the UART's buffer. So a CR with bytes after it does not end the line.
 struct ProtocommConsoleInput: ConsoleInput {
     /// `LINE_BUF_SIZE`.
     static let bufferSize = 256
@@ -28,7 +28,7 @@ struct ProtocommConsoleInput: ConsoleInput {
             return .write(output)
         }
         if isComplete {
-            // The buffer has no room for a NUL when it is full; the command line is cut one earlier.
+            // A full buffer has no space for a NUL; the command line is cut one byte earlier.
             let words = CommandLine.words(line.prefix(Self.bufferSize - 1))
             line = []
             isRunning = true
@@ -49,7 +49,7 @@ struct ProtocommConsoleInput: ConsoleInput {
     private mutating func take(_ chunk: [UInt8]) {
         for (index, byte) in chunk.enumerated() {
             guard line.count < Self.bufferSize else {
-                // One byte more is read before the loop notices that the buffer is full, and is lost.
+                // One more byte is read before the loop notices that the buffer is full. That byte is lost.
                 let rest = Array(chunk[(index + 1)...])
                 if !rest.isEmpty { backlog.insert(rest, at: 0) }
                 return
@@ -62,7 +62,7 @@ struct ProtocommConsoleInput: ConsoleInput {
 
 /// `common_cmd_handler` of `protocomm_console.c`: each endpoint is a command, `endpoint session hex`.
 ///
-/// What goes wrong is never printed, but for the log lines of the part that failed.
+/// Errors are never printed, except for the log lines of the part that failed.
 final class ProtocommCommands: ConsoleCommands {
     private var pending: Endpoint?
 
@@ -108,8 +108,8 @@ final class ProtocommCommands: ConsoleCommands {
         return isNegative ? 0 &- value : value
     }
 
-    /// `hex2bin`: `sscanf("%2hhx")` for each two characters. What is no number leaves the byte as it was; an odd last digit
-    /// is paired with the CR behind it, which is still part of the word.
+    /// `hex2bin`: `sscanf("%2hhx")` for each two characters. Characters that are not a number leave the byte unchanged. An odd last digit
+    /// is paired with the CR after it, which is still part of the word.
     static func bytes(hex text: [UInt8]) -> [UInt8] {
         stride(from: 0, to: text.count - 1, by: 2).map { index in
             var value: UInt8 = 0

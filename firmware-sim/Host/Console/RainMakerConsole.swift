@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import DeviceCore
 
-/// `scli_task` of RainMaker's common console: byte by byte, CR or LF ends a line, backspace takes one back, and a line that
-/// is too long is thrown away as a whole.
+/// `scli_task` of RainMaker's common console. It works byte by byte: CR or LF ends a line, backspace removes a byte, and a line that is too
+/// long is discarded.
 struct RainMakerConsoleInput: ConsoleInput {
-    /// `SCLI_LINE_SIZE`, its NUL not included.
+    /// `SCLI_LINE_SIZE` without its NUL.
     static let lineLimit = 255
 
     private var line: [UInt8] = []
     private var isTooLong = false
     private var backlog: ArraySlice<UInt8> = []
     private var output: [UInt8] = []
-    /// The command whose echo goes out first.
+    /// The command whose echo is sent first.
     private var command: [[UInt8]]?
     private var isRunning = false
 
@@ -59,7 +59,7 @@ struct RainMakerConsoleInput: ConsoleInput {
             line = []
             isTooLong = false
         }
-        // The echo of the line's end, and one more "to go to the next line".
+        // The echo of the line's end, and another line end "to go to the next line".
         output += ConsoleText.lineEnd + ConsoleText.lineEnd
         if isTooLong {
             output += Array("rmaker_console: Command longer than 255 characters. Line discarded.\r\n".utf8)
@@ -101,9 +101,9 @@ struct RainMakerCommands: ConsoleCommands {
             }
             let credentials = WiFiCredentials(
                 ssid: Array(words[1].prefix(32)), passphrase: words.count == 3 ? Array(words[2].prefix(63)) : [])
-            // Its result is not looked at.
+            // Its result is not checked.
             if !board.step({ $0.provision(credentials, now: MonotonicClock.now) }) {
-                // While it stops the manager is past having received some; afterwards there is none.
+                // While it stops, the manager has already received credentials; afterwards there is no manager.
                 output += log.line(
                     .error, "network_prov_mgr",
                     board.core.isServing
@@ -146,9 +146,9 @@ struct RainMakerCommands: ConsoleCommands {
     ]
 }
 
-/// Splits a line into words as `esp_console_split_argv` does: at spaces, with double quotes and backslashes.
+/// Splits a line into words like `esp_console_split_argv`: at spaces, with double quotes and backslashes.
 enum CommandLine {
-    /// `max_cmdline_args`, one of which is the NULL at the end.
+    /// `max_cmdline_args`, including the NULL at the end.
     static let wordLimit = 7
 
     private enum State { case space, word, quoted, escaped, quotedEscaped }
@@ -188,7 +188,7 @@ enum CommandLine {
                     word.append(byte)
                 }
             case .escaped, .quotedEscaped:
-                // Any other character after a backslash is swallowed together with it.
+                // Any other character after a backslash is dropped together with it.
                 if byte == escape || byte == quote || byte == space { word.append(byte) }
                 state = state == .escaped ? .word : .quoted
             }

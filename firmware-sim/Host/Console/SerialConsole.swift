@@ -5,13 +5,13 @@ import ProtocommCore
 import RainCrypto
 import RainJSON
 
-/// The board's UART on a pty: boot log at the first open, echo and replies of the dialect, and the log in between.
+/// The board's UART on a pty: boot log at the first open, echo and replies of the dialect, and log lines in between.
 final class SerialConsole: EventSource {
-    /// How often a closed pty is looked at, because no event reports that it was opened.
+    /// How often a closed pty is checked, because no event reports that it was opened.
     private static let openingInterval: UInt64 = 10
     /// How long a chip that leaves the USB bus stays away.
     private static let timeAway: UInt64 = 330
-    /// What is kept for a reader that does not read.
+    /// The maximum number of bytes that are kept for a reader that does not read.
     private static let outputLimit = 1 << 16
 
     private let board: Board
@@ -23,7 +23,7 @@ final class SerialConsole: EventSource {
     private var outgoing: SerialWire
     private var incoming: SerialWire
     private var load = WireLoad()
-    /// What is still on the wire to the board, and when it has arrived.
+    /// The bytes on the wire to the board, and their arrival times.
     private var underway: [(due: UInt64, bytes: [UInt8])] = []
     private var unplugDue: UInt64?
     private var plugDue: UInt64?
@@ -37,12 +37,12 @@ final class SerialConsole: EventSource {
     private var isUnplugged = false
     private var isOpen = false
     private var hasBooted = false
-    /// When the application has come up; nil where it has, or never does.
+    /// When the application starts; nil if it has started, or never does.
     private var bootDue: UInt64?
     private var isWaiting = false
     private var isStopped = false
     private var output: [UInt8] = []
-    /// What is said once the application is up.
+    /// The output for the moment when the application has started.
     private var pending: [UInt8] = []
     private var noiseDue: UInt64?
 
@@ -75,7 +75,7 @@ final class SerialConsole: EventSource {
             commands = NoCommands()
         }
         bootLog = BootLog(
-            // Firmware with Improv has no provisioning service to tell of.
+            // Firmware with Improv has no provisioning service to log.
             style: dialect == .improv && options.bootLog == .switch ? .plain : options.bootLog,
             identity: board.identity, qrCode: qrCode, hasConsole: dialect == .rainmaker || dialect == .logOnly,
             isSecurity2: board.core.configuration.security.rawValue == 2)
@@ -86,15 +86,15 @@ final class SerialConsole: EventSource {
             print(log.lines(for: event, address: String(decoding: board.core.machine.radio.address, as: UTF8.self)))
             print(commands.announcement(of: event, board: board))
             if faults.replugsOnSuccess, case .joined = event { unplugDue = MonotonicClock.now }
-            // The protocomm console goes away with the service; RainMaker's own stays.
+            // The protocomm console ends with the service; RainMaker's own console stays.
             if event == .serviceStopped, dialect == .protocomm { stopListening() }
         }
     }
 
-    /// Adds to the board's log.
+    /// Adds a line to the board's log.
     func say(_ tag: String, _ text: String) { print(log.line(.info, tag, text)) }
 
-    // MARK: the loop
+    // MARK: The loop
 
     var interests: [Interest] {
         guard isOpen else { return [] }
@@ -124,7 +124,7 @@ final class SerialConsole: EventSource {
     }
 
     func wake(now: UInt64) {
-        // Also for a closed port: the answer is lost then, and not sent as the answer to the next command.
+        // Also for a closed port: then the answer is lost, and is not sent as the answer to the next command.
         if isWaiting { finishCommand(commands.resume(board: board, log: log)) }
         if let plugDue {
             guard plugDue <= now, let place = try? port.plug(), let again = try? PseudoTerminal(link: place) else {
@@ -160,7 +160,7 @@ final class SerialConsole: EventSource {
     private func takeArrived(now: UInt64) {
         while let first = underway.first, first.due <= now {
             underway.removeFirst()
-            // The driver of the UART comes up with the application.
+            // The UART driver starts with the application.
             if !isStopped, isUp { input.receive(first.bytes) }
             proceed()
         }
@@ -184,10 +184,10 @@ final class SerialConsole: EventSource {
         }
     }
 
-    /// Whether the application listens. One that crashes never does.
+    /// Whether the application listens. An application that crashes never does.
     private var isUp: Bool { hasBooted && bootDue == nil && bootLog.style.comesUp }
 
-    /// The application is up, or the board begins again from its reset.
+    /// The application has started, or the board starts again from its reset.
     private func comeUp(now: UInt64) {
         bootDue = nil
         print(bootLog.rest(log))
@@ -196,14 +196,14 @@ final class SerialConsole: EventSource {
             pending = []
             return
         }
-        // A chip without firmware restarts by its watchdog; one that waits for firmware, or whose speed is another, says no more.
+        // A chip without firmware is restarted by its watchdog. One that waits for firmware, or uses another speed, prints nothing more.
         guard bootLog.style != .download, bootLog.style != .unreadable else { return }
         bootDue = now + max(bootDelay, 400)
         log.bootTime = now
         print(bootLog.rom)
     }
 
-    // MARK: commands
+    // MARK: Commands
 
     private func proceed() {
         while !isWaiting, let step = input.next() {
@@ -239,10 +239,10 @@ final class SerialConsole: EventSource {
         print(log.line(.info, "protocomm_console", "Console stopped"))
     }
 
-    // MARK: output
+    // MARK: Output
 
     private func print(_ bytes: [UInt8]) {
-        // While the cable is unplugged, output is lost. Before the first open the board is not switched on.
+        // While the cable is unplugged, output is lost. Before the first open the board is switched off.
         guard isOpen || !hasBooted, output.count + bytes.count <= Self.outputLimit else { return }
         output += faults.applied(to: bytes, &random)
     }
@@ -266,13 +266,13 @@ final class SerialConsole: EventSource {
 
 /// The reading half of a console task, as a value: bytes from the wire in, echo and command lines out.
 protocol ConsoleInput {
-    /// What the board prints as soon as the task runs.
+    /// The board's output when the task starts.
     var greeting: [UInt8] { get }
-    /// What was in the UART's buffer at one moment. How bytes come together matters to the firmware.
+    /// Takes the bytes in the UART's buffer at one moment. Their grouping matters to the firmware.
     mutating func receive(_ chunk: [UInt8])
-    /// What to do next; nil when more bytes are needed, or while a command runs.
+    /// Returns the next step; nil if more bytes are needed, or while a command runs.
     mutating func next() -> ConsoleStep?
-    /// The command of the last step is done.
+    /// Reports that the command of the last step is done.
     mutating func finish()
 }
 
@@ -285,20 +285,20 @@ enum ConsoleStep: Equatable {
 enum ConsoleText {
     static let prompt = Array("\n>> ".utf8)
     static let lineEnd = Array("\r\n".utf8)
-    /// The same by `printf`, whose LF the C library makes CR LF.
+    /// The line end by `printf`, whose LF the C library turns into CR LF.
     static let printedLineEnd = Array("\r\r\n".utf8)
     static let carriageReturn: UInt8 = 0x0D
     static let lineFeed: UInt8 = 0x0A
-    /// How many bytes may wait while a command runs: more than any line, and still bounded.
+    /// The maximum number of bytes that wait while a command runs: more than any line, but limited.
     static let backlogLimit = 4096
 }
 
-/// What a dialect's commands do.
+/// The commands of a dialect.
 protocol ConsoleCommands {
     func run(_ words: [[UInt8]], board: Board, log: BoardLog) -> CommandOutcome
-    /// Asked again while a command is ``CommandOutcome/later``.
+    /// Called again while a command is ``CommandOutcome/later``.
     func resume(board: Board, log: BoardLog) -> CommandOutcome
-    /// What is said of something that happens, besides the log's lines.
+    /// Returns the output for an event, besides the log's lines.
     func announcement(of event: DeviceEvent, board: Board) -> [UInt8]
 }
 
@@ -308,13 +308,13 @@ extension ConsoleCommands {
 
 enum CommandOutcome: Equatable {
     case output([UInt8])
-    /// Each by a call of its own, so that other tasks' log may come in between.
+    /// Each is a separate call, so that other tasks' log may come in between.
     case pieces([[UInt8]])
-    /// A blocking handler keeps the console's task.
+    /// A blocking handler occupies the console's task.
     case later
 }
 
-/// A port that the firmware prints to and does not read from: what is typed there goes nowhere, and nothing is echoed.
+/// A port that the firmware prints to but does not read from: input is ignored, and nothing is echoed.
 struct SilentConsoleInput: ConsoleInput {
     let greeting: [UInt8] = []
     mutating func receive(_ chunk: [UInt8]) {}
@@ -328,27 +328,27 @@ struct NoCommands: ConsoleCommands {
     func resume(board: Board, log: BoardLog) -> CommandOutcome { .output([]) }
 }
 
-/// The time that bytes take on a wire of some speed, in one direction: ten bits a byte.
+/// The time that bytes take on a wire with a speed, in one direction: ten bits a byte.
 struct SerialWire {
     private let bytesPerSecond: UInt64?
     /// When the wire is free again, in microseconds.
     private var free: UInt64 = 0
-    /// When what was put on the wire last began and ended to be carried, in microseconds.
+    /// When the transmission of the last bytes began and ended, in microseconds.
     private(set) var last: Range<UInt64> = 0..<0
-    /// How many bytes it has carried.
+    /// The number of transmitted bytes.
     private(set) var bytes = 0
 
     /// - Parameter baud: nil for a wire that takes no time.
     init(baud: Int?) { bytesPerSecond = baud.map { UInt64($0) / 10 } }
 
-    /// When what is put on the wire now has arrived at its end, in milliseconds of the loop's clock.
+    /// Returns when bytes that are sent now arrive, in milliseconds of the loop's clock.
     mutating func arrival(of count: Int, now: UInt64) -> UInt64 {
         guard let bytesPerSecond else { return now }
         carry(count, bytesPerSecond, from: max(free, now * 1000))
         return (free + 999) / 1000
     }
 
-    /// How many of so many bytes may leave now, so that the wire is never more than one millisecond ahead.
+    /// Returns how many of the bytes may be sent now, so that the wire is never more than one millisecond ahead.
     mutating func room(for count: Int, now: UInt64) -> Int {
         guard let bytesPerSecond else { return count }
         guard free <= now * 1000 else { return 0 }
@@ -363,11 +363,11 @@ struct SerialWire {
         bytes += count
     }
 
-    /// When more may leave.
+    /// When more bytes may be sent.
     var due: UInt64? { bytesPerSecond == nil ? nil : (free + 999) / 1000 }
 }
 
-/// How long a wire with two directions has carried anything: an echo that comes while a command is still typed counts once.
+/// How long a wire with two directions was in use. An echo during the input of a command counts once.
 struct WireLoad {
     /// In microseconds.
     private(set) var busy: UInt64 = 0
@@ -380,22 +380,22 @@ struct WireLoad {
     }
 }
 
-/// What goes wrong on the way from the board to the client's port.
+/// The faults between the board and the client's port.
 struct ConsoleFaults {
-    /// Fractions of the lines and bytes that get lost, or come twice.
+    /// Fractions of the lines and bytes that are lost, or come twice.
     var droppedLines = 0.0
     var doubledLines = 0.0
     var droppedBytes = 0.0
     var doubledBytes = 0.0
-    /// Log lines of other tasks in every second, in the place of one in two seconds.
+    /// Log lines of other tasks per second, instead of one every two seconds.
     var storm = 0
     /// The wire's speed, in baud of ten bits a byte; nil for a pty's own.
     var baud: Int?
-    /// Milliseconds after the first opening at which the port goes away; it is back a third of a second later.
+    /// Milliseconds from the first opening to the disappearance of the port, which comes back a third of a second later.
     var replug: UInt64?
 
-    /// Of Improv: a result without an address; the result before the state; nothing at all on success; a port that goes away then; a board
-    /// that takes no settings any more, or none before its button is pressed.
+    /// Faults of Improv, in this order: a result without an address; the result before the state; no result on success. Then a port that
+    /// disappears on success; a board that accepts no more settings; a board that accepts none before its button is pressed.
     var hasNoURL = false
     var resultComesFirst = false
     var isSilentOnSuccess = false
@@ -403,7 +403,7 @@ struct ConsoleFaults {
     var isStopped = false
     var waitsForButton = false
 
-    /// Takes `KEY=VALUE`; false where there is no such fault, or no such value.
+    /// Takes `KEY=VALUE`. Returns false if there is no such fault, or no such value.
     mutating func set(_ text: String) -> Bool {
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2, let number = Double(parts[1]), number >= 0, number <= 10_000_000 else { return false }
@@ -426,13 +426,13 @@ struct ConsoleFaults {
         return true
     }
 
-    /// What arrives of some lines.
+    /// Returns the bytes that arrive of some lines.
     func applied(to bytes: [UInt8], _ random: inout BoardRandom) -> [UInt8] {
         var arrived = bytes
         if droppedLines > 0 || doubledLines > 0 {
             arrived = []
             for line in Self.lines(bytes) {
-                // What has no end yet is part of a line that goes on, such as an echo or a prompt.
+                // Bytes without an end are part of a line that continues, such as an echo or a prompt.
                 let isWhole = line.last == ConsoleText.lineFeed && line.count > 2
                 if isWhole, happens(droppedLines, &random) { continue }
                 arrived += line

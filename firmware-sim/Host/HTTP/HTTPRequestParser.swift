@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The head of one request, as far as the board's server looks at it.
+/// The parts of a request's head that the board's server uses.
 struct HTTPRequestHead: Equatable {
     var method: [UInt8]
-    /// In whatever form, query included: protocomm's handler takes all but its first byte for the endpoint.
+    /// The target in any form, including the query. protocomm's handler uses all of it except the first byte as the endpoint.
     var target: [UInt8]
-    /// What a 32-bit `size_t` holds of the number, as `httpd_parse.c` keeps it: 4294967300 is 4.
+    /// The number truncated to a 32-bit `size_t`, as `httpd_parse.c` keeps it: 4294967300 is 4.
     var contentLength: Int
     var isChunked: Bool
-    /// The value of the first `Cookie` header, which is the one that `httpd_req_get_hdr_value_str` finds.
+    /// The value of the first `Cookie` header, which `httpd_req_get_hdr_value_str` finds.
     var cookie: [UInt8]?
 
-    /// What the server looks its handlers up by.
+    /// The path by which the server finds its handlers.
     var path: [UInt8]? { HTTPTarget(target).path }
 }
 
-/// Reads requests as ESP-IDF's `esp_http_server` does, limits included, from bytes that come in any pieces.
+/// Reads requests like ESP-IDF's `esp_http_server`, with its limits, from bytes that come in any pieces.
 ///
-/// After ``Step/head(_:)`` the owner decides whether a body is wanted; it comes as ``Step/body(_:)``. Then everything that
-/// had arrived beyond it is forgotten: the firmware answers only the first of several pipelined requests.
+/// After ``Step/head(_:)`` the owner decides whether a body is read; it comes as ``Step/body(_:)``. Then all bytes that had arrived after
+/// it are dropped: the firmware answers only the first of several pipelined requests.
 struct HTTPRequestParser {
-    /// `CONFIG_HTTPD_MAX_URI_LEN`, which counts the whole request line with its end.
+    /// `CONFIG_HTTPD_MAX_URI_LEN`, which is for the whole request line with its end.
     static let lineLimit = 512
     /// `CONFIG_HTTPD_MAX_REQ_HDR_LEN`.
     static let headerLimit = 1024
@@ -42,12 +42,12 @@ struct HTTPRequestParser {
     private var buffer: [UInt8] = []
     private var phase = Phase.head
 
-    /// Whether a request has begun and is not complete. The server's one task waits for the rest then.
+    /// Whether a request has begun and is not complete. The server's one task then waits for the rest.
     var isMidway: Bool { phase != .head || !buffer.isEmpty }
 
     mutating func append(_ bytes: some Sequence<UInt8>) { buffer.append(contentsOf: bytes) }
 
-    /// The next step that the bytes so far allow; nil when more are needed.
+    /// Returns the next step that the bytes allow; nil if more are needed.
     mutating func next() -> Step? {
         switch phase {
         case .failed: return nil
@@ -70,7 +70,7 @@ struct HTTPRequestParser {
     }
 
     private mutating func parseHead() -> Step? {
-        // Empty lines before a request line are skipped, as `http_parser` does.
+        // Empty lines before a request line are skipped, as in `http_parser`.
         if let first = buffer.firstIndex(where: { $0 != 0x0D && $0 != 0x0A }) {
             buffer.removeFirst(first)
         } else {
@@ -85,22 +85,22 @@ struct HTTPRequestParser {
         guard lineEnd + 1 < Self.lineLimit, case .line(let request) = reading else { return .refused(.uriTooLong) }
         let headerStart = lineEnd + 1
         guard headerStart < buffer.endIndex else { return nil }
-        // Looked at with the first header, or with the empty line. Before ESP-IDF 5.5 every HTTP/1.x passed.
+        // Checked with the first header, or with the empty line. Before ESP-IDF 5.5 every HTTP/1.x was accepted.
         guard request.version == [1, 0] || request.version == [1, 1] else { return .refused(.versionNotSupported) }
         guard let headerEnd = endOfHeaders(from: headerStart) else {
             return buffer.count - headerStart > Self.headerLimit ? .refused(.headersTooLarge) : nil
         }
         let size = headerEnd - headerStart
         if size > Self.headerLimit { return .refused(.headersTooLarge) }
-        // One byte too many for the terminating NUL, which another part of the server finds out.
+        // One byte too many for the terminating NUL, which another part of the server detects.
         if size == Self.headerLimit { return .refused(.internalError) }
         let headers: HTTPHeaderBlock
         do throws(HTTPHeaderBlock.Malformed) {
             headers = try HTTPHeaderBlock(buffer[headerStart..<headerEnd])
         } catch { return .refused(.badRequest) }
-        // The server handles no CONNECT and no other upgrade, and says so before it looks for a handler.
+        // The server supports neither CONNECT nor other upgrades, and answers so before it looks for a handler.
         guard !headers.isUpgrade, request.method != HTTPRequestLine.connect else { return .refused(.badRequest) }
-        // The handler runs when the first byte of the body is there; until then the client may still be too late (408).
+        // The handler runs when the first byte of the body has arrived. Until then the client may still be too late (408).
         guard buffer.count > headerEnd || !headers.hasBody else { return nil }
         buffer.removeFirst(headerEnd)
         return .head(
@@ -109,7 +109,7 @@ struct HTTPRequestParser {
                 isChunked: headers.isChunked, cookie: headers.cookie))
     }
 
-    /// The index after the empty line that ends the headers.
+    /// Returns the index after the empty line that ends the headers.
     private func endOfHeaders(from start: Int) -> Int? {
         var lineStart = start
         while let end = buffer[lineStart...].firstIndex(of: 0x0A) {
@@ -120,13 +120,13 @@ struct HTTPRequestParser {
     }
 }
 
-/// The first line of a request, as far as `http_parser` takes it (ESP-IDF's `components/http_parser`, in its strict build).
+/// The first line of a request, as far as `http_parser` accepts it (ESP-IDF's `components/http_parser`, in its strict build).
 ///
-/// The parser looks at each byte as it comes: the first one that no request can have is answered with 400 at once, without waiting for
-/// the line's end. So is the hello of a TLS client, whose first byte is 0x16.
+/// The parser checks each byte as it arrives. The first invalid byte is answered with 400 at once, without waiting for the line's end. This
+/// includes the hello of a TLS client, whose first byte is 0x16.
 struct HTTPRequestLine: Equatable {
     enum Reading: Equatable {
-        /// So far it can become one.
+        /// More bytes can make it a request line.
         case incomplete
         case impossible
         case line(HTTPRequestLine)
@@ -134,10 +134,11 @@ struct HTTPRequestLine: Equatable {
 
     var method: [UInt8]
     var target: [UInt8]
-    /// Major and minor; 0 and 9 where the line names none.
+    /// Major and minor; 0 and 9 if the line has no version.
     var version: [Int]
 
-    /// `http_method` of `http_parser.h`. Another word is no request; what the endpoint's handler was not registered for is 405.
+    /// `http_method` of `http_parser.h`. With another word it is not a request. A method for which the endpoint's handler was not
+    /// registered is 405.
     private static let methods: [[UInt8]] = [
         "ACL", "BIND", "CHECKOUT", "CONNECT", "COPY", "DELETE", "GET", "HEAD", "LINK", "LOCK", "M-SEARCH", "MERGE",
         "MKACTIVITY",
@@ -147,7 +148,7 @@ struct HTTPRequestLine: Equatable {
     ].map { Array($0.utf8) }
     static let connect = Array("CONNECT".utf8)
 
-    /// - Parameter bytes: the line without its LF, or what has come of it so far.
+    /// - Parameter bytes: the line without its LF, or its beginning.
     static func read(_ bytes: ArraySlice<UInt8>, isWhole: Bool) -> Reading {
         let method = bytes.prefix { $0 != 0x20 }
         guard method.endIndex < bytes.endIndex else {
@@ -161,7 +162,7 @@ struct HTTPRequestLine: Equatable {
         guard let end else {
             return isWhole ? whole(method, target, version: []) : .incomplete
         }
-        // No version at all is HTTP/0.9.
+        // A line without a version is HTTP/0.9.
         if rest[end] == 0x0D { return ending(rest[end...], isWhole) ?? whole(method, target, version: []) }
         rest = rest[end...].drop { $0 == 0x20 }
         return version(rest, isWhole) { whole(method, target, version: $0) }
@@ -182,7 +183,7 @@ struct HTTPRequestLine: Equatable {
         guard bytes.starts(with: protocolName) else { return .impossible }
         let digits = bytes.dropFirst(protocolName.count).prefix { $0 != 0x0D }
         let numbers = digits.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        // A version that begins with 0 is none to this parser.
+        // This parser does not accept a version that begins with 0.
         guard digits.first != UInt8(ascii: "0"), numbers.count <= 2,
             numbers.allSatisfy({ $0.count <= 3 && $0.allSatisfy(isDigit) }), !numbers[0].isEmpty
         else { return .impossible }
@@ -195,7 +196,7 @@ struct HTTPRequestLine: Equatable {
         return line(numbers.map { $0.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } })
     }
 
-    /// What becomes of a CR: only a LF may follow. Nil where the line is whole.
+    /// Checks a CR: only an LF may follow. Returns nil if the line is whole.
     private static func ending(_ bytes: ArraySlice<UInt8>, _ isWhole: Bool) -> Reading? {
         guard bytes.count == 1 else { return .impossible }
         return isWhole ? nil : .incomplete
@@ -204,13 +205,13 @@ struct HTTPRequestLine: Equatable {
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }
 
-/// What a request is for, in the forms that `http_parser` knows: `/path`, `*`, `http://host/path`, and `host:port` for CONNECT.
+/// The target of a request in the forms that `http_parser` knows: `/path`, `*`, `http://host/path`, and `host:port` for CONNECT.
 struct HTTPTarget: Equatable {
     let bytes: [UInt8]
-    /// More bytes, or none, can make it a target.
+    /// Whether more bytes, or none, can make it a target.
     let isPossible: Bool
     let isComplete: Bool
-    /// By which the server finds its handler: without query and fragment, and without scheme and host. Nil where there is none.
+    /// The path by which the server finds its handler: without query and fragment, and without scheme and host. Nil if there is none.
     let path: [UInt8]?
 
     init(_ bytes: [UInt8], isConnect: Bool = false) {
@@ -235,26 +236,26 @@ struct HTTPTarget: Equatable {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 
-    /// Letters, digits and what may stand in a user's name, an address or a port.
+    /// Letters, digits and the characters of a user's name, an address or a port.
     private static func isHostByte(_ byte: UInt8) -> Bool {
         isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
             || "-_.!~*'()%;:&=+$,[]@".utf8.contains(byte)
     }
 }
 
-/// The headers of a request, as far as the board's server looks at them, by the rules of `http_parser`.
+/// The headers that the board's server uses, by the rules of `http_parser`.
 struct HTTPHeaderBlock: Equatable {
     struct Malformed: Error {}
 
     private(set) var contentLength = 0
     private(set) var isChunked = false
-    /// Of the first `Cookie` header.
+    /// The value of the first `Cookie` header.
     private(set) var cookie: [UInt8]?
     private(set) var isUpgrade = false
-    /// Whether anything is to follow.
+    /// Whether a body follows.
     private(set) var hasBody = false
 
-    /// - Parameter lines: up to and with the empty line.
+    /// - Parameter lines: the lines up to and including the empty line.
     init(_ lines: ArraySlice<UInt8>) throws(Malformed) {
         var length: UInt64?
         var (hasLength, names, connects) = (false, false, false)
@@ -269,7 +270,7 @@ struct HTTPHeaderBlock: Equatable {
             guard value.allSatisfy({ $0 == 0x09 || $0 > 0x1F && $0 != 0x7F }) else { throw Malformed() }
             switch String(decoding: name, as: UTF8.self).lowercased() {
             case "content-length":
-                // More than one is refused, and a number that 64 bits do not hold.
+                // More than one is refused, and so is a number that does not fit 64 bits.
                 guard !hasLength else { throw Malformed() }
                 hasLength = true
                 let digits = value.filter { $0 != 0x20 }
@@ -327,8 +328,8 @@ struct HTTPStatus: Equatable {
     static let versionNotSupported = HTTPStatus(
         line: "505 Version Not Supported", message: "HTTP version not supported by server")
 
-    /// The pieces in which the server sends a response: each is a `send()` of its own, with Nagle's algorithm on, which
-    /// costs a client on a kept-alive connection a delayed acknowledgement.
+    /// Returns the pieces in which the server sends a response. Each is a separate `send()` with Nagle's algorithm on, which costs a client
+    /// on a kept-alive connection a delayed acknowledgement.
     static func response(
         _ status: String = "200 OK", headers: [(name: String, value: String)] = [], body: [UInt8]
     ) -> [[UInt8]] {

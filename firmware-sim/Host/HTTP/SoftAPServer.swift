@@ -5,9 +5,9 @@ import Glibc
 import ProtocommCore
 import RainIO
 
-/// The board's HTTP server: one task, one connection, behaving as `esp_http_server` does under `protocomm_httpd`.
+/// The board's HTTP server: one task and one connection, like `esp_http_server` under `protocomm_httpd`.
 ///
-/// While the task waits for the rest of a request or for a handler, no other connection is accepted; a new connection to an idle server
+/// While the task waits for the rest of a request or for a handler, it accepts no other connection. A new connection to an idle server
 /// closes the old one. A handler's error closes the connection without a response.
 final class SoftAPServer: EventSource {
     /// `recv_wait_timeout` of the server's configuration.
@@ -36,7 +36,7 @@ final class SoftAPServer: EventSource {
 
     var address: BindAddress { listener.address }
 
-    /// - Parameter service: the one that is served; that of a board on its network listens from the moment at which it starts.
+    /// - Parameter service: the service to serve. The one of a board on its network listens from its start.
     init(_ address: BindAddress, board: Board, service: BoardService = .provisioning) throws {
         self.board = board
         self.service = service
@@ -60,7 +60,7 @@ final class SoftAPServer: EventSource {
         } catch { board.log(.error, "http", "\(error)") }
     }
 
-    // MARK: the loop
+    // MARK: The loop
 
     var interests: [Interest] {
         guard isListening else { return [] }
@@ -99,12 +99,12 @@ final class SoftAPServer: EventSource {
     func shutDown() {
         guard isListening else { return }
         isListening = false
-        // In this order: a client that sees the connection end can no longer connect.
+        // In this order: a client that sees the end of its connection can no longer connect.
         close(listener.descriptor)
         closeConnection()
     }
 
-    // MARK: connections
+    // MARK: Connections
 
     private func accept(now: UInt64) {
         let descriptor = accept4(
@@ -141,7 +141,7 @@ final class SoftAPServer: EventSource {
         proceed()
     }
 
-    // MARK: requests
+    // MARK: Requests
 
     private func proceed() {
         while let step = connection?.parser.next() {
@@ -151,12 +151,12 @@ final class SoftAPServer: EventSource {
                 guard begin(head) else { return }
             case .body(let body): run(body)
             }
-            // A handler occupies the task, or the connection is gone.
+            // A handler occupies the task, or the connection has ended.
             guard connection?.pending == nil else { return }
         }
     }
 
-    /// Finds the handler and the session; false where that was the end of the connection.
+    /// Finds the handler and the session. Returns false if the connection ended.
     private func begin(_ head: HTTPRequestHead) -> Bool {
         guard let connection else { return false }
         guard head.path != nil else {
@@ -183,8 +183,8 @@ final class SoftAPServer: EventSource {
         return true
     }
 
-    /// The server finds its handler by path and method (`httpd_uri.c`). It is the handler that takes the whole target but its first byte
-    /// for the endpoint (`protocomm_httpd.c`), and so fails where a query or, in the absolute form, a host belongs to it.
+    /// The server finds its handler by path and method (`httpd_uri.c`). The handler uses the whole target except its first byte as the
+    /// endpoint (`protocomm_httpd.c`), and so fails if it includes a query or, in the absolute form, a host.
     private func isKnownPath(_ head: HTTPRequestHead) -> Bool {
         guard let path = head.path, path.first == UInt8(ascii: "/") else { return false }
         return board.serves(Endpoint(name: Array(path.dropFirst())), service)
@@ -232,14 +232,14 @@ final class SoftAPServer: EventSource {
     private func refuse(_ status: HTTPStatus) {
         board.log(.debug, "http", "answered \(status.line)")
         guard let descriptor = connection?.descriptor else { return }
-        // Errors go out without delay (`CONFIG_HTTPD_ERR_RESP_NO_DELAY`).
+        // Errors are sent without delay (`CONFIG_HTTPD_ERR_RESP_NO_DELAY`).
         var yes: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         send(status.response)
         closeConnection()
     }
 
-    /// Each piece by its own `send()`, as the firmware does.
+    /// Each piece has its own `send()`, as in the firmware.
     private func send(_ pieces: [[UInt8]]) {
         guard let descriptor = connection?.descriptor else { return }
         for piece in pieces {
@@ -265,10 +265,10 @@ final class SoftAPServer: EventSource {
     }
 }
 
-/// Which security session a request belongs to, by the rules of `protocomm_httpd.c`: one session, kept by a cookie or by
-/// the connection that began it.
+/// Finds the security session of a request by the rules of `protocomm_httpd.c`: one session, identified by a cookie or by the connection
+/// that began it.
 struct HTTPSessions {
-    /// The buffer for the cookie's value holds 20 bytes, its NUL included. A longer one counts as none.
+    /// The buffer for the cookie's value holds 20 bytes, including its NUL. A longer cookie counts as missing.
     static let cookieLimit = 19
 
     private(set) var current: UInt32?
@@ -280,8 +280,8 @@ struct HTTPSessions {
     }
 
     /// - Parameters:
-    ///   - connection: a number that no other connection has.
-    ///   - newID: what a new session would be called.
+    ///   - connection: a unique number of the connection.
+    ///   - newID: returns the id for a new session.
     mutating func session(cookie: [UInt8]?, connection: Int, newID: () -> UInt32) -> Decision {
         if let cookie, cookie.count <= Self.cookieLimit {
             if let current, cookie == Array("session=\(current)".utf8) {
@@ -299,17 +299,17 @@ struct HTTPSessions {
     }
 }
 
-/// A TCP socket that listens, and where it ended up.
+/// A TCP socket that listens, and its address.
 struct ListeningSocket {
     let descriptor: Int32
     let address: BindAddress
 
-    /// Port 0 lets the system choose.
-    /// - Parameter listens: false to have the address alone until ``listen()``: connections are refused so long.
+    /// Binds a socket. With port 0 the system chooses the port.
+    /// - Parameter listens: false to only reserve the address until ``listen()``. Until then connections are refused.
     init(_ wanted: BindAddress, listens: Bool = true) throws {
         let (family, descriptor) = try wanted.isVersion6 ? Self.open(AF_INET6) : Self.open(AF_INET)
         if wanted.port != 0 {
-            // Not for a port of the system's choice: two processes could be given the same one.
+            // Not for a port that the system chooses: two processes could get the same one.
             var yes: Int32 = 1
             setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         }
@@ -348,7 +348,7 @@ struct ListeningSocket {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// `[::]` takes connections over IPv4 as well.
+    /// `[::]` accepts connections over IPv4 as well.
     private static func bind6(_ descriptor: Int32, to wanted: BindAddress) throws -> UInt16 {
         var address = sockaddr_in6()
         address.sin6_family = sa_family_t(AF_INET6)
@@ -360,7 +360,7 @@ struct ListeningSocket {
         return UInt16(bigEndian: address.sin6_port)
     }
 
-    /// Binds, and reads where it ended up.
+    /// Binds, and reads the resulting address.
     private static func bind<Address>(
         _ descriptor: Int32, _ address: inout Address, _ wanted: BindAddress
     ) throws {

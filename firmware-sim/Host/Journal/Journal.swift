@@ -4,16 +4,16 @@ import Glibc
 import ProtocommCore
 import RainJSON
 
-/// What happened, as one JSON object a line: what tests count and assert on. No secret is ever written.
+/// The record of events, one JSON object a line, which tests count and check. No secret is ever written.
 ///
-/// Each line has `t` (milliseconds since the start) and `event`. `request`: `transport`, `endpoint`, `bytes` (as they
-/// arrived), `outcome` (`reply`, `refused`, or `lost` with the board). `state`: `change` and what belongs to it. `publish`: `topic` and `bytes`,
-/// once the broker has acknowledged it. `ready` and `end` are the first and the last.
+/// Each line has `t` (milliseconds since the start) and `event`. `request`: `transport`, `endpoint`, `bytes` (as they arrived), `outcome`
+/// (`reply`, `refused`, or `lost` with the board). `state`: `change` and its members. `publish`: `topic` and `bytes`, once the broker has
+/// acknowledged it. `ready` and `end` are the first and the last.
 ///
-/// `wire`, on a console whose speed is given, whenever the board has said all that it had to say: the bytes `received` and `sent` by then, and
-/// how long either direction has carried any, `busy_ms`.
+/// `wire`, on a console with a given speed, when the board has sent all its output: the bytes `received` and `sent` by then, and how long
+/// either direction was in use, `busy_ms`.
 ///
-/// Over BLE there may be many boards: `board` then names the one that a line is about. `fault`: `what` the radio did to it.
+/// Over BLE there may be many boards; then `board` names the board of a line. `fault`: `what` the radio did to it.
 final class Journal {
     private let descriptor: Int32?
     private let label: [JSONValue.Member]
@@ -34,7 +34,7 @@ final class Journal {
         self.label = label
     }
 
-    /// The same journal, each line of which names a board.
+    /// Returns the same journal, in which each line names a board.
     func about(board name: String) -> Journal {
         Journal(descriptor: descriptor, label: [.init("board", .string(name))])
     }
@@ -61,7 +61,7 @@ final class Journal {
         let head: [JSONValue.Member] = [
             .init("t", .integer(Int64(MonotonicClock.now))), .init("event", .string(event)),
         ]
-        // One write for each line, so that a reader never sees half of one.
+        // One write for each line, so that a reader never sees half of a line.
         let line = JSONValue.object(head + label + members).serialized() + [0x0A]
         _ = line.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
     }
@@ -94,7 +94,7 @@ extension Journal {
         case .resetAfterFailure: state("reset_after_failure")
         case .joined(let ssid, _): state("joined", [name(ssid)])
         case .customDataReceived(let data): state("custom_data", [.init("bytes", .integer(Int64(data.count)))])
-        // What the application does with them is told by itself.
+        // The application's reaction has an entry of its own.
         case .parametersReceived: break
         case .userMappingReceived: state("user_mapping_received")
         case .challengeSigned: state("challenge_signed")

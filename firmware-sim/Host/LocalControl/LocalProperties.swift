@@ -20,7 +20,7 @@ struct LocalProperties {
         ]
     }
 
-    /// Nil for what firmware does not answer.
+    /// Returns nil for a message that firmware does not answer.
     func answer(to bytes: [UInt8]) -> [UInt8]? {
         guard let message = try? LocalControlMessage(decoding: bytes) else { return nil }
         let payload: LocalControlMessage.Payload
@@ -58,8 +58,8 @@ struct LocalProperties {
 }
 
 extension FirmwareSim {
-    /// Serves the node's properties from the moment at which the board is on its network, by whichever way it came there.
-    /// - Returns: where.
+    /// Serves the node's properties once the board is on its network, however it got there.
+    /// - Returns: the address.
     func serveLocalControl(_ address: BindAddress, _ board: Board, on loop: EventLoop) throws -> String {
         let server = try SoftAPServer(address, board: board, service: .localControl)
         loop.add(server)

@@ -3,16 +3,16 @@ import CRainDescriptors
 import Glibc
 import RainIO
 
-/// The one thread of the simulator: waits for descriptors and times, and hands them to their sources.
+/// The one thread of the simulator: waits for descriptors and times, and calls their sources.
 final class EventLoop {
     private var sources: [any EventSource] = []
-    /// Those that nobody asks any more, until the end.
+    /// The sources that are no longer called, until the end.
     private var left: [any EventSource] = []
     private var isStopping = false
 
     func add(_ source: any EventSource) { sources.append(source) }
 
-    /// From now on the others do nothing; what they have open stays so.
+    /// Stops calling the other sources, which keep their open files.
     func keepOnly(_ stays: (any EventSource) -> Bool) {
         left += sources.filter { !stays($0) }
         sources = sources.filter(stays)
@@ -53,17 +53,17 @@ final class EventLoop {
     }
 }
 
-/// Something that the event loop watches over: descriptors, and times at which something is due.
+/// A source of events for the loop: descriptors, and due times.
 protocol EventSource: AnyObject {
     /// The descriptors to wait for now, with the events of `poll(2)`.
     var interests: [Interest] { get }
-    /// When ``wake(now:)`` wants to be called at the latest, in milliseconds of ``MonotonicClock``.
+    /// The latest time for the next ``wake(now:)``, in milliseconds of ``MonotonicClock``.
     var due: UInt64? { get }
-    /// One of the descriptors is ready.
+    /// Called when one of the descriptors is ready.
     func ready(_ descriptor: Int32, events: Int16, now: UInt64)
     /// Called in each pass of the loop, whatever happened.
     func wake(now: UInt64)
-    /// Gives back what the system does not release by itself.
+    /// Releases resources that the system does not release by itself.
     func shutDown()
 }
 
@@ -72,17 +72,17 @@ struct Interest: Equatable {
     var events: Int16
 }
 
-/// Milliseconds since the process began, by a clock that nobody sets.
+/// Milliseconds since the process began, by a clock that cannot be set.
 enum MonotonicClock {
     private static let start = read()
 
     static var now: UInt64 {
-        // Before the reading: it is made when it is asked for first, and the clock goes on meanwhile.
+        // Before the reading, because it is made at its first use and the clock advances meanwhile.
         let start = start
         return read() - start + 1
     }
 
-    /// The time here that the system's own clock shows as `microseconds`.
+    /// Converts `microseconds` of the system's own clock to this clock.
     static func milliseconds(atMicroseconds microseconds: UInt64) -> UInt64 {
         let milliseconds = microseconds / 1000 + 1
         return milliseconds <= start ? 0 : milliseconds - start + 1
@@ -91,13 +91,13 @@ enum MonotonicClock {
     private static func read() -> UInt64 { UInt64(monotonicMilliseconds()) }
 }
 
-/// Ends the loop on SIGTERM, SIGINT and SIGHUP, and, if asked to, when the parent process is gone.
+/// Ends the loop on SIGTERM, SIGINT and SIGHUP and, if requested, when the parent process has ended.
 final class TerminationSignals: EventSource {
     private let reading: Int32
     private let parent: pid_t?
     private let stop: () -> Void
 
-    /// - Parameter watchesParent: looks every half second whether the process that started this one still lives.
+    /// - Parameter watchesParent: checks every half second whether the process that started this one still exists.
     init(watchesParent: Bool, stop: @escaping () -> Void) {
         self.stop = stop
         parent = watchesParent ? getppid() : nil
@@ -116,7 +116,7 @@ final class TerminationSignals: EventSource {
     func shutDown() {}
 }
 
-/// Written once before any signal can arrive, read by the handler only.
+/// Written once before any signal can arrive, read only by the handler.
 nonisolated(unsafe) private var signalPipe: Int32 = -1
 
 private func tellSignal(_ number: Int32) {
@@ -124,14 +124,14 @@ private func tellSignal(_ number: Int32) {
     _ = write(signalPipe, &byte, 1)
 }
 
-/// Makes a call that may block for long, on a thread of its own; a descriptor becomes readable when it ends.
+/// Runs a call that may block for long on its own thread. A descriptor becomes readable when the call ends.
 ///
-/// The process does not wait for a call that is still under way when it ends.
+/// The process does not wait at its end for a call that is still running.
 final class BackgroundCall {
-    /// Readable once the call is over; nil unless one is under way. A process has many boards, and few descriptors.
+    /// Readable once the call is over; nil unless a call is running. A process has many boards, and few descriptors.
     private(set) var descriptor: Int32?
 
-    /// What the thread works with: the call, and its end of the pipe, which is closed when the call is over.
+    /// The thread's objects: the call, and its end of the pipe, which is closed when the call is over.
     private final class Work: Sendable {
         let body: @Sendable () -> Int32
         let writing: Int32
@@ -146,7 +146,7 @@ final class BackgroundCall {
 
     deinit { if let descriptor { close(descriptor) } }
 
-    /// Begins the call; false where the system has no descriptor or no thread for it, and says why in `errno`.
+    /// Begins the call. Returns false if the system has no descriptor or no thread for it; `errno` has the reason.
     func start(_ body: @escaping @Sendable () -> Int32) -> Bool {
         precondition(descriptor == nil, "a call is under way")
         var ends: [Int32] = [-1, -1]
@@ -165,7 +165,7 @@ final class BackgroundCall {
         return true
     }
 
-    /// What the call that is over returned, and `errno` as it left it. To be asked once, when the descriptor is readable.
+    /// Returns the result of the finished call, and restores its `errno`. Call it once, when the descriptor is readable.
     func result() -> Int32 {
         guard let descriptor else { preconditionFailure("no call is under way") }
         var outcome = Outcome(result: 0, error: 0)
@@ -182,9 +182,9 @@ final class BackgroundCall {
     }
 }
 
-/// How many descriptors the process may have open: what a shell grants is enough for some hundred boards with their connections.
+/// The number of descriptors that the process may have open. A shell's default is enough for some hundred boards with their connections.
 enum DescriptorLimit {
-    /// Raises it to what the system allows at all. Where that fails it stays what it was, and boards that find none free try again.
+    /// Raises the limit to the system's maximum. If that fails it stays unchanged, and boards without a free descriptor try again.
     static func raise() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

@@ -3,17 +3,17 @@ import ArgumentParser
 import DeviceCore
 import RainJSON
 
-/// Takes the board, or the way to it, out of the loop some time after it has accepted Wi-Fi settings: `--vanish`.
+/// Removes the board, or the link to it, from the loop some time after it has accepted Wi-Fi settings: `--vanish`.
 ///
-/// What has left does nothing any more and closes nothing: its peers see silence, as with a board without power. Only a serial cable that
-/// is pulled is noticed at once.
+/// A removed source does nothing and closes nothing: its peers see silence, as with a board without power. Only a pulled serial cable is
+/// noticed at once.
 final class Vanishing: EventSource {
     private let loop: EventLoop
     private let journal: Journal
     private let fault: VanishOption
-    /// The client's ways to the board.
+    /// The links between client and board.
     var ways: [any EventSource] = []
-    /// Closed when the link goes, as the port of a pulled cable is.
+    /// Closed when the link disappears, like the port of a pulled cable.
     var cable: (any EventSource)?
     private(set) var due: UInt64?
 
@@ -48,20 +48,20 @@ final class Vanishing: EventSource {
     func shutDown() {}
 }
 
-/// A `--vanish`: `power` or `link`, each with `=SECONDS` or without, for a random moment.
+/// A `--vanish`: `power` or `link`, each with `=SECONDS` or, for a random moment, without.
 struct VanishOption: ExpressibleByArgument {
     enum What: String {
-        /// The board loses its power: nobody hears of it again, and its connections stay open and silent.
+        /// The board loses its power: it is silent from then on, and its connections stay open.
         case power
-        /// The client loses its way to the board, by a pulled cable or the access point's channel; the board goes on.
+        /// The client loses its link to the board, by a pulled cable or the access point's channel; the board keeps running.
         case link
     }
 
-    /// The latest random moment, in milliseconds after the accepted Apply: later than a board takes to join and to report.
+    /// The latest random moment, in milliseconds after the accepted Apply: later than a board needs to join and to report.
     static let latest: UInt32 = 3000
 
     var what: What
-    /// Milliseconds after the accepted Apply, where 0 takes its answer as well; nil for a random moment.
+    /// Milliseconds after the accepted Apply, where 0 also loses its answer; nil for a random moment.
     var delay: UInt64?
 
     init?(argument: String) {

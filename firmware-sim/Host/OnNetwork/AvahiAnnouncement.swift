@@ -4,8 +4,8 @@ import Glibc
 import RainDBus
 import RainJSON
 
-/// Announces the board's on-network service through Avahi, for as long as the service takes challenges: what firmware does with ESP-IDF's
-/// own multicast DNS (`announce_mdns_service` in `esp_rmaker_on_network_chal_resp.c`). The host's name stays this machine's.
+/// Announces the board's on-network service through Avahi, as long as the service accepts challenges. Firmware does this with ESP-IDF's own
+/// multicast DNS (`announce_mdns_service` in `esp_rmaker_on_network_chal_resp.c`). The host's name stays this machine's.
 final class AvahiAnnouncement: EventSource {
     private static let service = "org.freedesktop.Avahi"
     private static let groupInterface = "org.freedesktop.Avahi.EntryGroup"
@@ -13,7 +13,7 @@ final class AvahiAnnouncement: EventSource {
     /// `AVAHI_ENTRY_GROUP_COLLISION`: another host has the name.
     private static let collision = 3
 
-    /// What is announced.
+    /// The announced service.
     enum Kind: Equatable {
         /// With the scheme of its sessions.
         case onNetwork(security: Int)
@@ -27,8 +27,8 @@ final class AvahiAnnouncement: EventSource {
     private var name: String
     private var group: String?
 
-    /// Connects to Avahi on the bus that `DBUS_SYSTEM_BUS_ADDRESS` names; nothing is announced before the service runs.
-    /// - Parameter name: what the service is called, unless another one is called so.
+    /// Connects to Avahi on the bus that `DBUS_SYSTEM_BUS_ADDRESS` names. Nothing is announced before the service runs.
+    /// - Parameter name: the service's name, unless another service already has it.
     init(_ board: Board, _ kind: Kind, port: UInt16, name: String) throws {
         self.board = board
         self.kind = kind
@@ -54,7 +54,7 @@ final class AvahiAnnouncement: EventSource {
         }
     }
 
-    // MARK: the loop
+    // MARK: The loop
 
     var interests: [Interest] {
         let descriptor = connection.descriptor
@@ -98,7 +98,7 @@ final class AvahiAnnouncement: EventSource {
                 board.journal.state("announced", [.init("name", .string(name))])
                 return
             } catch {
-                // A name that a program on this machine has.
+                // The name of another program's service on this machine.
                 guard error.name == Self.collisionError else { throw error }
                 try takeOtherName()
             }
@@ -153,22 +153,22 @@ final class AvahiAnnouncement: EventSource {
             try takeOtherName()
             try call("Reset")
             try publish()
-        } catch { board.log(.error, "avahi", "not announced anew: \(error)") }
+        } catch { board.log(.error, "avahi", "not announced again: \(error)") }
     }
 }
 
 extension FirmwareSim {
-    /// Whether there is a way to give the board its network.
+    /// Whether the board can be given its network.
     var isProvisionable: Bool { listening.http != nil || listening.hasConsole || bluetooth.isServed }
 
-    /// A board that nobody can provision, or whose log says that it was, is on its network from the start.
+    /// A board that cannot be provisioned, or whose log shows that it was, is on its network from the start.
     var isOnNetworkAlready: Bool {
         guard listening.onNetwork != nil || listening.localControl != nil else { return false }
         return !isProvisionable || listening.hasConsole && listening.bootLog == .provisioned
     }
 
-    /// Serves challenge and response from the moment at which the board is on its network, by whichever way it came there.
-    /// - Returns: where.
+    /// Serves challenge and response once the board is on its network, however it got there.
+    /// - Returns: the address.
     func serveOnNetwork(_ address: BindAddress, _ board: Board, on loop: EventLoop) throws -> String {
         let server = try SoftAPServer(address, board: board, service: .onNetwork)
         loop.add(server)

@@ -9,38 +9,38 @@ enum ConsoleDialect: String, ExpressibleByArgument, CaseIterable {
     case protocomm
     /// The commands of the stock RainMaker examples.
     case rainmaker
-    /// Improv, by which a board takes its Wi-Fi over a cable.
+    /// Improv, with which a board gets its Wi-Fi settings over a cable.
     case improv
-    /// None: the board prints its log and reads nothing, as stock firmware on the chip's own USB.
+    /// No console: the board prints its log and reads nothing, like stock firmware on the chip's own USB.
     case logOnly = "log-only"
 }
 
-/// What the board prints when it starts.
+/// The board's output at its start.
 enum BootLogOption: String, ExpressibleByArgument, CaseIterable {
     /// esp-rainmaker's examples: led_light, which prints the QR code and its address, and switch, which prints the code's text as well.
     case ledLight = "led-light"
     case `switch`
-    /// RainMaker's applications from before August 2024, which name the proof of possession in a line of its own.
+    /// RainMaker's applications from before August 2024, which print the proof of possession in a separate line.
     case older
     /// idf-extra-components' wifi_prov.
     case wifiProv = "wifi-prov"
-    /// A board that has a network already.
+    /// A board that already has a network.
     case provisioned
-    /// Boards that do not come up.
+    /// Boards that do not start.
     case emptyFlash = "empty-flash"
     case crashLoop = "crash-loop"
     case brownOut = "brown-out"
     case download
     case noApplication = "no-application"
     case wrongChip = "wrong-chip"
-    /// Bytes of another speed.
+    /// Bytes at another speed.
     case unreadable
-    /// An application that says nothing of provisioning.
+    /// An application that prints nothing about provisioning.
     case plain
-    /// Not a word.
+    /// No output.
     case silent
 
-    /// Whether the application comes up, and its console with it.
+    /// Whether the application starts, and its console with it.
     var comesUp: Bool {
         switch self {
         case .ledLight, .switch, .older, .wifiProv, .provisioned, .plain, .silent: true
@@ -49,7 +49,7 @@ enum BootLogOption: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// Where the log lines of the board's other tasks come on its console.
+/// The place of other tasks' log lines on the board's console.
 enum ConsoleNoise: String, ExpressibleByArgument, CaseIterable {
     case none
     /// Between the lines.
@@ -95,7 +95,7 @@ enum LogLevel: String, ExpressibleByArgument, CaseIterable, Comparable {
     private var rank: Int { Self.allCases.firstIndex(of: self)! }
 }
 
-/// `HOST:PORT` of an option.
+/// The `HOST:PORT` of an option.
 struct BindAddress: ExpressibleByArgument, CustomStringConvertible, Equatable {
     var host: String
     var port: UInt16
@@ -112,13 +112,13 @@ struct BindAddress: ExpressibleByArgument, CustomStringConvertible, Equatable {
         self.init(host: String(argument[..<colon]), port: port)
     }
 
-    /// An IPv6 address stands in brackets.
+    /// Whether the host is an IPv6 address in brackets.
     var isVersion6: Bool { host.hasPrefix("[") && host.hasSuffix("]") }
 
     var description: String { "\(host):\(port)" }
 }
 
-/// `--wifi SSID:PASS`, split at the first colon; nothing after it is an open network.
+/// `--wifi SSID:PASS`, split at the first colon. Without a password it is an open network.
 struct WiFiOption: ExpressibleByArgument, Equatable {
     var ssid: [UInt8]
     var passphrase: [UInt8]
@@ -130,7 +130,7 @@ struct WiFiOption: ExpressibleByArgument, Equatable {
         guard !ssid.isEmpty, ssid.count <= 32, passphrase.count <= 63 else { return nil }
     }
 
-    /// The network as the board hears it: the first option is the strongest.
+    /// Returns the network as the board receives it: the first option is the strongest.
     func accessPoint(at index: Int) -> SimulatedAccessPoint {
         let channels: [UInt32] = [6, 1, 11, 3, 9, 13]
         return SimulatedAccessPoint(
@@ -140,8 +140,8 @@ struct WiFiOption: ExpressibleByArgument, Equatable {
     }
 }
 
-/// `--ap JSON`: one network in every detail. Keys: `ssid_hex` or `ssid`, `bssid` (12 hex digits, colons allowed),
-/// `channel` (a byte, as the Wi-Fi driver has it), `rssi`, `auth` (a number, any), `passphrase`, `hidden`.
+/// `--ap JSON`: one network in every detail. Keys: `ssid_hex` or `ssid`, `bssid` (12 hex digits, colons allowed), `channel` (a byte, as in
+/// the Wi-Fi driver), `rssi`, `auth` (any number), `passphrase`, `hidden`.
 struct AccessPointOption: ExpressibleByArgument {
     var accessPoint: SimulatedAccessPoint
 
@@ -169,7 +169,7 @@ struct AccessPointOption: ExpressibleByArgument {
     }
 }
 
-/// The bytes that hex digits spell; nil for anything else.
+/// Returns the bytes of hex digits; nil for other text.
 func bytes(hex text: String) -> [UInt8]? {
     let digits = text.compactMap(\.hexDigitValue)
     guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
@@ -181,7 +181,7 @@ func hexDigits(_ bytes: some Sequence<UInt8>) -> String {
     return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
 }
 
-/// Twelve hex digits, with colons or without.
+/// Twelve hex digits, with or without colons.
 struct MACAddressOption: ExpressibleByArgument {
     /// Six bytes.
     var address: [UInt8]

@@ -2,27 +2,29 @@
 import ArgumentParser
 
 struct ListeningOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Serve SoftAP-style HTTP there; port 0 lets the system choose.", valueName: "host:port"))
+    @Option(
+        help: ArgumentHelp(
+            "Serve SoftAP-style HTTP at this address (port 0: the system chooses).", valueName: "host:port"))
     var http: BindAddress?
 
     @Option(
         help: ArgumentHelp(
             """
-            Serve challenge and response there once the board is on its network, as RainMaker's on-network service does; with nothing \
+            Serve challenge and response at this address once the board is on its network, as RainMaker's on-network service does. With nothing \
             else to listen on, the board is on its network from the start.
             """, valueName: "host:port"))
     var onNetwork: BindAddress?
 
     @Option(
         help: ArgumentHelp(
-            "Serve local control there, the node's values for clients on its network, once the board is on it.",
+            "Serve local control (the node's values for clients on its network) at this address, once the board is on it.",
             valueName: "host:port"))
     var localControl: BindAddress?
 
-    @Flag(help: "Announce that through Avahi, on the bus that DBUS_SYSTEM_BUS_ADDRESS names.")
+    @Flag(help: "Announce these services through Avahi, on the bus that DBUS_SYSTEM_BUS_ADDRESS names.")
     var announce = false
 
-    @Option(help: ArgumentHelp("What it is announced as; the node id unless given.", valueName: "name"))
+    @Option(help: ArgumentHelp("Name of the announced service (default: the node id).", valueName: "name"))
     var announceAs: String?
 
     @Option(help: ArgumentHelp("Make a serial console, and this symbolic link to it.", valueName: "link"))
@@ -31,34 +33,34 @@ struct ListeningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Have the console on a USB device: native is the chip's own (303a:1001), whose log comes out and which reads no commands, bridge \
-            a CP2102N. --system-root says where it is seen.
+            Put the console on a USB device: native is the chip's own (303a:1001), which prints the log and reads no commands; \
+            bridge is a CP2102N. --system-root is its folder.
             """, valueName: "kind"))
     var usb: USBOption?
 
     @Option(
         help: ArgumentHelp(
-            "The folder with a /dev and a /sys of its own in which --usb plugs the board in: rainctl sees it with RAINKIT_SYSTEM_ROOT.",
+            "The folder, with its own /dev and /sys, for the board of --usb. rainctl sees it with RAINKIT_SYSTEM_ROOT.",
             valueName: "folder"))
     var systemRoot: String?
 
     @Option(
         name: .customLong("console-dialect"),
-        help: "What the console speaks. (default: protocomm; log-only with --usb native)")
+        help: "Protocol of the console. (default: protocomm; log-only with --usb native)")
     var givenDialect: ConsoleDialect?
 
-    /// What the console speaks; stock firmware reads no commands from the chip's own USB.
+    /// The console's protocol. Stock firmware reads no commands from the chip's own USB.
     var consoleDialect: ConsoleDialect { givenDialect ?? (usb == .native ? .logOnly : .protocomm) }
     var hasConsole: Bool { console != nil || usb != nil }
 
     @Option(
         help: """
-            Where other tasks' log lines come on the console: none, between lines, or also inside the hex of an answer, which \
+            Place of other tasks' log lines on the console: none, between lines, or also inside the hex of an answer, which \
             firmware prints byte by byte.
             """)
     var consoleNoise: ConsoleNoise = .between
 
-    @Option(help: ArgumentHelp("What the board prints on the console when it starts.", valueName: "example"))
+    @Option(help: ArgumentHelp("Output of the board on the console when it starts.", valueName: "example"))
     var bootLog: BootLogOption = .switch
 
     @Option(
@@ -66,20 +68,20 @@ struct ListeningOptions: ParsableArguments {
             "Seconds from the first opening of the console until the application listens there.", valueName: "s"))
     var bootDelay = 0.0
 
-    @Flag(help: "The board starts anew each time the console is opened.")
+    @Flag(help: "Restart the board each time the console is opened.")
     var resetOnOpen = false
 
     @Option(
         help: ArgumentHelp(
             """
-            What goes wrong on the console: drop-line=P, double-line=P, drop-byte=P, double-byte=P, storm=N (log lines in a second), \
-            baud=N (the wire's speed), replug=S (the port goes away so long after it was first opened, and comes back); of Improv: no-url=1, \
-            result-first=1, silent-success=1, replug-on-success=1, stopped=1, button=1 (it is not pressed). May be repeated. \
+            Fault of the console; repeatable: drop-line=P, double-line=P, drop-byte=P, double-byte=P, storm=N (log lines per second), \
+            baud=N (the wire's speed), replug=S (the port disappears S after its first opening, and comes back). For Improv: no-url=1, \
+            result-first=1, silent-success=1, replug-on-success=1, stopped=1, button=1 (it is not pressed). \
             P is a fraction, S seconds.
             """, valueName: "key=value"))
     var consoleFault: [String] = []
 
-    /// What the faults come to.
+    /// The faults as values.
     var faults: ConsoleFaults {
         var faults = ConsoleFaults()
         for fault in consoleFault { _ = faults.set(fault) }
@@ -89,33 +91,33 @@ struct ListeningOptions: ParsableArguments {
     func validate() throws {
         guard (usb == nil) == (systemRoot == nil) else { throw ValidationError("--usb and --system-root go together") }
         guard usb == nil || console == nil else {
-            throw ValidationError("--usb names the console's port itself: leave --console out")
+            throw ValidationError("--usb names the console's port itself: leave out --console")
         }
         var faults = ConsoleFaults()
         for fault in consoleFault where !faults.set(fault) {
-            throw ValidationError("--console-fault \(fault) is none of those that --help lists, or has no such value")
+            throw ValidationError("--console-fault \(fault) is not in the list of --help, or its value is invalid")
         }
     }
 }
 
 struct BluetoothOptions: ParsableArguments {
-    @Flag(help: "Play org.bluez, with the boards in reach, on the bus that DBUS_SYSTEM_BUS_ADDRESS names.")
+    @Flag(help: "Simulate org.bluez, with the boards in range, on the bus that DBUS_SYSTEM_BUS_ADDRESS names.")
     var ble = false
 
     @Option(
         help: ArgumentHelp(
-            "Be a board on this machine's own Bluetooth adapter, through its Bluetooth service.",
+            "Simulate a board on this machine's Bluetooth adapter, through its Bluetooth service.",
             valueName: "hciN|address"))
     var bleAdapter: AdapterChoice?
 
     @Option(
-        help: ArgumentHelp("How many boards, each with a name, an address and a node id of its own.", valueName: "n"))
+        help: ArgumentHelp("Number of boards, each with its own name, address and node id.", valueName: "n"))
     var boards = 1
 
     @Option(
         help: ArgumentHelp(
             """
-            Which nodes the boards are: JSON {"nodes":{ID:{"cert":FILE,"key":FILE}}}, as in cloud-sim's first line; \
+            Nodes of the boards: JSON {"nodes":{ID:{"cert":FILE,"key":FILE}}}, as in cloud-sim's first line; \
             board i is the i-th id in sorted order.
             """, valueName: "file"))
     var nodes: String?
@@ -123,16 +125,16 @@ struct BluetoothOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            What the radio does: abort=P, abort-quiet=P, lose=P, losses=N, stale=P, cache=P, connect=S, resolve=S, disconnect=S, \
+            Fault of the radio: abort=P, abort-quiet=P, lose=P, losses=N, stale=P, cache=P, connect=S, resolve=S, disconnect=S, \
             forget=S, scan-busy=N, encrypt, stale-bond, readdress, stack=nimble|bluedroid, limit=BYTES, uuids3, noname, adapter=absent|off|rfkill. May be \
             repeated. P is a fraction, S seconds.
             """, valueName: "key[=value]"))
     var bleFault: [String] = []
 
-    /// The board can be provisioned by BLE, whichever radio there is.
+    /// The board can be provisioned by BLE, with either radio.
     var isServed: Bool { ble || bleAdapter != nil }
 
-    /// What the faults come to.
+    /// The faults as values.
     var faults: RadioFaults {
         var faults = RadioFaults()
         for fault in bleFault { _ = faults.set(fault) }
@@ -142,14 +144,14 @@ struct BluetoothOptions: ParsableArguments {
     mutating func validate() throws {
         var faults = RadioFaults()
         for fault in bleFault where !faults.set(fault) {
-            throw ValidationError("--ble-fault \(fault) is none of those that --help lists, or has no such value")
+            throw ValidationError("--ble-fault \(fault) is not in the list of --help, or its value is invalid")
         }
         guard (1...4096).contains(boards) else { throw ValidationError("--boards is 1 to 4096") }
         if ble, bleAdapter != nil { throw ValidationError("--ble and --ble-adapter exclude each other") }
         if !ble, boards > 1 { throw ValidationError("--boards needs --ble") }
-        // A real radio has its own faults; what is the board's own can be had there, too.
+        // A real radio has its own faults; the board's own faults are available there, too.
         guard ble || bleFault.isEmpty || bleAdapter != nil && bleFault.allSatisfy({ $0 == "encrypt" }) else {
-            throw ValidationError("--ble-fault needs --ble; with --ble-adapter there is encrypt alone")
+            throw ValidationError("--ble-fault needs --ble; --ble-adapter supports only encrypt")
         }
     }
 }
@@ -169,25 +171,25 @@ struct BoardOptions: ParsableArguments {
     @Option(help: "Patch version of Security 2: 0 or 1. 0 is an older protocomm, which announces none.")
     var patch: Int?
 
-    @Option(help: "Proof of possession; eight random hex digits unless given.")
+    @Option(help: "Proof of possession (default: eight random hex digits).")
     var pop: String?
 
     @Option(help: "User name of Security 2.")
     var username = "wifiprov"
 
-    @Flag(help: "The board wants no proof of possession (Security 1).")
+    @Flag(help: "The board requires no proof of possession (Security 1).")
     var noPop = false
 
-    @Option(help: "Service name; PROV_ and six random hex digits unless given.")
+    @Option(help: "Service name (default: PROV_ and six random hex digits).")
     var name: String?
 
-    @Option(help: "Node id; the certificate's common name, or else a random one, unless given.")
+    @Option(help: "Node id (default: the certificate's common name, or a random one).")
     var nodeId: String?
 
     @Option(help: "How the board is put into an account: user, ch-resp or none.")
     var mapping: MappingOption?
 
-    @Option(help: "An endpoint of the application's own, such as custom-data, that takes anything.")
+    @Option(help: "An endpoint of the application, such as custom-data, that accepts all data.")
     var customEndpoint: String?
 
     @Flag(
@@ -196,24 +198,24 @@ struct BoardOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The services beside the light: \(ServiceKind.allCases.map(\.rawValue).joined(separator: ", ")), or none.",
+            "Services in addition to the light: \(ServiceKind.allCases.map(\.rawValue).joined(separator: ", ")), or none.",
             valueName: "services"))
     var services = ServicesOption(Set(ServiceKind.allCases))
 
     @Flag(help: "The board has its certificate (the default).")
     var claimed = false
 
-    @Flag(help: "The board has to be claimed first: it has a key, and no certificate.")
+    @Flag(help: "The board must be claimed first: it has a key, but no certificate.")
     var unclaimed = false
 
-    @Option(help: ArgumentHelp("MAC address, 12 hex digits; random unless given.", valueName: "mac"))
+    @Option(help: ArgumentHelp("MAC address, 12 hex digits (default: random).", valueName: "mac"))
     var mac: MACAddressOption?
 
     @Option(
         help: ArgumentHelp(
             """
-            What goes wrong in a claim: not-ready, lose-fragment=N, oversize-csr, wrong-csr or \
-            reboot-at=start|init|csr|verify|store. May be repeated: the first claim meets the first, and so on.
+            Fault of a claim: not-ready, lose-fragment=N, oversize-csr, wrong-csr or \
+            reboot-at=start|init|csr|verify|store. Repeatable: the first claim gets the first fault, and so on.
             """, valueName: "fault"))
     var claimFault: [ClaimFaultOption] = []
 
@@ -231,7 +233,7 @@ struct BoardOptions: ParsableArguments {
 struct RadioOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A network, the strongest first; may be repeated. Split at the first colon; SSID: is open.",
+            "A network, the strongest first; repeatable. Split at the first colon; SSID: is open.",
             valueName: "ssid:pass"))
     var wifi: [WiFiOption] = []
 
@@ -244,33 +246,33 @@ struct RadioOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Seconds from an accepted Apply to the address or the verdict of one attempt. Firmware waits 1 s before it joins.
+            Seconds from an accepted Apply to the address or the failure of one attempt. Firmware waits 1 s before it joins.
             """, valueName: "s"))
     var joinDelay = 1.4
 
     @Option(help: ArgumentHelp("Seconds that an active scan stays on each of 13 channels.", valueName: "s"))
     var channelDelay = 0.03
 
-    @Option(help: ArgumentHelp("Attempts before a failure is told; 0 is the old behaviour.", valueName: "n"))
+    @Option(help: ArgumentHelp("Attempts before a failure is reported; 0 is the old behaviour.", valueName: "n"))
     var attempts: UInt32?
 
-    @Option(help: ArgumentHelp("How many networks of a scan the board keeps.", valueName: "n"))
+    @Option(help: ArgumentHelp("Maximum number of networks that the board keeps of a scan.", valueName: "n"))
     var scanEntries = 16
 
-    @Flag(inversion: .prefixedNo, help: "After a failure the board makes itself ready for other credentials.")
+    @Flag(inversion: .prefixedNo, help: "After a failure the board gets ready for other credentials.")
     var resetOnFailure: Bool?
 
-    @Flag(help: "The board goes on serving after success.")
+    @Flag(help: "The board keeps serving after success.")
     var noAutoStop = false
 
-    @Option(help: "What goes wrong whenever the board joins: auth, not-found, stuck or none.")
+    @Option(help: "Fault whenever the board joins: auth, not-found, stuck or none.")
     var fail: FaultOption = .none
 
     @Option(
         help: ArgumentHelp(
             """
-            The board loses its power, or the client its link to the board, so many seconds after an accepted Apply (0: with its \
-            answer); at a random moment within three unless given.
+            The board loses its power, or the client its link to the board, after an accepted Apply. S is the time in seconds \
+            (0: the answer is lost as well; default: a random moment within three seconds).
             """, valueName: "power|link[=s]"))
     var vanish: VanishOption?
 
@@ -285,10 +287,10 @@ struct RadioOptions: ParsableArguments {
 struct CloudOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Connect to this broker once on Wi-Fi; offline unless given.", valueName: "host:port"))
+            "Connect to this broker once on Wi-Fi (default: stay offline).", valueName: "host:port"))
     var mqtt: BindAddress?
 
-    @Option(help: ArgumentHelp("Certificate of the authority that the broker's belongs to.", valueName: "file"))
+    @Option(help: ArgumentHelp("Certificate of the broker's certificate authority.", valueName: "file"))
     var ca: String?
 
     @Option(help: ArgumentHelp("The node's certificate; its common name is the node id.", valueName: "file"))
@@ -300,26 +302,26 @@ struct CloudOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
             """
-            Report on topics that programs can listen to, not by AWS IoT's basic ingest \
+            Report on topics that programs can subscribe to, not by AWS IoT's basic ingest \
             (CONFIG_ESP_RMAKER_MQTT_USE_BASIC_INGEST_TOPICS=n).
             """))
     var noBasicIngest = false
 
     @Option(
-        help: "How an update of the firmware ends that the cloud begins: success, failed, rejected, delayed or vanish.")
-    var update: FirmwareUpdate.End = .success
+        help: "Result of a firmware update from the cloud: success, failed, rejected, delayed or vanish.")
+    var update: SimulatedUpdate.End = .success
 }
 
 struct WatchingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Makes everything random the same each time.", valueName: "n"))
+    @Option(help: ArgumentHelp("Seed that makes all random values the same each time.", valueName: "n"))
     var seed: UInt64?
 
     @Option(
         help: ArgumentHelp(
-            "Append requests, state changes and publishes there, a JSON object a line.", valueName: "file"))
+            "Append requests, state changes and publishes to this file, a JSON object a line.", valueName: "file"))
     var journal: String?
 
-    @Option(help: "What to say on standard error: error, warning, info or debug.")
+    @Option(help: "Log level on standard error: error, warning, info or debug.")
     var logLevel: LogLevel = .error
 
     @Flag(help: "End when the process that started this one ends.")

@@ -2,15 +2,15 @@
 import ArgumentParser
 import DeviceCore
 
-/// Firmware by its version: which provisioning component it has, and how it is built unless its maker decides otherwise.
+/// Firmware by its version: its provisioning component, and its default build.
 enum Preset: String, ExpressibleByArgument, CaseIterable {
-    /// Today's: Security 2, challenge–response, a failed join is repeated and then forgotten.
+    /// The present version: Security 2, challenge–response; a failed join is repeated and then forgotten.
     case rainMaker114 = "rainmaker-1.14"
-    /// The first with challenge–response, which came with Security 1.
+    /// The first version with challenge–response, which came with Security 1.
     case rainMaker185 = "rainmaker-1.8.5"
     /// On ESP-IDF 4.4: Security 1, and the secret that board and user both report.
     case rainMaker10 = "rainmaker-1.0"
-    /// ESP-IDF's own example `wifi_prov`, which knows no account.
+    /// ESP-IDF's own example `wifi_prov`, which has no accounts.
     case idf60 = "idf-6.0"
     case idf55 = "idf-5.5"
     case idf51 = "idf-5.1"
@@ -40,26 +40,26 @@ enum Preset: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// A firmware's build, as far as a client meets it.
+/// The properties of a firmware's build that a client can observe.
 struct Firmware: Equatable {
     /// 0, 1 or 2.
     var security: Int
-    /// 0: its protocomm is from before `sec_patch_ver`.
+    /// 0: its protocomm is older than `sec_patch_ver`.
     var patch = 1
     var mapping = MappingOption.none
     var component = DeviceConfiguration.Component.networkProvisioning
     var attempts: UInt32 = 0
     var resetsOnFailure = false
-    /// From before network_provisioning 1.2.1.
+    /// As before network_provisioning 1.2.1.
     var refusesIdleReset = false
     var customEndpoint: String?
 }
 
 extension FirmwareSim {
-    /// The preset's, changed by the options that say otherwise.
+    /// The preset's firmware, changed by the options.
     var firmware: Firmware {
         var firmware = (kind.preset ?? .rainMaker114).firmware
-        // The lines of protocomm's console are too short for Security 2, and only Security 1 does without a proof of possession.
+        // The lines of protocomm's console are too short for Security 2, and only Security 1 works without a proof of possession.
         let hasShortLines = listening.hasConsole && listening.consoleDialect == .protocomm
         if kind.noPop || kind.preset == nil && hasShortLines { firmware.security = min(firmware.security, 1) }
         firmware.security = kind.security ?? firmware.security

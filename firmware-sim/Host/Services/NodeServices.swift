@@ -3,20 +3,20 @@ import ArgumentParser
 import Glibc
 import RainJSON
 
-/// The services that RainMaker's stock examples have beside their device, and what they do with the values that the cloud sets.
+/// The services of RainMaker's stock examples besides their device, and their reactions to values that the cloud sets.
 ///
-/// Names, types and limits are those of esp-rainmaker's `esp_rmaker_standard_services.c`, `esp_rmaker_schedule.c` and `esp_rmaker_scenes.c`.
-/// A value without I/O: its clock is handed in.
+/// Names, types and limits are those of esp-rainmaker's `esp_rmaker_standard_services.c`, `esp_rmaker_schedule.c` and
+/// `esp_rmaker_scenes.c`. A value without I/O: its caller passes the time.
 struct NodeServices {
-    /// What the application does now.
+    /// The actions for the application to take now.
     struct Effects {
         /// Values of the light, as the cloud would set them.
         var values: [JSONValue] = []
-        /// What of the services has changed and is to be reported.
+        /// Changes of the services to report.
         var reports: [JSONValue] = []
-        /// A service asks for a restart.
+        /// A service requests a restart.
         var restarts = false
-        /// An update of the firmware has begun.
+        /// A firmware update has begun.
         var updates = false
     }
 
@@ -24,18 +24,19 @@ struct NodeServices {
     private(set) var schedules = ScheduleList()
     private(set) var scenes = SceneList()
     private var timeZone = ""
-    private(set) var update: FirmwareUpdate
+    private(set) var update: SimulatedUpdate
 
-    /// What the node tells the cloud for clients of its local control; nil where there is none, or it wants no proof of possession.
+    /// The proof of possession that the node reports to the cloud for clients of its local control; nil if there is no local control, or it
+    /// requires none.
     private let localProof: String?
 
-    init(_ kinds: Set<ServiceKind>, update end: FirmwareUpdate.End = .success, localProof: String? = nil) {
+    init(_ kinds: Set<ServiceKind>, update end: SimulatedUpdate.End = .success, localProof: String? = nil) {
         self.kinds = kinds
         self.localProof = localProof
-        update = FirmwareUpdate(end)
+        update = SimulatedUpdate(end)
     }
 
-    /// Takes over what the cloud sets; what these services do not have is left out, as firmware does.
+    /// Applies values that the cloud sets. Unknown values are ignored, as in firmware.
     mutating func set(_ values: JSONValue, at now: WallTime) -> Effects {
         var effects = Effects()
         if kinds.contains(.schedule), let list = values["Schedule"]?["Schedules"]?.array {
@@ -58,7 +59,7 @@ struct NodeServices {
         return effects
     }
 
-    /// What is due by now.
+    /// Returns the effects that are due by now.
     mutating func advance(to now: WallTime) -> Effects {
         var effects = Effects()
         let actions = schedules.fire(at: now)
@@ -92,7 +93,7 @@ struct NodeServices {
     private var time: JSONValue { ["TZ": .string(timeZone), "TZ-POSIX": ""] }
 }
 
-/// The time of day at the board: milliseconds that only grow, and what a clock on the wall shows.
+/// The time of day at the board: milliseconds that only grow, and wall-clock time.
 struct WallTime: Equatable {
     /// For durations.
     var milliseconds: UInt64
@@ -107,7 +108,7 @@ struct WallTime: Equatable {
 }
 
 extension WallTime {
-    /// By this machine's clock and time zone.
+    /// Returns this machine's time in its time zone.
     static func now(_ milliseconds: UInt64) -> WallTime {
         var seconds = time(nil)
         var parts = tm()
@@ -122,10 +123,10 @@ extension WallTime {
 /// A service of the simulated node.
 enum ServiceKind: String, ExpressibleByArgument, CaseIterable {
     case time, schedule, scenes, system
-    /// Updates by a parameter; RainMaker's examples take them by topics of their own.
+    /// Updates by a parameter; RainMaker's examples use separate topics for them.
     case ota
 
-    /// The entry of the node's configuration.
+    /// The service's entry in the node's configuration.
     var configuration: JSONValue {
         switch self {
         case .time:
@@ -164,7 +165,7 @@ enum ServiceKind: String, ExpressibleByArgument, CaseIterable {
         }
     }
 
-    /// `esp_rmaker_create_local_control_service`, which firmware has for Security 1 alone.
+    /// `esp_rmaker_create_local_control_service`, which firmware has only for Security 1.
     static var localControl: JSONValue {
         service(
             "Local Control", "esp.service.local_control",
@@ -211,18 +212,18 @@ struct ServicesOption: ExpressibleByArgument {
     var defaultValueDescription: String { ServiceKind.allCases.map(\.rawValue).joined(separator: ",") }
 }
 
-/// An update over the air as its node reports it (`esp_rmaker_ota_using_params.c`); no image is fetched.
-struct FirmwareUpdate {
-    /// How it ends.
+/// An update over the air as the node reports it (`esp_rmaker_ota_using_params.c`); no image is downloaded.
+struct SimulatedUpdate {
+    /// The result of the update.
     enum End: String, ExpressibleByArgument, CaseIterable {
         case success, failed, rejected, delayed
         /// The board does not come back after its restart.
         case vanish
     }
 
-    /// Between one report and the next, in milliseconds.
+    /// The time between two reports, in milliseconds.
     private static let pace: UInt64 = 500
-    /// How long a board delays an update: longer than it takes the slowest client to see that.
+    /// How long a board delays an update, in milliseconds: longer than the slowest client needs to see that.
     private static let delay: UInt64 = 5000
 
     private let end: End
@@ -230,12 +231,12 @@ struct FirmwareUpdate {
     private var nextAt: UInt64 = 0
     private(set) var status = ""
     private var info = ""
-    /// The board restarts with the report just made.
+    /// The board restarts after the last report.
     private(set) var restarts = false
 
     init(_ end: End) { self.end = end }
 
-    /// False while another one is under way.
+    /// Returns false while another update is running.
     mutating func start(at now: WallTime) -> Bool {
         guard reports.isEmpty else { return false }
         (status, info, restarts) = ("in-progress", "Starting OTA Upgrade", false)
@@ -253,7 +254,7 @@ struct FirmwareUpdate {
         return true
     }
 
-    /// Whether there is something to report.
+    /// Returns whether there is a report.
     mutating func advance(to now: WallTime) -> Bool {
         guard !reports.isEmpty, now.milliseconds >= nextAt, let next = reports.popFirst() else { return false }
         (status, info) = next
@@ -267,14 +268,14 @@ struct FirmwareUpdate {
     var json: JSONValue { ["Status": .string(status), "Info": .string(info)] }
 }
 
-/// The node's commands: type, length and value, a byte each for type and length (`esp_rmaker_cmd_resp.c` of RainMaker's common component). It has
-/// one command, which answers with what it was sent, as `ESP_RMAKER_CMD_CUSTOM_START` does in RainMaker's example.
+/// The node's commands: type, length and value, with one byte each for type and length (`esp_rmaker_cmd_resp.c` of RainMaker's common
+/// component). There is one command, which returns its data, like `ESP_RMAKER_CMD_CUSTOM_START` in RainMaker's example.
 enum NodeCommands {
     private enum Kind: UInt8 { case requestID = 1, role, status, timestamp, command, data }
     private static let echo: UInt16 = 0x1000
     private enum Status: UInt8 { case success, failed, invalid, refused, notFound }
 
-    /// The answer; nil for what cannot be read.
+    /// Returns the answer; nil for a message that cannot be read.
     static func answer(to message: [UInt8]) -> [UInt8]? {
         var (request, role, command, data): ([UInt8], UInt8, UInt16, [UInt8]) = ([], 0, 0, [])
         var rest = message[...]

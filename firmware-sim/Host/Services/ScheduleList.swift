@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// The schedules that a node keeps (`esp_rmaker_schedule.c`): what does not fit is dropped without a word, as firmware does.
+/// The schedules of a node (`esp_rmaker_schedule.c`). Schedules beyond the limits are dropped without an error, as in firmware.
 struct ScheduleList {
     /// `CONFIG_ESP_RMAKER_SCHEDULING_MAX_SCHEDULES`.
     static let maximum = 10
@@ -15,7 +15,7 @@ struct ScheduleList {
         var trigger: JSONValue
         var action: JSONValue
         var others: [JSONValue.Member] = []
-        /// When one that counts seconds acts.
+        /// When a schedule that counts seconds acts.
         var dueAt: UInt64?
         /// The minute in which it last acted.
         var actedIn: WallTime?
@@ -69,7 +69,7 @@ struct ScheduleList {
         }
     }
 
-    /// The values of those that act now. One that does not repeat is disabled by it.
+    /// Returns the values of the schedules that act now. A schedule that does not repeat is disabled afterwards.
     mutating func fire(at now: WallTime) -> [JSONValue] {
         var actions: [JSONValue] = []
         for index in schedules.indices where schedules[index].isEnabled {
@@ -120,7 +120,7 @@ extension WallTime {
     }
 }
 
-/// The scenes that a node keeps (`esp_rmaker_scenes.c`).
+/// The scenes of a node (`esp_rmaker_scenes.c`).
 struct SceneList {
     /// `CONFIG_ESP_RMAKER_SCENES_MAX_SCENES`.
     static let maximum = 10
@@ -134,7 +134,7 @@ struct SceneList {
 
     private var scenes: [Scene] = []
 
-    /// - Returns: the values of those that are activated.
+    /// - Returns: the values of the activated scenes.
     mutating func change(_ list: [JSONValue]) -> [JSONValue] {
         var actions: [JSONValue] = []
         for entry in list {

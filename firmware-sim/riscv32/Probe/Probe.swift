@@ -3,10 +3,10 @@ import DeviceCore
 import ProtocommCore
 import RainCrypto
 
-// Embedded Swift looks into a generic type only where it is used with concrete types. These uses are what
-// `scripts/build-embedded` compiles; they are never run.
+// Embedded Swift compiles a generic type only where it is used with concrete types. `scripts/build-embedded` compiles these uses; they are
+// never run.
 
-/// Both ends of every scheme, and a message of the wire, with concrete types.
+/// Uses both sides of every scheme, and a message of the wire, with concrete types.
 public func probeSecurity(_ bytes: [UInt8], securityVersion: Int) throws(HandshakeError) -> [UInt8] {
     var random = ReproducibleRandom(seed: 1)
     let patch = Security2PatchVersion(securityVersion) ?? .countedNonce
@@ -41,7 +41,7 @@ public func probeSecurity(_ bytes: [UInt8], securityVersion: Int) throws(Handsha
     return ProbeSuite.hmacSHA256(bytes, key: bytes) + random.bytes(1)
 }
 
-/// Every message with concrete types: its decoder and its encoder.
+/// Uses the decoder and the encoder of every message with concrete types.
 public func probeWire(_ bytes: [UInt8]) throws(WireError) -> [UInt8] {
     try SessionData(decoding: bytes).encoded() + NetworkConfigPayload(decoding: bytes).encoded()
         + NetworkScanPayload(decoding: bytes).encoded() + NetworkControlPayload(decoding: bytes).encoded()
@@ -50,7 +50,7 @@ public func probeWire(_ bytes: [UInt8]) throws(WireError) -> [UInt8] {
         + LocalControlMessage(decoding: bytes).encoded()
 }
 
-/// Has the shape of cryptography and nothing of its substance.
+/// Has the interface of cryptography without its function.
 enum ProbeSuite: CryptoSuite {
     static func sha256(_ message: UnsafeBufferPointer<UInt8>, into digest: UnsafeMutableBufferPointer<UInt8>) {
         for index in message.indices { digest[index % 32] ^= message[index] }
@@ -90,7 +90,7 @@ enum ProbeSuite: CryptoSuite {
 
 private typealias ProbeDevice = DeviceCore<DeviceSecurity<ProbeSuite, ReproducibleRandom>, ProbeSigner>
 
-/// The whole board with concrete types: a request, a step of time, and its life in the cloud.
+/// Uses the whole board with concrete types: a request, a step of time, and its connection to the cloud.
 public func probeDevice(
     _ request: [UInt8], configuration: DeviceConfiguration, radio: SimulatedRadio
 ) -> [DeviceEvent] {

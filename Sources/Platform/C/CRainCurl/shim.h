@@ -3,11 +3,11 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <stdbool.h>
-// Not part of Glibc as Swift imports it: what wakes a thread that sleeps in libcurl.
+// Wakes a thread that sleeps in libcurl. Swift's Glibc module does not have it.
 #include <sys/eventfd.h>
 
-// libcurl is opened when it is first needed: with the three dozen libraries below it, it takes longer to load than many a command to run.
-// Its functions, named and typed as its headers have them.
+// The functions of libcurl, with the names and types of its headers. libcurl is opened when it is first needed: with its three dozen
+// libraries, it takes longer to load than many a command to run.
 typedef struct {
     CURLcode (*_Nonnull global_init)(long flags);
     CURL *_Nullable (*_Nonnull easy_init)(void);
@@ -41,7 +41,7 @@ static inline bool rk_curl_find(void *library, const char *name, void *function)
     return (*(void **)function = dlsym(library, name)) != NULL;
 }
 
-// False where the library is not there, or lacks one of the functions.
+// Returns false if the library is missing, or lacks one of the functions.
 static inline bool rk_curl_open(rk_curl_library *_Nonnull curl) {
     void *library = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
     if (!library) return false;
@@ -55,7 +55,7 @@ static inline bool rk_curl_open(rk_curl_library *_Nonnull curl) {
 #undef RK_FIND
 }
 
-// setopt and getinfo are variadic, which Swift does not import: one typed wrapper for each argument type.
+// setopt and getinfo are variadic, which Swift does not import. So there is one typed wrapper for each argument type.
 
 typedef const rk_curl_library *_Nonnull rk_curl;
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <stdint.h>
 
-// What libqrencode and libpng hand over, as their public headers have it. The libraries are opened when they are needed, so that
-// neither their headers nor they themselves have to be there for anything else.
+// The structures of libqrencode and libpng, as in their public headers. The libraries are opened when they are needed, so nothing else
+// needs their headers or the libraries.
 
 // qrencode.h 4.1: QRcode. The lowest bit of each byte of `data` is set for a dark module.
 typedef struct {

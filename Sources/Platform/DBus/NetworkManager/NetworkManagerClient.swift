@@ -2,24 +2,24 @@
 import RainIO
 import Synchronization
 
-/// NetworkManager, as far as a program needs it that joins a Wi-Fi network for a while and goes back.
+/// A client of NetworkManager for programs that join a Wi-Fi network for a while and go back.
 ///
-/// Every call ends within its limit, and promptly when its task is cancelled. One value may be shared by any number of tasks; it has one
-/// connection to the bus, and what it joined for this process ends with that connection.
+/// Every call ends within its limit, and promptly when its task is cancelled. Any number of tasks may share one value. It has one
+/// connection to the bus, and networks joined for this process are left when that connection ends.
 public final class NetworkManagerClient: Sendable {
     let feed: NetworkManagerFeed
     private let client: DBusClient
 
-    /// How long NetworkManager may take for what it answers at once.
+    /// The limit for NetworkManager's immediate answers.
     static let callLimit = Duration.seconds(5)
-    /// What is waited for is looked at again after this long, should a signal have been missed.
+    /// The time after which a wait checks again, in case a signal was missed.
     static let interval = Duration.seconds(1)
-    /// More devices or access points than this are not looked at.
+    /// The maximum number of devices or access points that are examined.
     static let maximumObjects = 512
 
-    /// Reaches NetworkManager.
+    /// Connects to NetworkManager.
     ///
-    /// - Parameter bus: where it is; the system's bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
+    /// - Parameter bus: the bus of NetworkManager. The default is the system's bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
     /// - Throws: `noBus`, `notRunning` within two seconds each; `accessDenied`, `cancelled`.
     public static func open(
         bus: DBusAddress = .system, within limit: Duration = .seconds(2)
@@ -46,12 +46,12 @@ public final class NetworkManagerClient: Sendable {
 
     deinit { client.close() }
 
-    /// Ends the connection to the bus, and with it what was joined for this process.
+    /// Ends the connection to the bus, and so leaves the networks that were joined for this process.
     public func close() { client.close() }
 
-    // MARK: devices and what they hear
+    // MARK: Devices and the networks in their range
 
-    /// The Wi-Fi adapters that NetworkManager manages. Throws `noWiFi` where there is none.
+    /// Returns the Wi-Fi adapters that NetworkManager manages. Throws `noWiFi` if there are none.
     public func devices() async throws(NetworkManagerError) -> [WiFiDevice] {
         let answer = try await call(NetworkManagerName.path, NetworkManagerName.service, "GetDevices")
         var devices: [WiFiDevice] = []
@@ -66,7 +66,7 @@ public final class NetworkManagerClient: Sendable {
         return devices
     }
 
-    /// What a device hears, strongest first: one entry for each name and security.
+    /// Returns the networks in a device's range, the strongest first: one entry for each name and security.
     public func networks(_ device: WiFiDevice) async throws(NetworkManagerError) -> [HeardNetwork] {
         let answer = try await call(device.path, NetworkManagerName.wireless, "GetAllAccessPoints")
         var heard: [HeardNetwork] = []
@@ -81,7 +81,7 @@ public final class NetworkManagerClient: Sendable {
         return heard.filter { seen.insert($0.ssid + [$0.security.rawValue]).inserted }
     }
 
-    /// Asks for a scan. NetworkManager refuses one that comes too soon after the last, which is no error here.
+    /// Requests a scan. NetworkManager refuses a scan too soon after the last one, which is not an error here.
     public func scan(_ device: WiFiDevice) async throws(NetworkManagerError) {
         do throws(NetworkManagerError) {
             try await call(device.path, NetworkManagerName.wireless, "RequestScan", [.properties([])])
@@ -90,7 +90,7 @@ public final class NetworkManagerClient: Sendable {
         }
     }
 
-    /// What a device is connected by; nil for nothing.
+    /// Returns the connection of a device; nil if it is not connected.
     public func connection(_ device: WiFiDevice) async throws(NetworkManagerError) -> NetworkConnection? {
         guard let path = try await properties(device.path, NetworkManagerName.device)?["ActiveConnection"]?.text,
             path != "/", let properties = try await properties(path, NetworkManagerName.active)
@@ -98,7 +98,7 @@ public final class NetworkManagerClient: Sendable {
         return NetworkConnection(path: path, properties)
     }
 
-    /// The name of the network that a device is on; nil for none.
+    /// Returns the network to which a device is connected; nil if it is not connected.
     public func currentNetwork(_ device: WiFiDevice) async throws(NetworkManagerError) -> HeardNetwork? {
         guard let path = try await connection(device)?.accessPoint,
             let properties = try await properties(path, NetworkManagerName.accessPoint)
@@ -120,14 +120,15 @@ public final class NetworkManagerClient: Sendable {
         }
     }
 
-    /// All properties of an object; nil where it has gone meanwhile.
+    /// Returns all properties of an object; nil if the object no longer exists.
     func properties(_ path: String, _ interface: String) async throws(NetworkManagerError) -> DBusValue? {
         do {
             let get = DBusCall(
                 NetworkManagerName.service, path, NetworkManagerName.properties, "GetAll", [.string(interface)])
             return try await client.call(get, within: Self.callLimit).first
         } catch {
-            // Without the object there is no such method; so says GDBus (G_DBUS_ERROR_UNKNOWN_METHOD), and others say what is.
+            // Without the object there is no such method: GDBus answers with that error (G_DBUS_ERROR_UNKNOWN_METHOD), other libraries with
+            // the others.
             if [DBusErrorName.unknownObject, DBusErrorName.unknownMethod, DBusErrorName.invalidArguments]
                 .contains(error.name)
             {
@@ -140,17 +141,17 @@ public final class NetworkManagerClient: Sendable {
 
 /// Looking for networks.
 extension NetworkManagerClient {
-    /// A network together with the device that hears it.
+    /// A network and the device that receives it.
     public struct Sighting: Sendable {
-        /// The device that hears it best.
+        /// The device that receives it best.
         public var device: WiFiDevice
         /// The network.
         public var network: HeardNetwork
     }
 
-    /// Scans for so long, and hands over all networks that are heard each time they change, until `body` answers false.
+    /// Scans for a limited time. Passes all networks in range to `body` each time they change, until `body` returns false.
     ///
-    /// - Throws: `noWiFi`, `switchedOff`, and what calls throw; `cancelled`.
+    /// - Throws: `noWiFi`, `switchedOff`, the errors of calls, and `cancelled`.
     public func look(
         for limit: Duration, _ body: @Sendable ([Sighting]) async throws(NetworkManagerError) -> Bool
     ) async throws(NetworkManagerError) {
@@ -174,13 +175,13 @@ extension NetworkManagerClient {
             let left = end - ContinuousClock.now
             guard left > .zero else { return }
             await feed.change(after: known, within: min(left, Self.interval))
-            // Signals come in bursts, and each look is some dozen calls.
+            // Signals come in bursts, and each check is some dozen calls.
             if left > Self.burst { try? await Task.sleep(for: Self.burst) }
             if Task.isCancelled { throw .cancelled }
         }
     }
 
-    /// NetworkManager itself keeps scans of the same caller apart by ten seconds at most; a refused one costs nothing.
+    /// NetworkManager itself keeps scans of the same caller apart by ten seconds at most. A refused scan costs nothing.
     private static let betweenScans = Duration.seconds(4)
     private static let burst = Duration.milliseconds(100)
 }
@@ -189,12 +190,12 @@ extension NetworkManagerClient {
 extension NetworkManagerClient {
     /// Joins a network, and returns once this machine has an address there.
     ///
-    /// The profile is volatile and bound to this client (`persist`, `bind-activation` of `AddAndActivateConnection2`, NetworkManager 1.16):
-    /// it is on no disk, and NetworkManager drops it and connects the device again by itself when this process is gone.
+    /// The profile is volatile and bound to this client (`persist`, `bind-activation` of `AddAndActivateConnection2`, NetworkManager 1.16).
+    /// So it is on no disk. When this process is gone, NetworkManager drops the profile and reconnects the device by itself.
     ///
-    /// - Parameter owner: the user whom alone the profile belongs to, where this user may not add any for all.
-    /// - Throws: `passwordNeeded` and `tooOld` before anything is changed; `wrongPassword`, `notFound`, `noAddress`, `accessDenied`,
-    ///   `failed`, `timeout`, `cancelled`. Whatever it throws, the device may have left its network: ``restore(_:on:insteadOf:within:)``.
+    /// - Parameter owner: the only user of the profile, if this user may not add a profile for all users.
+    /// - Throws: `passwordNeeded` and `tooOld` before any change; `wrongPassword`, `notFound`, `noAddress`, `accessDenied`, `failed`,
+    ///   `timeout`, `cancelled`. After any of these, the device may have left its network: call ``restore(_:on:insteadOf:within:)``.
     public func join(
         _ profile: TemporaryProfile, on device: WiFiDevice, owner: String?, within limit: Duration
     ) async throws(NetworkManagerError) {
@@ -202,7 +203,7 @@ extension NetworkManagerClient {
         let security = profile.network.security
         guard security != .other else {
             throw NetworkManagerError(
-                .failed, message: "The Wi-Fi network \(profile.network.name) asks for more than a password.")
+                .failed, message: "The Wi-Fi network \(profile.network.name) requires more than a password.")
         }
         guard security == .open || profile.password != nil else {
             throw NetworkManagerError(
@@ -213,11 +214,13 @@ extension NetworkManagerClient {
         do throws(NetworkManagerError) {
             active = try await add(profile, on: device, owner: nil)
         } catch {
-            // A profile of one's own takes less rights than one for all users.
+            // A profile for one user needs fewer rights than one for all users.
             guard error.code == .accessDenied, let owner else { throw error }
             active = try await add(profile, on: device, owner: owner)
         }
-        guard let active else { throw NetworkManagerError(.failed, message: "NetworkManager began nothing.") }
+        guard let active else {
+            throw NetworkManagerError(.failed, message: "NetworkManager did not start the connection.")
+        }
         try await activated(
             active, on: device, named: profile.network.name, isSecured: security != .open, until: end)
     }
@@ -228,7 +231,7 @@ extension NetworkManagerClient {
         let options = DBusValue.properties([
             ("persist", .string("volatile")), ("bind-activation", .string("dbus-client")),
         ])
-        // An open network must not be joined with a password that was meant for a closed one.
+        // An open network must not be joined with a password for a closed one.
         var profile = profile
         if profile.network.security == .open { profile.password = nil }
         let answer = try await call(
@@ -239,14 +242,14 @@ extension NetworkManagerClient {
         return answer.count > 1 ? answer[1].text : nil
     }
 
-    /// Brings a device back to what it was connected by. Returns once it is, or once it is by something else that a person or
+    /// Reconnects a device to its previous connection. Returns once it is connected to that one, or to another one that a person or
     /// NetworkManager has chosen meanwhile.
     ///
     /// - Parameters:
-    ///   - previous: the profile's `uuid`; nil where the device was not connected, or by something that cannot be had again.
-    ///   - temporary: the `uuid` that was joined in its place.
-    /// - Returns: what it is connected by now.
-    /// - Throws: `notFound` where the profile is gone, and what joining throws.
+    ///   - previous: the profile's `uuid`; nil if the device was not connected, or its connection cannot be restored.
+    ///   - temporary: the `uuid` of the connection that replaced it.
+    /// - Returns: the device's connection now.
+    /// - Throws: `notFound` if the profile no longer exists, and the errors of joining.
     @discardableResult
     public func restore(
         _ previous: String?, on interface: String, insteadOf temporary: String, within limit: Duration
@@ -273,17 +276,17 @@ extension NetworkManagerClient {
         } catch {
             guard error.code == .failed else { throw error }
             if let current { try await deactivate(current) }
-            throw NetworkManagerError(.notFound, message: "Its connection does not exist any more.")
+            throw NetworkManagerError(.notFound, message: "Its connection no longer exists.")
         }
         let answer = try await call(
             NetworkManagerName.path, NetworkManagerName.service, "ActivateConnection",
             [.objectPath(profile.first?.text ?? "/"), .objectPath(device.path), .objectPath("/")])
         guard let active = answer.first?.text else { return nil }
-        try await activated(active, on: device, named: "of before", isSecured: false, until: end)
+        try await activated(active, on: device, named: "used before", isSecured: false, until: end)
         return try await connection(device)
     }
 
-    /// Ends a connection; one that is gone already is no error.
+    /// Ends a connection. It is not an error if the connection no longer exists.
     public func deactivate(_ connection: NetworkConnection) async throws(NetworkManagerError) {
         do throws(NetworkManagerError) {
             try await call(
@@ -294,7 +297,7 @@ extension NetworkManagerClient {
         }
     }
 
-    /// Returns once a connection is up. Its object goes with it when it fails.
+    /// Returns once a connection is up. If the connection fails, its object disappears.
     private func activated(
         _ path: String, on device: WiFiDevice, named name: String, isSecured: Bool,
         until end: ContinuousClock.Instant
@@ -318,9 +321,9 @@ extension NetworkManagerClient {
     }
 }
 
-/// What NetworkManager says by itself: that something has changed, which wakes who waits, and why a device failed.
+/// Handles NetworkManager's signals. A change wakes the waiting tasks; the reason of a device's failure is kept.
 ///
-/// Any user may send this connection signals; only NetworkManager's own count (``DBusNameOwner``). What is true is read anew after each.
+/// Any user may send signals to this connection; only NetworkManager's own count (``DBusNameOwner``). The state is read again after each.
 final class NetworkManagerFeed: Sendable {
     private struct State {
         var owner = DBusNameOwner(of: NetworkManagerName.service)
@@ -338,7 +341,7 @@ final class NetworkManagerFeed: Sendable {
             signal: { self.take($0) }, lost: { _ in self.ring() })
     }
 
-    /// Subscribes to NetworkManager's signals. Throws `remote` where it is not on the bus and cannot be started.
+    /// Subscribes to NetworkManager's signals. Throws `remote` if it is not on the bus and cannot be started.
     func begin(_ client: DBusClient, within limit: Duration) async throws(DBusError) {
         let (rule, question) = state.withLock { ($0.owner.rule, $0.owner.question) }
         try await client.match("type='signal',sender='\(NetworkManagerName.service)'", within: limit)
@@ -346,10 +349,10 @@ final class NetworkManagerFeed: Sendable {
         try await client.call(question, within: limit) { answer in self.state.withLock { $0.owner.learn(answer) } }
     }
 
-    /// How many changes there were so far: to be read before what is looked at.
+    /// The number of changes so far. Read it before you read the state.
     var changes: Int { state.withLock { $0.changes } }
 
-    /// Returns with the first change after that many, after `limit` at the latest, and at once where the task is cancelled.
+    /// Returns at the next change after that number, after `limit` at the latest, and at once if the task is cancelled.
     func change(after known: Int, within limit: Duration) async {
         let waiter = Waiter<Void>()
         let isOver = state.withLock { state in

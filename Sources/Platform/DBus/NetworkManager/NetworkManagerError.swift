@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why NetworkManager could not do what was asked.
+/// Why NetworkManager could not serve a request.
 public struct NetworkManagerError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure, for programs that act on it. Its description is the name used here, such as `notRunning`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -11,9 +11,9 @@ public struct NetworkManagerError: Error, Sendable, CustomStringConvertible {
         private let value: Value
         public var description: String { value.rawValue }
 
-        /// There is no bus, or the connection to it broke.
+        /// There is no bus, or the connection to it was lost.
         public static let noBus = Code(value: .noBus)
-        /// No NetworkManager is on the bus.
+        /// NetworkManager is not on the bus.
         public static let notRunning = Code(value: .notRunning)
         /// NetworkManager is older than 1.16, which cannot join a network for one program only.
         public static let tooOld = Code(value: .tooOld)
@@ -21,19 +21,19 @@ public struct NetworkManagerError: Error, Sendable, CustomStringConvertible {
         public static let noWiFi = Code(value: .noWiFi)
         /// Wi-Fi is switched off, by NetworkManager or by rfkill.
         public static let switchedOff = Code(value: .switchedOff)
-        /// No network of that name is in reach.
+        /// No network of that name is in range.
         public static let notFound = Code(value: .notFound)
-        /// The network has a password, and none was given.
+        /// The network has a password, but none was given.
         public static let passwordNeeded = Code(value: .passwordNeeded)
-        /// The network did not take the password.
+        /// The network rejected the password.
         public static let wrongPassword = Code(value: .wrongPassword)
-        /// The network was joined, and gave this machine no address.
+        /// The network was joined, but did not give this machine an address.
         public static let noAddress = Code(value: .noAddress)
         /// This user may not change the machine's networks (polkit).
         public static let accessDenied = Code(value: .accessDenied)
         /// NetworkManager gave up; the message has its reason.
         public static let failed = Code(value: .failed)
-        /// It did not come to an end in time.
+        /// The operation did not end in time.
         public static let timeout = Code(value: .timeout)
         /// The calling task was cancelled.
         public static let cancelled = Code(value: .cancelled)
@@ -41,7 +41,7 @@ public struct NetworkManagerError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public var code: Code
-    /// What happened, and what to try. Never holds a secret.
+    /// The failure, and advice for people. Never holds a secret.
     public var message: String
 
     public init(_ code: Code, message: String) {
@@ -52,10 +52,10 @@ public struct NetworkManagerError: Error, Sendable, CustomStringConvertible {
     public var description: String { "\(code): \(message)" }
 
     static let cancelled = NetworkManagerError(.cancelled, message: "Cancelled.")
-    static let late = NetworkManagerError(.timeout, message: "NetworkManager was not done in time.")
+    static let late = NetworkManagerError(.timeout, message: "NetworkManager did not finish in time.")
 }
 
-/// What errors over D-Bus mean for networks.
+/// Maps errors over D-Bus to errors of networks.
 extension NetworkManagerError {
     init(_ error: DBusError) {
         switch (error.code, error.name) {
@@ -78,18 +78,18 @@ extension NetworkManagerError {
     /// NMManagerError (NetworkManager, src/libnm-core-public/nm-errors.h).
     static let permissionDenied = "org.freedesktop.NetworkManager.PermissionDenied"
 
-    /// - Parameter reason: NMDeviceStateReason, with which the device fell into its state `FAILED`; nil where none was heard.
+    /// - Parameter reason: the NMDeviceStateReason with which the device entered its state `FAILED`; nil if none was received.
     init(failure reason: Int?, of network: String, isSecured: Bool) {
         switch reason {
         case 53:
             self.init(.notFound, message: "The Wi-Fi network \(network) is out of reach.")
         case let reason? where isSecured && (7...11).contains(reason):
-            self.init(.wrongPassword, message: "The Wi-Fi network \(network) did not take the password.")
+            self.init(.wrongPassword, message: "The Wi-Fi network \(network) did not accept the password.")
         case 5, 15, 16, 17:
             self.init(.noAddress, message: "The Wi-Fi network \(network) gave this machine no address.")
         default:
             let why = reason.map { " (device state reason \($0))" } ?? ""
-            self.init(.failed, message: "NetworkManager did not get onto the Wi-Fi network \(network)\(why).")
+            self.init(.failed, message: "NetworkManager could not join the Wi-Fi network \(network)\(why).")
         }
     }
 }

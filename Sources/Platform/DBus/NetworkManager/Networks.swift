@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 
-/// A Wi-Fi network that is heard, through its strongest access point or one of them.
+/// A Wi-Fi network in range, with its strongest access point or one of them.
 public struct HeardNetwork: Sendable, Hashable {
-    /// What joining asks for.
+    /// The credentials that joining requires.
     public enum Security: UInt8, Sendable {
-        /// Nothing.
+        /// None.
         case open
         /// WPA or WPA2 with a password, or both generations.
         case password
@@ -15,20 +15,20 @@ public struct HeardNetwork: Sendable, Hashable {
         case other
     }
 
-    /// The access point's object.
+    /// The path of the access point's object.
     public var path: String
-    /// The network's name: up to 32 bytes, in most cases UTF-8.
+    /// The network's name: up to 32 bytes, usually UTF-8.
     public var ssid: [UInt8]
-    /// The strength of the signal in percent, as NetworkManager says it.
+    /// The signal strength in percent, from NetworkManager.
     public var strength: Int
-    /// What joining asks for.
+    /// The credentials that joining requires.
     public var security: Security
 
-    /// The name, with replacement characters where it is no UTF-8.
+    /// The name, with replacement characters if it is not UTF-8.
     public var name: String { String(decoding: ssid, as: UTF8.self) }
 
-    /// The strength in dBm. NetworkManager makes its percent of what the kernel says between -100 and -40 dBm
-    /// (`nm_wifi_utils_level_to_quality`); this is the way back.
+    /// The strength in dBm. NetworkManager computes its percent from the kernel's value between -100 and -40 dBm
+    /// (`nm_wifi_utils_level_to_quality`); this is the inverse.
     public var signal: Int { -100 + strength * 60 / 100 }
 
     public init(path: String, ssid: [UInt8], strength: Int, security: Security) {
@@ -38,7 +38,7 @@ public struct HeardNetwork: Sendable, Hashable {
         self.security = security
     }
 
-    /// Reads the properties of an access point; nil for a hidden network, and for what is longer than names can be.
+    /// Reads the properties of an access point. Returns nil for a hidden network, and for a name that is too long.
     init?(path: String, _ properties: DBusValue) {
         guard let ssid = properties["Ssid"]?.byteArray, (1...32).contains(ssid.count) else { return nil }
         let bits = (properties["WpaFlags"]?.integer ?? 0) | (properties["RsnFlags"]?.integer ?? 0)
@@ -56,20 +56,20 @@ public struct HeardNetwork: Sendable, Hashable {
             path: path, ssid: ssid, strength: min(100, properties["Strength"]?.integer ?? 0), security: security)
     }
 
-    // NM80211ApSecurityFlags and NM80211ApFlags. Opportunistic encryption (0x800) asks for nothing: open.
+    // NM80211ApSecurityFlags and NM80211ApFlags. Opportunistic encryption (0x800) requires no credentials: open.
     private static let psk = 0x100, sae = 0x400, enterprise = 0x200 | 0x2000, privacy = 0x1
 }
 
 /// A Wi-Fi adapter that NetworkManager manages.
 public struct WiFiDevice: Sendable, Hashable {
-    /// Its object.
+    /// The path of its object.
     public var path: String
     /// The interface's name, such as `wlan0`.
     public var interface: String
     /// NMDeviceState: 20 is unavailable, 30 disconnected, 100 activated.
     var state: Int
 
-    /// Whether it can look for networks now: it is not when Wi-Fi is switched off.
+    /// Whether it can look for networks now. It cannot when Wi-Fi is switched off.
     public var isReady: Bool { state >= 30 }
 
     init?(path: String, _ properties: DBusValue) {
@@ -83,20 +83,20 @@ public struct WiFiDevice: Sendable, Hashable {
     }
 }
 
-/// What a device is connected by now.
+/// The present connection of a device.
 public struct NetworkConnection: Sendable, Hashable {
-    /// How far it has come.
+    /// The stage of the connection.
     public enum State: Sendable, Hashable { case activating, activated, ending }
 
-    /// The active connection's object; it exists no longer than the connection.
+    /// The path of the active connection's object, which exists as long as the connection.
     public var path: String
-    /// The profile's own name, which outlives a restart of NetworkManager.
+    /// The profile's `uuid`, which is the same after a restart of NetworkManager.
     public var uuid: String
-    /// What people call the profile, most often the network's name.
+    /// The profile's name for people, usually the network's name.
     public var id: String
-    /// How far it has come.
+    /// The stage of the connection.
     public var state: State
-    /// The access point's object; nil where there is none.
+    /// The path of the access point's object; nil if there is none.
     var accessPoint: String?
 
     init?(path: String, _ properties: DBusValue) {
@@ -114,11 +114,11 @@ public struct NetworkConnection: Sendable, Hashable {
     }
 }
 
-/// A Wi-Fi network that is joined for a while: NetworkManager keeps it in memory, until the connection or the program ends.
+/// A profile for joining a Wi-Fi network for a while. NetworkManager keeps it in memory until the connection or the program ends.
 public struct TemporaryProfile: Sendable {
-    /// The profile's own name, made by the caller so that it is known before the network is joined.
+    /// The profile's `uuid`, which the caller makes so that it is known before the network is joined.
     public var uuid: String
-    /// What people see it called.
+    /// The profile's name for people.
     public var id: String
     /// The network to join.
     public var network: HeardNetwork
@@ -132,7 +132,7 @@ public struct TemporaryProfile: Sendable {
         self.password = password
     }
 
-    /// - Parameter owner: the user whom alone the profile belongs to; nil for all users.
+    /// - Parameter owner: the only user of the profile; nil for all users.
     func settings(owner: String?) -> DBusValue {
         var connection: [(String, DBusValue)] = [
             ("id", .string(id)), ("uuid", .string(uuid)), ("type", .string("802-11-wireless")),
@@ -142,7 +142,7 @@ public struct TemporaryProfile: Sendable {
         var sections: [(String, [(String, DBusValue)])] = [
             ("connection", connection),
             ("802-11-wireless", [("ssid", .bytes(network.ssid)), ("mode", .string("infrastructure"))]),
-            // A board has no way to the internet: whatever else this machine is connected by goes on serving it.
+            // A board has no route to the internet, so this machine's other connections keep serving it.
             (
                 "ipv4",
                 [

@@ -14,11 +14,11 @@ enum Avahi {
     static let version6: Int32 = 1
     /// Avahi itself gives up resolving after five seconds.
     static let callLimit = Duration.seconds(6)
-    /// How long an IPv6 record waits for one of IPv4; a host sends both within some milliseconds.
+    /// How long an IPv6 record waits for an IPv4 record. A host sends both within some milliseconds.
     static let versionGrace = Duration.milliseconds(250)
-    /// Names that one search looks after. A network that announces more of a type is not one that a person has set up.
+    /// The maximum number of names in one search. A network with more services of one type was not set up by a person.
     static let maximumItems = 1024
-    /// Entries of a TXT record that are read.
+    /// The maximum number of TXT entries that are read.
     static let maximumEntries = 64
 }
 
@@ -28,7 +28,7 @@ extension DBusCall {
     }
 }
 
-/// A name that was heard, on one interface over one version of IP.
+/// A name that was found on one interface over one version of IP.
 struct AvahiItem: Sendable, Hashable {
     var interface: Int32
     var version: Int32
@@ -38,14 +38,14 @@ struct AvahiItem: Sendable, Hashable {
 
     var isVersion6: Bool { version == Avahi.version6 }
 
-    /// The same, heard over the other version.
+    /// Returns the same name over the other version.
     func over(_ version: Int32) -> AvahiItem {
         var item = self
         item.version = version
         return item
     }
 
-    /// The arguments of `ItemNew`.
+    /// Reads the arguments of `ItemNew`.
     init?(_ arguments: [DBusValue]) {
         guard arguments.count >= 5, let interface = arguments[0].integer, let version = arguments[1].integer,
             let name = arguments[2].text, let type = arguments[3].text, let domain = arguments[4].text
@@ -56,8 +56,8 @@ struct AvahiItem: Sendable, Hashable {
     }
 }
 
-/// What Avahi says of one search, as it arrives on the thread of the bus, and nothing of what others pretend it says: on the system's bus
-/// every user can send a signal to this connection.
+/// The signals of Avahi for one search, which arrive on the bus's thread. Signals of other senders are ignored: on the system's bus every
+/// user can send a signal to this connection.
 final class AvahiFeed: Sendable {
     let items: AsyncStream<AvahiItem>
     let services: AsyncStream<DiscoveredService>
@@ -72,12 +72,12 @@ final class AvahiFeed: Sendable {
     }
 
     init() {
-        // No more is put in than ``Avahi/maximumItems``.
+        // It receives at most ``Avahi/maximumItems``.
         (items, heard) = AsyncStream.makeStream(of: AvahiItem.self)
         (services, resolved) = AsyncStream.makeStream(of: DiscoveredService.self)
     }
 
-    /// Why the search ended before its time.
+    /// The reason why the search ended early.
     var failure: ServiceDiscoveryError? { state.withLock { $0.failure } }
 
     var handlers: DBusClient.Handlers {
@@ -86,7 +86,7 @@ final class AvahiFeed: Sendable {
             lost: { _ in self.end(.absent) })
     }
 
-    /// Subscribes to the signals of Avahi, which it sends to this connection alone, and learns which connection is Avahi's.
+    /// Subscribes to the signals that Avahi sends to this connection alone, and learns which connection is Avahi's.
     func begin(_ client: DBusClient) async throws(DBusError) {
         let (rule, question) = state.withLock { ($0.owner.rule, $0.owner.question) }
         try await client.match("type='signal',sender='\(Avahi.service)'")
@@ -97,12 +97,12 @@ final class AvahiFeed: Sendable {
             }
         } catch {
             guard error.name == DBusErrorName.nameHasNoOwner else { throw error }
-            // The bus may know how to start it, and says then whose the name is.
+            // This call makes the bus start Avahi if it can; then the bus reports the name's owner.
             try await client.call(.avahi("GetVersionString", []), within: Avahi.callLimit)
         }
     }
 
-    /// Whether the service was heard over IPv4 as well.
+    /// Whether the service was also found over IPv4.
     func hasVersion4(_ item: AvahiItem) -> Bool { state.withLock { $0.known.contains(item.over(Avahi.version4)) } }
 
     func hand(_ service: DiscoveredService) { resolved.yield(service) }
@@ -124,7 +124,7 @@ final class AvahiFeed: Sendable {
             guard let item = AvahiItem(signal.arguments) else { return }
             let isNew = state.withLock { $0.known.count < Avahi.maximumItems && $0.known.insert(item).inserted }
             if isNew { heard.yield(item) }
-        // One that comes again may be another board, or be elsewhere.
+        // A name that appears again may be another board, or may have another address.
         case "ItemRemove":
             guard let item = AvahiItem(signal.arguments) else { return }
             state.withLock { _ = $0.known.remove(item) }
@@ -132,20 +132,20 @@ final class AvahiFeed: Sendable {
             end(
                 ServiceDiscoveryError(
                     .failed,
-                    message: "Avahi does not look for services: \(signal.arguments.first?.text ?? "no reason given")."))
+                    message: "Avahi cannot look for services: \(signal.arguments.first?.text ?? "no reason given")."))
         default: break
         }
     }
 }
 
-/// Asks Avahi where a service is.
+/// Asks Avahi for the address of a service.
 struct AvahiResolver {
     let client: DBusClient
 
-    /// Nil where nobody on the network says it, as after a host that has left without a word.
+    /// Returns nil if no host on the network answers, for example because the host left without notice.
     func resolve(_ item: AvahiItem) async -> DiscoveredService? {
         if let service = await ask(item, for: item.version) { return service }
-        // A host that is heard over one version of IP may have an address of the other alone.
+        // A host that is found over one version of IP may have addresses of the other version only.
         return await ask(item, for: Avahi.any)
     }
 
@@ -160,7 +160,7 @@ struct AvahiResolver {
         return Self.service(answer)
     }
 
-    /// The answer of `ResolveService`: interface, protocol, name, type, domain, host, address protocol, address, port, TXT, flags.
+    /// Reads the answer of `ResolveService`: interface, protocol, name, type, domain, host, address protocol, address, port, TXT, flags.
     static func service(_ answer: [DBusValue]) -> DiscoveredService? {
         guard answer.count >= 10, let name = answer[2].text, let host = answer[5].text, var address = answer[7].text,
             let port = answer[8].integer, (1...65535).contains(port), !address.isEmpty

@@ -2,17 +2,18 @@
 
 /// Looks for services on this machine's network through Avahi, the multicast DNS daemon of Linux desktops and servers.
 ///
-/// Each search has a connection to D-Bus of its own, and leaves nothing behind at Avahi.
+/// Each search has its own connection to D-Bus, and leaves no objects behind in Avahi.
 public struct ServiceBrowser: Sendable {
     private let bus: DBusAddress
 
-    /// - Parameter bus: where Avahi is; the system's bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
+    /// - Parameter bus: the bus of Avahi. The default is the system's bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
     public init(bus: DBusAddress = .system) { self.bus = bus }
 
-    /// Hands over each service of a type in the `local` domain as soon as its address is known, one after the other, until `found` answers
-    /// false or the time is over. One that is heard over several interfaces comes once for each. Finding none is no error.
+    /// Passes each service of a type in the `local` domain to `found` as soon as its address is known, one after the other. Ends when
+    /// `found` returns false or the time is over. A service on several interfaces is passed once for each. It is not an error if there are
+    /// none.
     ///
-    /// - Parameter type: such as `_http._tcp`.
+    /// - Parameter type: the service type, such as `_http._tcp`.
     /// - Throws: `noBus`, `noAvahi`, `notAllowed`, `failed`; `cancelled`.
     public func browse(
         _ type: String, for limit: Duration, found: @Sendable (DiscoveredService) async -> Bool
@@ -45,13 +46,13 @@ public struct ServiceBrowser: Sendable {
         if let failure = feed.failure { throw failure }
     }
 
-    /// Asks for the address of each name as it is heard, several at a time.
+    /// Resolves each name as it is found, several at a time.
     private static func resolve(_ feed: AvahiFeed, _ client: DBusClient) async {
         await withTaskGroup(of: Void.self) { group in
             for await item in feed.items {
                 group.addTask {
                     if item.isVersion6 {
-                        // Records come over IPv4 and IPv6 apart, and in no fixed order: a service that has both is reached by IPv4.
+                        // IPv4 and IPv6 records come separately, and in no fixed order. A service that has both is reached over IPv4.
                         try? await Task.sleep(for: Avahi.versionGrace)
                         guard !feed.hasVersion4(item) else { return }
                     }
@@ -62,18 +63,18 @@ public struct ServiceBrowser: Sendable {
     }
 }
 
-/// A service that somebody on the network announces by multicast DNS (RFC 6762, RFC 6763), with one address at which it is reached.
+/// A service that a host on the network announces by multicast DNS (RFC 6762, RFC 6763), with one of its addresses.
 public struct DiscoveredService: Sendable, Hashable {
-    /// What it is called on the network; another of the same name on the same link is renamed by its own host, to `Lamp #2` or `Lamp-2`.
+    /// Its name on the network. If another service on the same link has the name, that one's host renames it, to `Lamp #2` or `Lamp-2`.
     public var name: String
     /// The host's name, such as `node1.local`.
     public var host: String
-    /// An IPv4 address, or an IPv6 address without brackets; a link-local one with its zone, as in `fe80::1%eth0`.
+    /// An IPv4 address, or an IPv6 address without brackets. A link-local address has its zone, as in `fe80::1%eth0`.
     public var address: String
-    /// From 1 to 65535.
+    /// The port, from 1 to 65535.
     public var port: Int
-    /// The TXT record: of a name that comes twice the first counts (RFC 6763, 6.4), names are in lower case, and values that are not UTF-8
-    /// are left out.
+    /// The TXT record. If a name is repeated, the first one counts (RFC 6763, 6.4). Names are in lower case; values that are not UTF-8 are
+    /// left out.
     public var text: [String: String]
 
     public init(name: String, host: String, address: String, port: Int, text: [String: String] = [:]) {
@@ -84,7 +85,7 @@ public struct DiscoveredService: Sendable, Hashable {
         self.text = text
     }
 
-    /// `HOST:PORT` as it stands in a URL, an IPv6 address in brackets.
+    /// `HOST:PORT` as in a URL, an IPv6 address in brackets.
     public var place: String {
         address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
@@ -98,11 +99,11 @@ public struct ServiceDiscoveryError: Error, Sendable, CustomStringConvertible {
         private let value: Value
         public var description: String { value.rawValue }
 
-        /// There is no D-Bus, over which Avahi is asked.
+        /// D-Bus, which Avahi requires, does not run.
         public static let noBus = Code(value: .noBus)
-        /// Avahi is not installed, does not run, or ended meanwhile.
+        /// Avahi is not installed, does not run, or ended during the search.
         public static let noAvahi = Code(value: .noAvahi)
-        /// D-Bus does not let this user ask Avahi.
+        /// D-Bus does not let this user call Avahi.
         public static let notAllowed = Code(value: .notAllowed)
         /// Avahi refused, or did not answer.
         public static let failed = Code(value: .failed)
@@ -125,7 +126,7 @@ public struct ServiceDiscoveryError: Error, Sendable, CustomStringConvertible {
     static let absent = ServiceDiscoveryError(
         .noAvahi,
         message:
-            "Nothing here looks for services on the network: Avahi does not run. Install it (apt install avahi-daemon), or start it "
+            "This machine cannot look for services on the network: Avahi does not run. Install it (apt install avahi-daemon), or start it "
             + "(systemctl start avahi-daemon).")
 
     init(_ error: DBusError) {
@@ -141,11 +142,11 @@ public struct ServiceDiscoveryError: Error, Sendable, CustomStringConvertible {
                     "Avahi, which looks for services on the network, cannot be reached over D-Bus: start D-Bus (systemctl start dbus), and "
                     + "install avahi-daemon if it is missing. (\(error.message))")
         case .accessDenied:
-            self.init(.notAllowed, message: "D-Bus does not let this user ask Avahi: \(error.message)")
+            self.init(.notAllowed, message: "D-Bus does not let this user call Avahi: \(error.message)")
         case .cancelled: self.init(.cancelled, message: "Cancelled.")
         case .remote where error.name == DBusErrorName.accessDenied:
-            self.init(.notAllowed, message: "D-Bus does not let this user ask Avahi: \(error.message)")
-        default: self.init(.failed, message: "Avahi does not look for services: \(error.message)")
+            self.init(.notAllowed, message: "D-Bus does not let this user call Avahi: \(error.message)")
+        default: self.init(.failed, message: "Avahi cannot look for services: \(error.message)")
         }
     }
 }

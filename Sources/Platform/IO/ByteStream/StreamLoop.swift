@@ -2,12 +2,12 @@
 import Glibc
 import Synchronization
 
-/// The thread that serves one stream: it alone reads, writes and closes the descriptor.
+/// The thread of one stream. Only this thread reads, writes and closes the descriptor.
 final class StreamLoop: Sendable {
     let descriptor: StreamDescriptor
     let peer: String
     let state = Mutex(StreamState())
-    /// Makes the thread look at the state.
+    /// Makes the thread look at the state again.
     let wakeup: WakePipe
 
     private init(_ descriptor: StreamDescriptor, peer: String, wakeup: WakePipe) {
@@ -21,7 +21,8 @@ final class StreamLoop: Sendable {
             let code = errno
             descriptor.close(hasUnsent: false)
             throw ByteStreamError(
-                .failed, peer: peer, message: "The system gives no pipe: \(errorText(code)).", systemError: code)
+                .failed, peer: peer, message: "The system could not create a pipe: \(errorText(code)).",
+                systemError: code)
         }
         let loop = StreamLoop(descriptor, peer: peer, wakeup: wakeup)
         // The thread keeps the loop alive until it has closed the descriptor.
@@ -29,7 +30,8 @@ final class StreamLoop: Sendable {
         guard code == 0 else {
             descriptor.close(hasUnsent: false)
             throw ByteStreamError(
-                .failed, peer: peer, message: "The system starts no thread: \(errorText(code)).", systemError: code)
+                .failed, peer: peer, message: "The system could not start a thread: \(errorText(code)).",
+                systemError: code)
         }
         return loop
     }
@@ -56,7 +58,7 @@ final class StreamLoop: Sendable {
                 state.reader = nil
                 return true
             }
-            // Otherwise bytes are on their way to it, which must not be lost.
+            // Otherwise the reader is about to receive bytes, which must not be lost.
             if isWaiting { reader.resume(returning: .failure(cancelled)) }
         }
         return try result.get()
@@ -112,11 +114,11 @@ final class StreamLoop: Sendable {
     }
 }
 
-/// What the stream's thread does.
+/// The work of the stream's thread.
 extension StreamLoop {
     func run() {
         var buffer = [UInt8](repeating: 0, count: 4096)
-        // A layer may hold bytes for which the descriptor does not become readable: it is read until it has none.
+        // A layer may hold bytes although the descriptor does not become readable. So it is read until it has no more.
         var mayHoldInput = descriptor.mayHoldInput
         while let (events, deadline) = next() {
             let readsAnyway = mayHoldInput && events.contains(.readable)
@@ -135,7 +137,7 @@ extension StreamLoop {
         finish()
     }
 
-    /// What to poll for and until when; nil when the stream is to be closed.
+    /// Returns the events to poll for, and the deadline; nil when the stream is to be closed.
     private func next() -> (PollEvents, MonotonicDeadline?)? {
         state.withLock { state in
             if state.isClosing { return nil }
@@ -147,7 +149,7 @@ extension StreamLoop {
         }
     }
 
-    /// - Returns: whether there may be more.
+    /// - Returns: whether there may be more bytes.
     private func receive(_ buffer: inout [UInt8]) -> Bool {
         let count = descriptor.read(into: &buffer)
         let code = errno
@@ -159,7 +161,7 @@ extension StreamLoop {
         }
         switch descriptor {
         case .socket where count == 0, .layered where count == 0:
-            // The other side may go on reading.
+            // The other side may still read.
             endInput(ByteStreamError(.ended, peer: peer, message: "The other side has closed the connection."))
         case .socket, .layered: end(lost(code))
         case .terminal:
@@ -185,7 +187,7 @@ extension StreamLoop {
         for writer in finished { writer.resume(returning: nil) }
         guard let failure else { return }
         switch descriptor {
-        // What the other side had sent before can still be read.
+        // Bytes that the other side had sent before can still be read.
         case .socket, .layered: endOutput(lost(failure))
         case .terminal: end(lost(failure))
         }
@@ -210,7 +212,7 @@ extension StreamLoop {
         for writer in state.withLock({ $0.endOutput(error) }) { writer.resume(returning: error) }
     }
 
-    /// Ends every waiting call, and every later one, with the reason why the stream is over.
+    /// Ends every waiting and every later call with the reason why the stream ended.
     private func end(_ error: ByteStreamError) {
         endInput(error)
         endOutput(error)
@@ -230,7 +232,7 @@ extension StreamLoop {
     }
 }
 
-/// What a stream's callers and its thread share.
+/// The state that a stream's callers and its thread share.
 struct StreamState {
     typealias Reader = Waiter<Result<[UInt8], ByteStreamError>>
     typealias Writer = Waiter<ByteStreamError?>
@@ -245,9 +247,9 @@ struct StreamState {
     private(set) var input: [UInt8] = []
     var reader: Reader?
     var writes: [PendingWrite] = []
-    /// Why nothing more will arrive.
+    /// Why no more bytes will arrive.
     var inputEnd: ByteStreamError?
-    /// Why nothing more can be sent.
+    /// Why no more bytes can be sent.
     var outputEnd: ByteStreamError?
     var isClosing = false
     /// The descriptor is closed.
@@ -261,8 +263,8 @@ struct StreamState {
         return input
     }
 
-    /// - Parameter dropsOldest: whether the oldest bytes go when there are more than the capacity.
-    /// - Returns: whose read it ends, and with what.
+    /// - Parameter dropsOldest: whether the oldest bytes are dropped if there are more than the capacity.
+    /// - Returns: the reader that now gets its bytes, and the bytes.
     mutating func append(_ bytes: ArraySlice<UInt8>, dropsOldest: Bool) -> (Reader, [UInt8])? {
         input += bytes
         if dropsOldest, input.count > ByteStream.inputCapacity {
@@ -273,21 +275,21 @@ struct StreamState {
         return (reader, takeInput())
     }
 
-    /// - Returns: whose read it ends.
+    /// - Returns: the reader that this ends.
     mutating func endInput(_ error: ByteStreamError) -> Reader? {
         inputEnd = inputEnd ?? error
         defer { reader = nil }
         return reader
     }
 
-    /// - Returns: whose writes it ends.
+    /// - Returns: the writers that this ends.
     mutating func endOutput(_ error: ByteStreamError) -> [Writer] {
         outputEnd = outputEnd ?? error
         defer { writes = [] }
         return writes.map(\.writer)
     }
 
-    /// - Returns: whose time is over.
+    /// - Returns: the writers whose time is over.
     mutating func expireWrites() -> [Writer] {
         let expired = writes.filter { $0.deadline?.isOver ?? false }.map(\.writer)
         if !expired.isEmpty { writes.removeAll { write in expired.contains { $0 === write.writer } } }
@@ -308,10 +310,10 @@ enum StreamDescriptor: Sendable {
         }
     }
 
-    /// Whether the other side can be made to wait: otherwise the oldest input goes when there is too much.
+    /// Whether the other side can be made to wait. If not, the oldest input is dropped when there is too much.
     var holdsBackInput: Bool { if case .terminal = self { false } else { true } }
 
-    /// Whether bytes may be there although the descriptor is not readable, since the layer above it has read them already.
+    /// Whether bytes may be available although the descriptor is not readable, because the layer above has already read them.
     var mayHoldInput: Bool { if case .layered = self { true } else { false } }
 
     /// Neither blocks nor raises SIGPIPE.

@@ -4,12 +4,12 @@ import Synchronization
 
 /// Opens TCP connections.
 public enum TCPConnection {
-    /// Connects to `port` of `host`, a name or an IPv4 or IPv6 address. Of several addresses the first that answers counts; each gets
-    /// its share of the time that is left.
+    /// Connects to `port` of `host`, which is a name or an IPv4 or IPv6 address. If there are several addresses, the first that answers is
+    /// used; each gets its share of the time left.
     ///
     /// Throws `notFound` (the name has no address), `refused`, `unreachable`, `timedOut`, `cancelled` or `failed`.
     ///
-    /// - Parameter limit: for everything, the lookup of the name too.
+    /// - Parameter limit: for everything, including the name lookup.
     public static func open(
         host: String, port: UInt16, within limit: Duration = .seconds(10)
     ) async throws(ByteStreamError) -> ByteStream {
@@ -34,7 +34,7 @@ struct TCPAttempt: Sendable {
 
     var peer: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// - Parameter interrupt: readable once the caller has stopped waiting.
+    /// - Parameter interrupt: becomes readable when the caller stops waiting.
     func run(_ interrupt: WakePipe) -> Result<Int32, ByteStreamError> {
         let addresses: [SocketAddress]
         switch HostLookup.addresses(of: host, port: port, until: deadline, interrupt: interrupt) {
@@ -65,7 +65,7 @@ struct TCPAttempt: Sendable {
             close(descriptor)
             return .failure(error)
         }
-        // Most writes are whole messages, so holding them back for more bytes would only delay them.
+        // Most writes are whole messages. Holding them back for more bytes would only delay them.
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         return .success(descriptor)
@@ -97,7 +97,7 @@ extension TCPAttempt {
         case ECONNREFUSED:
             error(.refused, "Nothing listens there. Check the port, and whether the program there is running.", code)
         case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN:
-            error(.unreachable, "There is no way to this host. Check the network, and the address.", code)
+            error(.unreachable, "There is no route to this host. Check the network, and the address.", code)
         case ETIMEDOUT: late
         default: error(.failed, "The connection could not be opened: \(errorText(code)).", code)
         }
@@ -118,15 +118,15 @@ extension TCPAttempt {
     }
 }
 
-/// Looks a host's name up on a thread of its own: nothing can interrupt the system's resolver, so the thread is left behind when the
-/// time is over or the wait is cancelled, and ends with the resolver's answer.
+/// Looks up a host's name on its own thread. Nothing can interrupt the system's resolver. So when the time is over or the wait is
+/// cancelled, the thread is left running; it ends with the resolver's answer.
 final class HostLookup: Sendable {
     private let result = Mutex<Result<[SocketAddress], LookupFailure>?>(nil)
     private let wakeup: WakePipe
 
     private init(_ wakeup: WakePipe) { self.wakeup = wakeup }
 
-    /// Blocks the thread; nil where it was interrupted or the time was over, or where the system gives no pipe or thread.
+    /// Blocks the thread. Returns nil if it was interrupted, the time was over, or the system could not create a pipe or a thread.
     static func addresses(
         of host: String, port: UInt16, until deadline: MonotonicDeadline, interrupt: WakePipe
     ) -> Result<[SocketAddress], LookupFailure>? {
@@ -147,21 +147,21 @@ final class HostLookup: Sendable {
     }
 }
 
-/// An IPv4 or IPv6 address with a port, as the system's calls take it.
+/// An IPv4 or IPv6 address with a port, in the form that system calls take.
 struct SocketAddress: Sendable {
     let family: Int32
     private let bytes: [UInt8]
 
-    /// Runs `call` with the address; an example is `connect(2)`.
+    /// Runs `call` with the address, for example `connect(2)`.
     func with<Result>(_ call: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         bytes.withUnsafeBytes { buffer in
             call(buffer.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t(buffer.count))
         }
     }
 
-    /// Asks the system's resolver, which blocks for a name and not for an address in figures.
+    /// Asks the system's resolver. It blocks for a name, but not for a numeric address.
     ///
-    /// - Parameter onlyFigures: takes `192.168.4.1` and `fe80::1%eth0`, and no name.
+    /// - Parameter onlyFigures: accepts only numeric addresses, such as `192.168.4.1` and `fe80::1%eth0`.
     static func resolve(_ host: String, port: UInt16, onlyFigures: Bool) -> Result<[SocketAddress], LookupFailure> {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cuts a stream of bytes into lines, whichever way they end: CR, LF, or both. Empty lines are left out.
+/// Splits a stream of bytes into lines that end with CR, LF, or both. Empty lines are left out.
 ///
-/// A line longer than ``limit`` is given up to the limit and the rest of it is dropped: boot ROMs at another baud rate, and
-/// firmware that prints binary, can send anything.
+/// A line longer than ``limit`` is cut there and its rest is dropped. Boot ROMs at another baud rate, and firmware that prints binary data,
+/// can send anything.
 public struct LineAssembler: Sendable, Equatable {
-    /// The bytes that are kept of one line at most, without its end.
+    /// The maximum number of bytes that are kept of one line, without its end.
     public let limit: Int
-    /// What came since the last line end, such as a prompt.
+    /// The bytes since the last line end, such as a prompt.
     public private(set) var pending: [UInt8] = []
     /// Whether ``pending`` has lost bytes to the limit.
     public private(set) var isOverflowing = false
@@ -26,7 +26,7 @@ public struct LineAssembler: Sendable, Equatable {
         return lines
     }
 
-    /// Takes one byte and returns the line that it completes, if it does.
+    /// Takes one byte and returns the line that it completes, if any.
     public mutating func append(_ byte: UInt8) -> [UInt8]? {
         guard byte != 0x0A, byte != 0x0D else {
             defer { clear() }
@@ -43,7 +43,7 @@ public struct LineAssembler: Sendable, Equatable {
     }
 }
 
-/// The bytes without terminal escape sequences (ECMA-48), which ESP-IDF's log puts around each line as colours.
+/// Returns the bytes without terminal escape sequences (ECMA-48). ESP-IDF's log puts colours around each line with them.
 ///
 /// Takes a whole line: a sequence that the line's end cuts off is dropped too.
 public func removingTerminalEscapes(_ line: [UInt8]) -> [UInt8] {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// One serial port, held exclusively and read all the time.
+/// One serial port, opened exclusively and read all the time.
 ///
-/// 115200 baud, eight data bits, no parity, one stop bit, every byte passed through untouched. The modem lines stay as Linux
-/// sets them on opening, both asserted: boards read "one of DTR and RTS without the other" as *reset* or *stay in the boot
-/// loader*, so this type moves them only when asked to (``move(_:sleep:)``), and asks the kernel not to drop them on closing either.
+/// 115200 baud, eight data bits, no parity, one stop bit, all bytes unchanged. Linux asserts both modem lines on opening, and they stay so.
+/// If only one of DTR and RTS is asserted, a board resets or stays in its boot loader. So this type moves the lines only on request
+/// (``move(_:sleep:)``), and asks the kernel not to drop them on closing.
 ///
-/// What arrives while nobody reads is kept, up to ``inputCapacity``; beyond that the oldest bytes go.
+/// Received bytes are kept until they are read, up to ``inputCapacity``; beyond that the oldest bytes are dropped.
 public final class SerialPort: Sendable {
-    /// Bytes kept for a reader that is late: some seconds of a board's log at full speed.
+    /// Bytes that are kept for a late reader: some seconds of a board's log at full speed.
     public static let inputCapacity = ByteStream.inputCapacity
 
-    /// The path that the port was opened by, such as `/dev/ttyUSB0`.
+    /// The path with which the port was opened, such as `/dev/ttyUSB0`.
     public let path: String
     private let stream: ByteStream
     private let lines: OpenTerminal
@@ -39,16 +39,16 @@ public final class SerialPort: Sendable {
     ///
     /// Throws `notFound`, `denied`, `busy` (another program holds it), `notATerminal` or `failed`.
     ///
-    /// - Parameter heard: is handed everything that is read, by whoever reads it, before the reader: a place to keep the board's log.
+    /// - Parameter heard: gets all bytes that any reader reads, before the reader gets them, for example to keep the board's log.
     public static func open(
         _ path: String, heard: @escaping @Sendable ([UInt8]) -> Void = { _ in }
     ) throws(SerialPortError) -> SerialPort {
         try SerialPort(try Terminal.open(path), heard: heard)
     }
 
-    /// The next bytes, at least one. One reader at a time: a second one takes the first one's place, which is then `cancelled`.
+    /// Returns the next bytes, at least one. There is one reader at a time: a second reader replaces the first, which throws `cancelled`.
     ///
-    /// Throws `lost` once the port is gone and everything that had arrived was read, `closed`, or `cancelled`.
+    /// Throws `lost` once the port is gone and all received bytes were read, `closed`, or `cancelled`.
     public func read() async throws(SerialPortError) -> [UInt8] {
         do throws(ByteStreamError) {
             let bytes = try await stream.read()
@@ -59,7 +59,7 @@ public final class SerialPort: Sendable {
         }
     }
 
-    /// Whether a read or a write has found that the port went away: its cable was pulled, or the board has left the bus to come back.
+    /// Whether a read or a write has found the port gone: its cable was pulled, or the board has left the bus and may come back.
     public var isGone: Bool { hasGone.load(ordering: .relaxed) }
 
     private func noted(_ error: SerialPortError) -> SerialPortError {
@@ -67,7 +67,7 @@ public final class SerialPort: Sendable {
         return error
     }
 
-    /// Whatever has arrived, without waiting.
+    /// Returns the received bytes without waiting.
     public func readAvailable() -> [UInt8] {
         let bytes = stream.readAvailable()
         if !bytes.isEmpty { take(bytes) }
@@ -79,26 +79,26 @@ public final class SerialPort: Sendable {
         heard(bytes)
     }
 
-    /// Whether all that was read so far is what was written, so that nothing but a connection of both lines can be there.
+    /// Whether all bytes read so far are the bytes written, so that the port's two lines must be connected.
     public var isLoopback: Bool { loopback.withLock { $0.isLoopback } }
 
-    /// Sets both lines in one call of the kernel's: one after the other would be a reset, or the BOOT button.
+    /// Sets both lines in one call of the kernel. One after the other would be a reset, or the BOOT button.
     func setLines(dataTerminalReady: Bool, requestToSend: Bool) throws(SerialPortError) {
         try lines.set(dataTerminalReady: dataTerminalReady, requestToSend: requestToSend)
     }
 
-    /// Hands all bytes to the kernel, waiting while it has no room. Cancelling leaves the rest unsent.
+    /// Passes all bytes to the kernel and waits while the kernel has no space. If the task is cancelled, the rest is not sent.
     public func write(_ bytes: [UInt8]) async throws(SerialPortError) {
         loopback.withLock { $0.sent(bytes) }
         do throws(ByteStreamError) { try await stream.write(bytes) } catch { throw noted(SerialPortError(error)) }
     }
 
-    /// Gives the port back with the settings that it had, and returns when others can open it. Closing twice is harmless.
+    /// Restores the port's settings, closes it, and returns when other programs can open it. Closing twice is harmless.
     public func close() async { await stream.close() }
 }
 
 extension SerialPortError {
-    /// What became of the stream on a terminal, in terms of its cable.
+    /// Makes a serial port's error of a stream's error.
     init(_ error: ByteStreamError) {
         switch error.code {
         case .ended:
@@ -107,7 +107,7 @@ extension SerialPortError {
                 message: "The port is gone. Check the cable, and that the board has power.")
         case .lost:
             let reason = error.systemError.map(errorText) ?? error.message
-            self.init(.lost, path: error.peer, message: "The port does not take any more bytes: \(reason).")
+            self.init(.lost, path: error.peer, message: "The port does not accept any more bytes: \(reason).")
         case .closed: self.init(.closed, path: error.peer, message: "The port was closed.")
         case .cancelled: self.init(.cancelled, path: error.peer, message: error.message)
         default: self.init(.failed, path: error.peer, message: error.message)
@@ -115,18 +115,18 @@ extension SerialPortError {
     }
 }
 
-/// What the lines DTR and RTS of a port do, one step after the other.
+/// A sequence of settings of a port's lines DTR and RTS.
 ///
-/// Boards have them at the chip's boot pin and its reset: both or none asserted does nothing, RTS alone holds the chip in reset, DTR alone
-/// is the BOOT button (esptool's documentation, "Boot Mode Selection"). The C3's own USB reads them likewise.
+/// Boards connect them to the chip's boot pin and its reset. Both or neither asserted has no effect. RTS alone holds the chip in reset, DTR
+/// alone is the BOOT button (esptool's documentation, "Boot Mode Selection"). The C3's own USB reads them likewise.
 public struct ModemLines: Sendable, Equatable {
-    /// Both lines at once, and how long they stay so.
+    /// A setting of both lines, and its duration.
     public struct Step: Sendable, Equatable {
-        /// DTR: asserted alone, the BOOT button.
+        /// DTR; asserted alone, it is the BOOT button.
         public var dataTerminalReady: Bool
-        /// RTS: asserted alone, reset.
+        /// RTS; asserted alone, it is the reset.
         public var requestToSend: Bool
-        /// How long the lines stay so before the next step.
+        /// How long the lines stay in this setting before the next step.
         public var pause: Duration
 
         public init(dataTerminalReady: Bool, requestToSend: Bool, pause: Duration) {
@@ -136,18 +136,19 @@ public struct ModemLines: Sendable, Equatable {
         }
     }
 
-    /// In order.
+    /// The steps in their order.
     public var steps: [Step]
 
     public init(_ steps: [Step]) { self.steps = steps }
 
-    /// Restarts the application, as esptool's `HardReset` does: DTR is let go before RTS is pulsed, or the chip would wait for firmware.
+    /// Restarts the application, as esptool's `HardReset` does. DTR is released before RTS is pulsed; otherwise the chip would wait for
+    /// firmware.
     public static let restart = ModemLines([
         Step(dataTerminalReady: false, requestToSend: true, pause: .milliseconds(100)),
         Step(dataTerminalReady: false, requestToSend: false, pause: .zero),
     ])
 
-    /// The same for the chip's own USB (303a:1001), which goes away and comes back meanwhile.
+    /// The same for the chip's own USB (303a:1001), which disappears and comes back during the restart.
     public static let restartOverUSB = ModemLines([
         Step(dataTerminalReady: false, requestToSend: true, pause: .milliseconds(200)),
         Step(dataTerminalReady: false, requestToSend: false, pause: .milliseconds(200)),
@@ -155,9 +156,9 @@ public struct ModemLines: Sendable, Equatable {
 }
 
 extension SerialPort {
-    /// Moves the lines. They are never moved otherwise.
+    /// Moves the lines. No other method moves them.
     ///
-    /// Throws `failed` where the port has none, as a pty, and `closed`.
+    /// Throws `failed` if the port has no such lines, as with a pty, and `closed`.
     ///
     /// - Parameter sleep: waits between the steps.
     public func move(
@@ -169,7 +170,7 @@ extension SerialPort {
             do {
                 try await sleep(step.pause)
             } catch {
-                // A chip that is held in reset would stay there.
+                // Otherwise a chip that is held in reset would stay in reset.
                 try setLines(dataTerminalReady: false, requestToSend: false)
                 throw SerialPortError(.cancelled, path: path, message: "The operation was cancelled.")
             }
@@ -185,19 +186,19 @@ public struct SerialPortError: Error, Sendable, Equatable, CustomStringConvertib
         private let value: Value
         public var description: String { value.rawValue }
 
-        /// Nothing is there under that name.
+        /// The path does not exist.
         public static let notFound = Code(value: .notFound)
         /// The file system does not let this user open it.
         public static let denied = Code(value: .denied)
         /// Another program holds the port.
         public static let busy = Code(value: .busy)
-        /// It is a file, but not a serial port.
+        /// The path is not a serial port.
         public static let notATerminal = Code(value: .notATerminal)
         /// The cable or the adapter is gone.
         public static let lost = Code(value: .lost)
         /// This side closed the port.
         public static let closed = Code(value: .closed)
-        /// The task was cancelled, or another reader has taken the place of this one.
+        /// The task was cancelled, or another reader has replaced this one.
         public static let cancelled = Code(value: .cancelled)
         /// The system refused for another reason, which the message names.
         public static let failed = Code(value: .failed)
@@ -220,19 +221,19 @@ public struct SerialPortError: Error, Sendable, Equatable, CustomStringConvertib
 }
 
 extension SerialPortError {
-    /// Who holds it is found out by whoever opened it (``SerialPort/holders(of:in:)``): that takes some milliseconds.
+    /// The opener finds the other program (``SerialPort/holders(of:in:)``): that takes some milliseconds.
     static func busy(_ path: String) -> SerialPortError {
         SerialPortError(
             .busy, path: path, message: "Another program holds this port. Close its serial monitor and try again.")
     }
 }
 
-/// Notices a port whose two lines are connected: what is written comes back, and nothing else comes.
+/// Notices a port whose two lines are connected: all written bytes come back, and no others.
 ///
-/// A console also echoes what is typed, but answers a CR with CR LF and a prompt. Bytes are counted and not compared in order, because two
+/// A console also echoes typed bytes, but answers a CR with CR LF and a prompt. Bytes are counted and not compared in order, because two
 /// tasks may write to one port.
 public struct LoopbackWatch: Sendable {
-    /// So many bytes are not an accident.
+    /// This many bytes are not a coincidence.
     static let significantLength = 8
 
     /// How often each byte was written and has not come back.
@@ -258,6 +259,6 @@ public struct LoopbackWatch: Sendable {
         }
     }
 
-    /// Whether enough came back, and nothing else.
+    /// Whether enough of the written bytes came back, and no others.
     public var isLoopback: Bool { !isOther && returned >= Self.significantLength }
 }

@@ -3,17 +3,17 @@ import Glibc
 import RainCore
 import Synchronization
 
-/// A terminal's file descriptor in raw mode, held exclusively, with the settings to go back to. Owned by one byte stream.
+/// A terminal's file descriptor in raw mode, opened exclusively, and the settings to restore. One byte stream owns it.
 struct Terminal: Sendable {
     let path: String
     let descriptor: Int32
     private let original: Settings
 
-    /// `@unchecked`: a plain C structure that is never changed again.
+    /// `@unchecked`: a plain C structure that never changes.
     private struct Settings: @unchecked Sendable { var termios: termios }
 
     static func open(_ path: String) throws(SerialPortError) -> Terminal {
-        // O_NONBLOCK: without it, opening waits for a carrier that a board never signals.
+        // Without O_NONBLOCK, opening would wait for a carrier signal, which a board never sends.
         let descriptor = Glibc.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw openingError(errno, path) }
         do throws(SerialPortError) {
@@ -29,9 +29,9 @@ struct Terminal: Sendable {
         guard tcgetattr(descriptor, &settings) == 0 else {
             throw SerialPortError(.notATerminal, path: path, message: "This is not a serial port.")
         }
-        // Two locks, as `screen`, `minicom` and esptool respect one or the other: flock among programs that ask for it, and
-        // TIOCEXCL, which makes the kernel itself turn others away (but not root). The latter stays with the terminal until its last
-        // descriptor is closed, which for a pty its other end may hold: a killed process would leave it busy for everyone.
+        // Two locks, because `screen`, `minicom` and esptool respect one or the other. flock works among programs that ask for it. With
+        // TIOCEXCL the kernel itself refuses other programs (but not root). It lasts until the terminal's last descriptor is closed. The
+        // other end of a pty may hold such a descriptor, so a killed process would leave the pty busy for all programs.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw .busy(path)
         }
@@ -47,20 +47,20 @@ struct Terminal: Sendable {
         cfsetospeed(&settings, speed_t(B115200))
         guard tcsetattr(descriptor, TCSANOW, &settings) == 0 else {
             throw SerialPortError(
-                .failed, path: path, message: "The port does not take 115200 baud, 8N1: \(errorText(errno)).")
+                .failed, path: path, message: "The port does not support 115200 baud, 8N1: \(errorText(errno)).")
         }
     }
 
     /// Linux gives the majors 136 to 143 to the near ends of ptys (`Documentation/admin-guide/devices.txt`).
     private static func isPseudoTerminal(_ descriptor: Int32) -> Bool {
         var status = stat()
-        // Twelve bits of a device's number, as glibc has it, from the eighth on; the rest of a major is far up, and 0 here.
+        // The major is twelve bits of a device's number, from the eighth on (glibc). Higher bits of the major are 0 here.
         return fstat(descriptor, &status) == 0 && (136...143).contains(status.st_rdev >> 8 & 0xFFF)
     }
 
     /// Restores the settings and closes. Moving DTR and RTS would reset many boards, so HUPCL stays cleared and CLOCAL set.
     func close(discardingOutput: Bool) {
-        // Closing waits for unsent bytes, and nothing can cut that short: 30 s (the kernel's `closing_wait`).
+        // Closing waits up to 30 s for unsent bytes (the kernel's `closing_wait`), and nothing can shorten that.
         if discardingOutput { tcflush(descriptor, TCOFLUSH) }
         var settings = original.termios
         settings.c_cflag &= ~tcflag_t(HUPCL)
@@ -71,8 +71,8 @@ struct Terminal: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// Waits until the device has taken what the kernel holds for it; false where it takes nothing, as an ESP32-C3 on its own USB whose
-    /// firmware does not read.
+    /// Waits until the device has accepted all bytes that the kernel holds for it. Returns false if it accepts none, as with an ESP32-C3 on
+    /// its own USB whose firmware does not read.
     func empties() -> Bool {
         Self.empties(
             held: {
@@ -87,7 +87,7 @@ struct Terminal: Sendable {
 
     /// - Parameters:
     ///   - held: how many bytes the kernel still holds.
-    ///   - pause: waits so many milliseconds. In all no more than 255, in which 115,200 baud carry ten of the longest lines.
+    ///   - pause: waits the given number of milliseconds. In total at most 255, in which 115,200 baud carry ten of the longest lines.
     static func empties(held: () -> Int32, pause: (Int32) -> Void) -> Bool {
         var milliseconds: Int32 = 1
         while held() > 0 {
@@ -108,7 +108,7 @@ struct Terminal: Sendable {
             SerialPortError(
                 .denied, path: path,
                 message: PortRights(of: path)?.advice
-                    ?? "This user may not open the port, nor look at whose it is: a folder on the way to it is closed.")
+                    ?? "This user may not open the port, nor see its group: a folder on its path is not accessible.")
         case EBUSY: .busy(path)
         case EISDIR: SerialPortError(.notATerminal, path: path, message: "\(path) is a folder, not a serial port.")
         default:
@@ -117,7 +117,7 @@ struct Terminal: Sendable {
     }
 }
 
-/// The lines of a terminal for as long as it is open: afterwards its descriptor's number may belong to something else.
+/// The lines of a terminal while it is open. Afterwards its descriptor's number may belong to another file.
 final class OpenTerminal: Sendable {
     private let path: String
     private let descriptor: Mutex<Int32?>
@@ -137,7 +137,7 @@ final class OpenTerminal: Sendable {
             var bits = (dataTerminalReady ? TIOCM_DTR : 0) | (requestToSend ? TIOCM_RTS : 0)
             guard ioctl(descriptor, UInt(TIOCMSET), &bits) != 0 else { return nil }
             return SerialPortError(
-                .failed, path: path, message: "The port does not move its lines DTR and RTS: \(errorText(errno)).")
+                .failed, path: path, message: "The port cannot set its lines DTR and RTS: \(errorText(errno)).")
         }
         if let failure { throw failure }
     }

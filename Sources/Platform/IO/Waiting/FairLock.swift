@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// A lock that tasks take one after the other, first come first served. Each is woken by the event itself, and may stop waiting by
+/// A lock that tasks get one after the other, in the order of their requests. The event itself wakes each task. A task may stop waiting by
 /// cancellation or at its deadline.
 ///
-/// `Grant` is what the holder of the lock gets. It comes from a closure that provides it at once, or returns nil and makes sure that
-/// ``arrive(_:)`` is called when it is available.
+/// `Grant` is the value that the holder of the lock gets. It comes from a closure. The closure returns the grant at once, or returns nil
+/// and ensures a call of ``arrive(_:)`` when the grant is available.
 package final class FairLock<Grant: Sendable, Failure: Error>: Sendable {
     private typealias Waiting = Waiter<Result<Grant, Failure>>
 
@@ -19,10 +19,10 @@ package final class FairLock<Grant: Sendable, Failure: Error>: Sendable {
 
     package init() {}
 
-    /// Returns when the caller has the lock, which it does until ``leave(_:)``.
+    /// Returns when the caller has the lock. The caller keeps it until ``leave(_:)``.
     ///
     /// - Parameters:
-    ///   - error: what is thrown where it gave up waiting.
+    ///   - error: makes the error that is thrown if the wait was given up.
     ///   - take: gets the grant.
     package func enter(
         within limit: Duration, orThrow error: @escaping @Sendable (GivenUp) -> Failure,
@@ -39,12 +39,12 @@ package final class FairLock<Grant: Sendable, Failure: Error>: Sendable {
             let wasWaiting = state.withLock { state in
                 state.waiting.firstIndex { $0 === waiter }.map { state.waiting.remove(at: $0) } != nil
             }
-            // Otherwise the lock is on its way to it.
+            // Otherwise the waiter is about to receive the lock.
             if wasWaiting { waiter.resume(returning: .failure(error(reason))) }
         }.get()
     }
 
-    /// Gives the lock back. The next one has it at once if `take` gets it.
+    /// Releases the lock. The next task has it at once if `take` gets the grant.
     package func leave(_ take: () throws(Failure) -> Grant?) {
         let next: (Waiting, Result<Grant, Failure>)? = state.withLock { state in
             state.isBusy = false
@@ -56,9 +56,9 @@ package final class FairLock<Grant: Sendable, Failure: Error>: Sendable {
         if case .failure(let error) = outcome { endAll(error) }
     }
 
-    /// The grant that was not available at once is available now.
+    /// Passes on a grant that was not available at once.
     ///
-    /// - Returns: whether anyone still wanted it.
+    /// - Returns: whether a task still waited for it.
     package func arrive(_ grant: Grant) -> Bool {
         let next: Waiting? = state.withLock { state in
             guard !state.waiting.isEmpty else {
@@ -71,7 +71,7 @@ package final class FairLock<Grant: Sendable, Failure: Error>: Sendable {
         return next != nil
     }
 
-    /// The grant that was not available at once will not come.
+    /// Ends all waiting calls, because the grant will not come.
     package func endAll(_ error: Failure) {
         let waiting = state.withLock { state in
             state.isBusy = false
@@ -81,7 +81,7 @@ package final class FairLock<Grant: Sendable, Failure: Error>: Sendable {
         for waiter in waiting { waiter.resume(returning: .failure(error)) }
     }
 
-    /// The grant, or why there is none; nil if it has to be waited for.
+    /// Returns the grant or the reason why there is no grant; nil if the task has to wait for it.
     private static func take(
         _ state: inout State, _ take: () throws(Failure) -> Grant?
     ) -> Result<Grant, Failure>? {

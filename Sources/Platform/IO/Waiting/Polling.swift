@@ -4,7 +4,7 @@ import Glibc
 
 /// How a wait for descriptors ended.
 package enum PollOutcome: Sendable, Equatable {
-    /// At least one entry has found something.
+    /// At least one entry has an event.
     case ready
     /// The deadline came first.
     case timedOut
@@ -12,9 +12,9 @@ package enum PollOutcome: Sendable, Equatable {
     case failed(Int32)
 }
 
-/// Blocks the thread until one of the descriptors is ready or the deadline comes; a signal in between changes nothing.
+/// Blocks the thread until one of the descriptors is ready or the deadline comes. A signal does not end the wait.
 ///
-/// - Parameter deadline: nil to wait without end; one that is over only looks.
+/// - Parameter deadline: nil to wait without end. A past deadline does not wait.
 package func pollDescriptors(_ entries: inout [PollEntry], until deadline: MonotonicDeadline? = nil) -> PollOutcome {
     var polled = entries.map { pollfd(fd: $0.descriptor ?? -1, events: $0.events.rawValue, revents: 0) }
     while true {
@@ -25,14 +25,14 @@ package func pollDescriptors(_ entries: inout [PollEntry], until deadline: Monot
         }
         for index in entries.indices { entries[index].found = PollEvents(rawValue: polled[index].revents) }
         if count > 0 { return .ready }
-        // A wait longer than poll(2) can be told of ends early.
+        // A wait that is longer than poll(2) supports ends early.
         if let deadline, deadline.isOver { return .timedOut }
     }
 }
 
-/// The same for one descriptor.
+/// Blocks the thread until one descriptor is ready or the deadline comes.
 ///
-/// - Returns: whether anything was found, be it an error, before the deadline.
+/// - Returns: whether there was an event before the deadline; an error counts as one.
 package func pollDescriptor(
     _ descriptor: Int32, for events: PollEvents, until deadline: MonotonicDeadline? = nil
 ) -> Bool {
@@ -40,7 +40,7 @@ package func pollDescriptor(
     return pollDescriptors(&entries, until: deadline) == .ready
 }
 
-/// What a descriptor is polled for, or what was found.
+/// The events that a descriptor is polled for, or that were found.
 package struct PollEvents: OptionSet, Sendable, Hashable {
     package let rawValue: Int16
 
@@ -49,20 +49,20 @@ package struct PollEvents: OptionSet, Sendable, Hashable {
 
     package static let readable = PollEvents(POLLIN)
     package static let writable = PollEvents(POLLOUT)
-    /// The other end is gone. Found also where it was not asked for, as is ``failed``.
+    /// The other end is gone. Found even if not requested, like ``failed``.
     package static let hungUp = PollEvents(POLLHUP)
-    /// The descriptor has an error, or is none.
+    /// The descriptor has an error or is invalid.
     package static let failed = PollEvents(POLLERR | POLLNVAL)
-    /// A read does not block: there are bytes, the end, or an error to be found.
+    /// A read does not block: there are bytes, the end, or an error.
     package static let input: PollEvents = [.readable, .hungUp, .failed]
 }
 
 /// One descriptor to wait for.
 package struct PollEntry: Sendable {
-    /// Left out where it is negative or nil.
+    /// An entry with a negative or nil descriptor is skipped.
     package var descriptor: Int32?
     package var events: PollEvents
-    /// What the last ``pollDescriptors(_:until:)`` found.
+    /// The events that the last ``pollDescriptors(_:until:)`` found.
     package internal(set) var found: PollEvents = []
 
     package init(_ descriptor: Int32?, for events: PollEvents) {
@@ -73,18 +73,18 @@ package struct PollEntry: Sendable {
     package static func readable(_ descriptor: Int32?) -> PollEntry { PollEntry(descriptor, for: .readable) }
     package static func writable(_ descriptor: Int32?) -> PollEntry { PollEntry(descriptor, for: .writable) }
 
-    /// Whether anything was found, be it an error.
+    /// Whether there was an event; an error counts as one.
     package var isReady: Bool { !found.isEmpty }
 }
 
-/// A moment of `CLOCK_MONOTONIC`, at which a wait of a thread is over.
+/// A moment of `CLOCK_MONOTONIC` at which a thread's wait ends.
 package struct MonotonicDeadline: Sendable, Hashable, Comparable {
-    /// As ``monotonicMicroseconds()`` counts them.
+    /// In the units of ``monotonicMicroseconds()``.
     package var microseconds: UInt64
 
     package init(microseconds: UInt64) { self.microseconds = microseconds }
 
-    /// So long from now on; at once where the duration is negative, and centuries from now where it is endless.
+    /// Returns the moment after a duration from now. A negative duration gives now; an endless one gives centuries from now.
     package static func after(_ duration: Duration) -> MonotonicDeadline {
         let (seconds, attoseconds) = duration.components
         let left = max(0, min(seconds, 1 << 40)) * 1_000_000 + max(0, attoseconds) / 1_000_000_000_000
@@ -95,7 +95,7 @@ package struct MonotonicDeadline: Sendable, Hashable, Comparable {
 
     package var isOver: Bool { microseconds <= monotonicMicroseconds() }
 
-    /// What is left of it; zero once it is over.
+    /// The time until the deadline; zero once it is over.
     package var left: Duration {
         let now = monotonicMicroseconds()
         return now >= microseconds ? .zero : .microseconds(Int64(clamping: microseconds - now))
@@ -105,37 +105,37 @@ package struct MonotonicDeadline: Sendable, Hashable, Comparable {
         left.microseconds < right.microseconds
     }
 
-    /// For `poll(2)`: rounded up, so that nobody wakes up just before the time.
+    /// For `poll(2)`: rounded up, so that the thread does not wake up just before the deadline.
     var pollMilliseconds: Int32 {
         let now = monotonicMicroseconds()
         return now >= microseconds ? 0 : Int32(clamping: (microseconds - now + 999) / 1000)
     }
 }
 
-/// Microseconds of `CLOCK_MONOTONIC`, which nobody sets.
+/// Returns the microseconds of `CLOCK_MONOTONIC`, which cannot be set.
 package func monotonicMicroseconds() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
 }
 
-/// The same in milliseconds.
+/// Returns the milliseconds of `CLOCK_MONOTONIC`.
 package func monotonicMilliseconds() -> Int64 { Int64(monotonicMicroseconds() / 1000) }
 
-/// Wakes a thread that polls descriptors, from any other.
+/// Wakes a thread that polls descriptors, from any other thread.
 package final class WakePipe: Sendable {
-    /// Readable from ``ring()`` on, until ``drain()``: to be polled beside what is waited for.
+    /// Readable from ``ring()`` until ``drain()``. Poll it together with the other descriptors.
     package let reader: Int32
     private let writer: Int32
 
-    /// Nil where the system gives no pipe, and says why in `errno`.
+    /// Returns nil if the system could not create a pipe; `errno` has the reason.
     package init?() {
         var ends: [Int32] = [-1, -1]
         guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { return nil }
         (reader, writer) = (ends[0], ends[1])
     }
 
-    // The thread that rings and the one that polls both hold the pipe, so it is not closed under either.
+    // The thread that rings and the one that polls both hold the pipe, so it is not closed while either uses it.
     deinit {
         close(reader)
         close(writer)
@@ -143,7 +143,7 @@ package final class WakePipe: Sendable {
 
     package func ring() {
         var byte: UInt8 = 1
-        // A full pipe rings as well as another byte in it.
+        // A full pipe wakes the thread as well as another byte would.
         _ = write(writer, &byte, 1)
     }
 

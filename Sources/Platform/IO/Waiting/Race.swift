@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Asks one question until something ends it: nil where the end came first.
+/// Runs a question until it has an answer or `end` returns. Returns nil if `end` came first.
 ///
-/// The loser is cancelled, and awaited, so that nothing of it goes on afterwards. Then
-/// - an answer that comes while the question is given up counts: what was done elsewhere has been done. A failure that comes then
-///   does not, as it is most likely our own giving up;
-/// - where the calling task is cancelled, the question sees that and decides: its own result is returned, and never nil.
+/// The loser is cancelled, and awaited, so that nothing of it runs afterwards.
+/// - An answer that comes during the cancellation counts, because its effect elsewhere has happened. A failure that comes then does not
+///   count, as it is most likely the result of the cancellation.
+/// - If the calling task is cancelled, the question decides: its own result is returned, never nil.
 ///
-/// - Parameter end: returns when it is over; throws when it is cancelled first.
+/// - Parameter end: returns when the time is over; throws if it is cancelled first.
 package func race<Answer: Sendable, Failure: Error>(
     against end: @escaping @Sendable () async throws -> Void,
     _ question: @escaping @Sendable () async throws(Failure) -> Answer
@@ -44,9 +44,9 @@ private enum Finish<Answer: Sendable, Failure: Error>: Sendable {
     case end(isOver: Bool)
 }
 
-/// Asks one question against the clock, by the rules of ``race(against:_:)``: nil where the time was over and no answer had come.
+/// Runs a question with a time limit, by the rules of ``race(against:_:)``. Returns nil if the time was over and no answer had come.
 ///
-/// - Parameter sleep: waits for so long on the clock that counts; throws when it is cancelled first.
+/// - Parameter sleep: waits for a duration on the clock in use; throws if it is cancelled first.
 package func withDeadline<Answer: Sendable, Failure: Error>(
     _ limit: Duration, sleep: @escaping @Sendable (Duration) async throws -> Void,
     _ question: @escaping @Sendable () async throws(Failure) -> Answer

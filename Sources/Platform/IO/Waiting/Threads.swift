@@ -2,9 +2,9 @@
 import Glibc
 import Synchronization
 
-/// Runs `body` on a new thread of its own, which ends with it: for code that blocks, and so must not run in the pool of tasks.
+/// Runs `body` on a new thread, which ends with it. For code that blocks and so must not run in the pool of tasks.
 ///
-/// - Returns: 0, or the system's error where it starts none (`pthread_create(3)`); `body` is not run then.
+/// - Returns: 0, or the system's error if it could not start a thread (`pthread_create(3)`). Then `body` is not run.
 package func startThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
     let work = Unmanaged.passRetained(Work(body))
     var thread = pthread_t()
@@ -27,18 +27,18 @@ private final class Work: Sendable {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 }
 
-/// Why blocking work could not be begun.
+/// Why blocking work could not begin.
 package enum ThreadError: Error, Sendable, Equatable {
-    /// The system gives no pipe; its error number.
+    /// The system could not create a pipe; its error number.
     case noPipe(Int32)
-    /// The system starts no thread; its error number.
+    /// The system could not start a thread; its error number.
     case noThread(Int32)
 }
 
-/// Runs blocking work on a thread of its own, and waits for its result.
+/// Runs blocking work on its own thread, and waits for its result.
 ///
-/// - Parameter work: polls the pipe beside what it waits for. The pipe is readable as soon as the calling task is cancelled, and the
-///   work has to end then: its result is waited for, so that nothing that it holds is lost.
+/// - Parameter work: polls the pipe together with its own descriptors. The pipe becomes readable when the calling task is cancelled, and
+///   the work has to end then. Its result is still awaited, so that nothing that it holds is lost.
 package func onInterruptibleThread<Result: Sendable>(
     _ work: @escaping @Sendable (_ interrupt: WakePipe) -> Result
 ) async throws(ThreadError) -> Result {
@@ -49,10 +49,10 @@ package func onInterruptibleThread<Result: Sendable>(
     return await waiter.value { interrupt.ring() }
 }
 
-/// Runs calls that block, one after the other in the order of their coming, on a thread outside the pool that tasks run on.
+/// Runs blocking calls one after the other, in the order of their arrival, on a thread outside the pool of tasks.
 ///
-/// The thread exists while there is work. A call runs even if the task that makes it has been cancelled, because cleaning up after a
-/// cancellation is work as well.
+/// The thread exists while there is work. A call runs even if its task has been cancelled, because cleaning up after a cancellation is work
+/// as well.
 package final class BlockingWork: Sendable {
     private struct Call: Sendable {
         var run: @Sendable () -> Void
@@ -68,7 +68,7 @@ package final class BlockingWork: Sendable {
 
     package init() {}
 
-    /// - Parameter noThread: makes the error where the system starts no thread, of what `pthread_create(3)` returned.
+    /// - Parameter noThread: makes the error if the system could not start a thread, from the result of `pthread_create(3)`.
     package func run<Answer: Sendable, Failure: Error>(
         noThread: @escaping @Sendable (Int32) -> Failure,
         _ body: @escaping @Sendable () throws(Failure) -> Answer
@@ -91,11 +91,11 @@ package final class BlockingWork: Sendable {
         guard needsThread else { return }
         let failure = startThread { while let call = self.next() { call.run() } }
         guard failure != 0 else { return }
-        // Others may have come meanwhile and rely on the same thread.
+        // Other calls may have arrived meanwhile, which rely on the same thread.
         while let call = next() { call.fail(failure) }
     }
 
-    /// The first call that waits. Where there is none the thread ends.
+    /// Returns the first waiting call. If there is none, the thread ends.
     private func next() -> Call? {
         state.withLock { state in
             guard !state.waiting.isEmpty else {

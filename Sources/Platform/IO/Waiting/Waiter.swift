@@ -3,8 +3,8 @@ import Synchronization
 
 /// One value for the one task that waits for it.
 ///
-/// The value may come before the task waits, or while it does; what comes after the first is dropped. So the task may be registered
-/// somewhere first and wait afterwards, and cancelling it before, while or after it waits needs no care of its own.
+/// The value may come before the task waits, or while it waits; later values are dropped. So a task may first be registered somewhere and
+/// wait afterwards. Cancelling it before, during or after the wait needs no special care.
 package final class Waiter<Value: Sendable>: Sendable {
     private enum Stage {
         case new
@@ -19,7 +19,7 @@ package final class Waiter<Value: Sendable>: Sendable {
 
     /// Gives the value. Only the first call has an effect.
     ///
-    /// - Returns: whether this was the first.
+    /// - Returns: whether this was the first call.
     @discardableResult
     package func resume(returning value: Value) -> Bool {
         let (isFirst, continuation) = stage.withLock { stage -> (Bool, CheckedContinuation<Value, Never>?) in
@@ -37,10 +37,10 @@ package final class Waiter<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Waits for the value. To be called once.
+    /// Waits for the value. Call it once.
     ///
-    /// - Parameter onCancel: called when the task is cancelled, at once where it was before. It has to see to it that the value comes:
-    ///   most often by ``resume(returning:)``, after it has taken the waiter out of where it was registered.
+    /// - Parameter onCancel: called when the task is cancelled, or at once if it already was. It has to ensure that the value comes,
+    ///   usually by removing the waiter from its registry and calling ``resume(returning:)``.
     package func value(onCancel: @Sendable () -> Void) async -> Value {
         await withTaskCancellationHandler {
             await value()
@@ -49,7 +49,7 @@ package final class Waiter<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the value, also where the task is cancelled.
+    /// Waits for the value, even if the task is cancelled.
     package func value() async -> Value {
         await withCheckedContinuation { continuation in
             let value: Value? = stage.withLock { stage in
@@ -77,10 +77,10 @@ package enum GivenUp: Sendable, Equatable {
 }
 
 extension Waiter {
-    /// Waits for the value, for so long at most. To be called once.
+    /// Waits for the value for a limited time. Call it once.
     ///
-    /// - Parameter giveUp: called when the time is over and when the task is cancelled, on another thread or at once. It has to see to it
-    ///   that the value comes, as with ``value(onCancel:)``; it may be called twice, and after the value has come.
+    /// - Parameter giveUp: called when the time is over and when the task is cancelled, on another thread or at once. It has to ensure that
+    ///   the value comes, as with ``value(onCancel:)``. It may be called twice, and after the value has come.
     package func value(within limit: Duration, giveUp: @escaping @Sendable (GivenUp) -> Void) async -> Value {
         let timer = DeadlineTimer.start(at: .after(limit)) { giveUp(.timedOut) }
         defer { timer.cancel() }
@@ -88,16 +88,16 @@ extension Waiter {
     }
 }
 
-/// Calls something at a deadline, unless it is cancelled first.
+/// Calls a closure at a deadline, unless it is cancelled first.
 ///
-/// All timers of the process share one thread. A sleeping task does the same, and keeps about 1 KB after it was cancelled until its
-/// time is over; a cancelled timer keeps nothing.
+/// All timers of the process share one thread. A sleeping task would do the same, but after its cancellation it keeps about 1 KB until its
+/// time is over. A cancelled timer keeps nothing.
 package struct DeadlineTimer: Sendable {
     private let id: Int?
-    /// Used in place of the thread where the system starts none.
+    /// Used instead of the thread if the system could not start one.
     private let task: Task<Void, Never>?
 
-    /// - Parameter body: called on the thread of the timers, so it has to be short.
+    /// - Parameter body: called on the timers' thread, so it has to be short.
     package static func start(at deadline: MonotonicDeadline, _ body: @escaping @Sendable () -> Void) -> DeadlineTimer {
         if let id = TimerThread.shared?.add(deadline, body) { return DeadlineTimer(id: id, task: nil) }
         let task = Task {
@@ -107,14 +107,14 @@ package struct DeadlineTimer: Sendable {
         return DeadlineTimer(id: nil, task: task)
     }
 
-    /// From then on nothing is called; what is just being called goes on.
+    /// Prevents the call. A call that is already running continues.
     package func cancel() {
         if let id { TimerThread.shared?.remove(id) }
         task?.cancel()
     }
 }
 
-/// Sleeps until the first deadline of all. It begins with the first timer and stays.
+/// Sleeps until the earliest deadline. It starts with the first timer and never ends.
 private final class TimerThread: Sendable {
     private struct Entry {
         var id: Int
@@ -123,7 +123,7 @@ private final class TimerThread: Sendable {
     }
 
     private struct State {
-        /// The first deadline first.
+        /// The earliest deadline comes first.
         var entries: [Entry] = []
         var lastID = 0
     }
@@ -142,7 +142,7 @@ private final class TimerThread: Sendable {
     func add(_ deadline: MonotonicDeadline, _ body: @escaping @Sendable () -> Void) -> Int {
         let (id, isFirst) = state.withLock { state in
             state.lastID += 1
-            // Most come with the same limit as the last one, and so belong at the end.
+            // Most timers have the same limit as the last one, and so belong at the end.
             let index = (state.entries.lastIndex { $0.deadline <= deadline } ?? -1) + 1
             state.entries.insert(Entry(id: state.lastID, deadline: deadline, body: body), at: index)
             return (state.lastID, index == 0)
@@ -155,7 +155,7 @@ private final class TimerThread: Sendable {
         let removed = state.withLock { state in
             state.entries.firstIndex { $0.id == id }.map { state.entries.remove(at: $0) }
         }
-        // What it holds goes outside of the lock.
+        // The closure's captures are released outside of the lock.
         withExtendedLifetime(removed) {}
     }
 

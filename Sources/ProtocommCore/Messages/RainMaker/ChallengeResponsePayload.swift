@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What travels on `ch_resp` (`RMakerChRespPayload`): the board signs the cloud's challenge.
+/// A message on `ch_resp` (`RMakerChRespPayload`): the board signs the cloud's challenge.
 ///
-/// A board where this is disabled answers with status `disabled` and message type 1, whatever was asked.
+/// A board with challenge-response switched off answers every request with status `disabled` and message type 1.
 public struct ChallengeResponsePayload: WireMessage {
-    /// What the message carries.
+    /// A message's payload.
     public enum Payload: Sendable, Equatable {
-        /// Has the board sign a challenge.
+        /// Asks the board to sign a challenge.
         case commandChallengeResponse(ChallengeCommand)
         /// The answer to ``commandChallengeResponse``.
         case responseChallengeResponse(ChallengeResponse)
@@ -20,12 +20,12 @@ public struct ChallengeResponsePayload: WireMessage {
         case responseDisableChallengeResponse
     }
 
-    /// Which message this is.
+    /// The message's type.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
-        /// Has the board sign a challenge.
+        /// Asks the board to sign a challenge.
         public static let commandChallengeResponse = MessageType(rawValue: 0)
         /// The answer to ``commandChallengeResponse``.
         public static let responseChallengeResponse = MessageType(rawValue: 1)
@@ -39,11 +39,11 @@ public struct ChallengeResponsePayload: WireMessage {
         public static let responseDisableChallengeResponse = MessageType(rawValue: 5)
     }
 
-    /// What the message is. Some requests are accepted with this alone, their empty member left out.
+    /// The message's type. Firmware accepts some requests with the type alone, without their empty member.
     public var message: MessageType
-    /// The verdict on the request; only responses carry it.
+    /// The result of the request; only responses have one.
     public var status: ChallengeResponseStatus
-    /// What the message carries; nil where it carries nothing that is known here.
+    /// The message's payload; nil if it has none, or one that this version does not know.
     public var payload: Payload?
 
     public init() {
@@ -52,7 +52,7 @@ public struct ChallengeResponsePayload: WireMessage {
         payload = nil
     }
 
-    /// Both the message type and the member are set.
+    /// Sets the message type and the member.
     public init(_ payload: Payload, status: ChallengeResponseStatus = .success) {
         self.payload = payload
         self.status = status
@@ -129,7 +129,7 @@ public struct ChallengeCommand: WireMessage {
     }
 }
 
-/// The signed challenge, and who signed it.
+/// The signed challenge, and the node that signed it.
 public struct ChallengeResponse: WireMessage {
     /// ECDSA (ASN.1 DER, 70 to 72 bytes) or RSASSA-PSS (256 bytes) over SHA-256.
     public var payload: [UInt8]
@@ -157,7 +157,7 @@ public struct ChallengeResponse: WireMessage {
     }
 }
 
-/// Who the board is. Firmware does not implement the command.
+/// The board's node id. Firmware does not implement the command.
 public struct NodeIDResponse: WireMessage {
     /// Text.
     public var nodeID: [UInt8]
@@ -187,9 +187,9 @@ public struct ChallengeResponseStatus: WireEnum {
 
     /// The request was carried out.
     public static let success = ChallengeResponseStatus(rawValue: 0)
-    /// The board failed in carrying it out.
+    /// The board failed to carry out the request.
     public static let fail = ChallengeResponseStatus(rawValue: 1)
-    /// The board does not take what it was asked.
+    /// The board does not accept an argument of the request.
     public static let invalidParameter = ChallengeResponseStatus(rawValue: 2)
     /// Challenge-response is switched off.
     public static let disabled = ChallengeResponseStatus(rawValue: 3)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What travels on `rmaker_claim` (`RMakerClaimPayload`): the steps of assisted claiming.
+/// A message on `rmaker_claim` (`RMakerClaimPayload`): the steps of assisted claiming.
 ///
 /// Four steps share two members, so the step is named beside the payload.
 public struct ClaimPayload: WireMessage {
-    /// What the message carries.
+    /// A message's payload.
     public enum Payload: Sendable, Equatable {
-        /// What goes to the board.
+        /// Data for the board.
         case command(PayloadBuffer)
-        /// What comes from the board.
+        /// Data from the board.
         case response(PayloadResponse<ClaimStatus>)
     }
 
-    /// Which step of a claim this is.
+    /// The step of the claim.
     public var message: ClaimMessageType
-    /// What the message carries; nil where it carries nothing that is known here.
+    /// The message's payload; nil if it has none, or one that this version does not know.
     public var payload: Payload?
 
     public init() {
@@ -55,7 +55,7 @@ public struct ClaimMessageType: WireEnum {
 
     /// Begins a claim.
     public static let commandStart = ClaimMessageType(rawValue: 0)
-    /// What the board says of itself, for the claim service.
+    /// The board's description of itself, for the claim service.
     public static let responseStart = ClaimMessageType(rawValue: 1)
     /// The claim service's first reply, or a part of it.
     public static let commandInit = ClaimMessageType(rawValue: 2)
@@ -65,7 +65,7 @@ public struct ClaimMessageType: WireEnum {
     public static let commandVerify = ClaimMessageType(rawValue: 4)
     /// Whether the board has stored its certificate.
     public static let responseVerify = ClaimMessageType(rawValue: 5)
-    /// Ends a claim that comes to nothing.
+    /// Ends a claim that failed.
     public static let commandAbort = ClaimMessageType(rawValue: 6)
     /// The answer to ``commandAbort``.
     public static let responseAbort = ClaimMessageType(rawValue: 7)
@@ -76,14 +76,14 @@ public struct ClaimStatus: PayloadStatus {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// The step was taken.
+    /// The board performed the step.
     public static let success = ClaimStatus(rawValue: 0)
-    /// The board could not take the step.
+    /// The board could not perform the step.
     public static let fail = ClaimStatus(rawValue: 1)
-    /// The board does not take what it was given.
+    /// The board does not accept the data.
     public static let invalidParameter = ClaimStatus(rawValue: 2)
-    /// The step does not follow the one before.
+    /// The step does not follow the previous one.
     public static let invalidState = ClaimStatus(rawValue: 3)
-    /// The board has no memory for it.
+    /// The board has not enough memory.
     public static let noMemory = ClaimStatus(rawValue: 4)
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What travels on `get_params` and `get_config` (`RMakerLocalCtrlPayload`): the node's parameters or configuration, in fragments.
+/// A message on `get_params` and `get_config` (`RMakerLocalCtrlPayload`): the node's parameters or configuration, in fragments.
 public struct LocalDataPayload: WireMessage {
-    /// What the message carries.
+    /// A message's payload.
     public enum Payload: Sendable, Equatable {
         /// Asks for a fragment of the node's configuration or parameters.
         case commandGetData(GetDataCommand)
@@ -10,7 +10,7 @@ public struct LocalDataPayload: WireMessage {
         case responseGetData(PayloadResponse<LocalDataStatus>)
     }
 
-    /// Which message this is.
+    /// The message's type.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
@@ -21,9 +21,9 @@ public struct LocalDataPayload: WireMessage {
         public static let responseGetData = MessageType(rawValue: 1)
     }
 
-    /// What the message is. Some requests are accepted with this alone, their empty member left out.
+    /// The message's type. Firmware accepts some requests with the type alone, without their empty member.
     public var message: MessageType
-    /// What the message carries; nil where it carries nothing that is known here.
+    /// The message's payload; nil if it has none, or one that this version does not know.
     public var payload: Payload?
 
     public init() {
@@ -31,7 +31,7 @@ public struct LocalDataPayload: WireMessage {
         payload = nil
     }
 
-    /// Both the message type and the member are set.
+    /// Sets the message type and the member.
     public init(_ payload: Payload) {
         self.payload = payload
         switch payload {
@@ -63,11 +63,11 @@ public struct LocalDataPayload: WireMessage {
 
 /// Asks for the fragment at an offset.
 public struct GetDataCommand: WireMessage {
-    /// Which text is asked for.
+    /// The requested text.
     public var dataType: LocalDataType
-    /// Where the fragment begins, in bytes.
+    /// The fragment's offset in bytes.
     public var offset: UInt32
-    /// Unix seconds; meaningful when `hasTimestamp` is set.
+    /// Unix seconds; valid if `hasTimestamp` is set.
     public var timestamp: Int64
     /// Whether ``timestamp`` is set.
     public var hasTimestamp: Bool
@@ -117,12 +117,12 @@ public struct LocalDataStatus: PayloadStatus {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// The fragment is there.
+    /// The response contains the fragment.
     public static let success = LocalDataStatus(rawValue: 0)
-    /// The board failed in reading it.
+    /// The board failed to read it.
     public static let fail = LocalDataStatus(rawValue: 1)
-    /// The board does not take what it was asked.
+    /// The board does not accept an argument of the request.
     public static let invalidParameter = LocalDataStatus(rawValue: 2)
-    /// The board has no memory for it.
+    /// The board has not enough memory.
     public static let noMemory = LocalDataStatus(rawValue: 3)
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fragment of a longer text, and where it belongs (`PayloadBuf`).
+/// A fragment of a longer text, and its place in the text (`PayloadBuf`).
 public struct PayloadBuffer: WireMessage {
-    /// Where the fragment begins in the whole, in bytes.
+    /// The fragment's offset in the text, in bytes.
     public var offset: UInt32
     /// The fragment.
     public var payload: [UInt8]
-    /// How long the whole is, in bytes.
+    /// The length of the whole text, in bytes.
     public var totalLength: UInt32
 
     public init() { self.init(offset: 0) }
@@ -33,7 +33,7 @@ public struct PayloadBuffer: WireMessage {
     }
 }
 
-/// A fragment with a verdict. Firmware always sends ``buffer``, possibly empty.
+/// A fragment with a result. Firmware always sends ``buffer``, possibly empty.
 public struct PayloadResponse<Verdict: PayloadStatus>: WireMessage {
     /// Whether the request was carried out.
     public var status: Verdict
@@ -61,7 +61,7 @@ public struct PayloadResponse<Verdict: PayloadStatus>: WireMessage {
     }
 }
 
-/// The verdict of a ``PayloadResponse``; the two schemas that use one number it differently.
+/// The result in a ``PayloadResponse``. The two schemas that use one have different numbers for it.
 public protocol PayloadStatus: WireEnum {
     /// The request was carried out.
     static var success: Self { get }

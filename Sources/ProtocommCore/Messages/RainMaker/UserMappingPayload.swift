@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What travels on `cloud_user_assoc` (`RMakerConfigPayload`): which user the board is to belong to.
+/// A message on `cloud_user_assoc` (`RMakerConfigPayload`): the user that the board is to belong to.
 public struct UserMappingPayload: WireMessage {
-    /// What the message carries.
+    /// A message's payload.
     public enum Payload: Sendable, Equatable {
-        /// Hands the board a user id and a secret.
+        /// Sends the board a user id and a secret.
         case commandSetUserMapping(SetUserMappingCommand)
         /// The answer to ``commandSetUserMapping``.
         case responseSetUserMapping(SetUserMappingResponse)
     }
 
-    /// Which message this is.
+    /// The message's type.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
-        /// Hands the board a user id and a secret.
+        /// Sends the board a user id and a secret.
         public static let commandSetUserMapping = MessageType(rawValue: 0)
         /// The answer to ``commandSetUserMapping``.
         public static let responseSetUserMapping = MessageType(rawValue: 1)
     }
 
-    /// What the message is. Some requests are accepted with this alone, their empty member left out.
+    /// The message's type. Firmware accepts some requests with the type alone, without their empty member.
     public var message: MessageType
-    /// What the message carries; nil where it carries nothing that is known here.
+    /// The message's payload; nil if it has none, or one that this version does not know.
     public var payload: Payload?
 
     public init() {
@@ -31,7 +31,7 @@ public struct UserMappingPayload: WireMessage {
         payload = nil
     }
 
-    /// Both the message type and the member are set.
+    /// Sets the message type and the member.
     public init(_ payload: Payload) {
         self.payload = payload
         switch payload {
@@ -61,11 +61,11 @@ public struct UserMappingPayload: WireMessage {
     }
 }
 
-/// Both are text in the schema. Together with the node id they must fit a 200-byte buffer on the board.
+/// The user and secret of a mapping. Both are text in the schema. Together with the node id they must fit a 200-byte buffer on the board.
 public struct SetUserMappingCommand: WireMessage {
-    /// Whose the board is to be.
+    /// The future owner of the board.
     public var userID: [UInt8]
-    /// The same secret goes to the cloud.
+    /// The secret; the cloud gets the same one.
     public var secretKey: [UInt8]
 
     public init() { self.init(userID: []) }
@@ -89,9 +89,9 @@ public struct SetUserMappingCommand: WireMessage {
     }
 }
 
-/// The verdict, and who the board is.
+/// The result, and the board's node id.
 public struct SetUserMappingResponse: WireMessage {
-    /// Whether the board took it.
+    /// Whether the board accepted the user and secret.
     public var status: UserMappingStatus
     /// Text.
     public var nodeID: [UInt8]
@@ -122,10 +122,10 @@ public struct UserMappingStatus: WireEnum {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// The board took it.
+    /// The board accepted the user and secret.
     public static let success = UserMappingStatus(rawValue: 0)
-    /// The board does not take what it was given.
+    /// The board does not accept the data.
     public static let invalidParameter = UserMappingStatus(rawValue: 1)
-    /// The board cannot take it now.
+    /// The board cannot accept them now.
     public static let invalidState = UserMappingStatus(rawValue: 2)
 }

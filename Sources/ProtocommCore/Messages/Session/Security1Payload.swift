@@ -2,21 +2,21 @@
 
 /// Security 1: one of the four steps of its handshake (`sec1.proto`).
 public struct Security1Payload: WireMessage {
-    /// What the message carries.
+    /// A message's payload.
     public enum Payload: Sendable, Equatable {
         /// The client's first message.
         case command0(Security1Command0)
-        /// The board's answer to it.
+        /// The board's answer to the client's first message.
         case response0(Security1Response0)
         /// The client's second message.
         case command1(Security1Command1)
-        /// The board's answer to that.
+        /// The board's answer to the client's second message.
         case response1(Security1Response1)
     }
 
-    /// Which message this is.
+    /// The message's type.
     public var message: HandshakeMessageType
-    /// What the message carries; nil where it carries nothing that is known here.
+    /// The message's payload; nil if it has none, or one that this version does not know.
     public var payload: Payload?
 
     public init() {
@@ -24,7 +24,7 @@ public struct Security1Payload: WireMessage {
         payload = nil
     }
 
-    /// Both the message type and the member are set: boards check both.
+    /// Sets the message type and the member; boards check both.
     public init(_ payload: Payload) {
         self.payload = payload
         switch payload {
@@ -62,7 +62,7 @@ public struct Security1Payload: WireMessage {
     }
 }
 
-/// The client opens with its X25519 public key.
+/// The client's first message: its X25519 public key.
 public struct Security1Command0: WireMessage {
     /// 32 bytes, little-endian as in RFC 7748.
     public var clientPublicKey: [UInt8]
@@ -85,9 +85,9 @@ public struct Security1Command0: WireMessage {
     }
 }
 
-/// The board answers with its own key and the first counter block.
+/// The board's first answer: its public key and the first counter block.
 public struct Security1Response0: WireMessage {
-    /// Whether the board goes on.
+    /// Whether the board continues.
     public var status: Status
     /// 32 bytes.
     public var devicePublicKey: [UInt8]
@@ -143,7 +143,7 @@ public struct Security1Command1: WireMessage {
 
 /// The board proves that it has the key. The field number is 3; there is no field 2.
 public struct Security1Response1: WireMessage {
-    /// Whether the board goes on.
+    /// Whether the board continues.
     public var status: Status
     /// 32 bytes: the client's public key, encrypted.
     public var deviceVerifyData: [UInt8]

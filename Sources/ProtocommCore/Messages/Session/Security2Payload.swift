@@ -2,21 +2,21 @@
 
 /// Security 2: one of the four steps of its handshake (`sec2.proto`).
 public struct Security2Payload: WireMessage {
-    /// What the message carries.
+    /// A message's payload.
     public enum Payload: Sendable, Equatable {
         /// The client's first message.
         case command0(Security2Command0)
-        /// The board's answer to it.
+        /// The board's answer to the client's first message.
         case response0(Security2Response0)
         /// The client's second message.
         case command1(Security2Command1)
-        /// The board's answer to that.
+        /// The board's answer to the client's second message.
         case response1(Security2Response1)
     }
 
-    /// Which message this is.
+    /// The message's type.
     public var message: HandshakeMessageType
-    /// What the message carries; nil where it carries nothing that is known here.
+    /// The message's payload; nil if it has none, or one that this version does not know.
     public var payload: Payload?
 
     public init() {
@@ -24,7 +24,7 @@ public struct Security2Payload: WireMessage {
         payload = nil
     }
 
-    /// Both the message type and the member are set: boards check both.
+    /// Sets the message type and the member; boards check both.
     public init(_ payload: Payload) {
         self.payload = payload
         switch payload {
@@ -62,9 +62,9 @@ public struct Security2Payload: WireMessage {
     }
 }
 
-/// The client opens with its name and its SRP public key A.
+/// The client's first message: its user name and its SRP public key A.
 public struct Security2Command0: WireMessage {
-    /// The user name that the board's verifier was made for.
+    /// The user name of the board's verifier.
     public var clientUsername: [UInt8]
     /// A, left-padded to exactly 384 bytes: boards refuse any other length.
     public var clientPublicKey: [UInt8]
@@ -90,9 +90,9 @@ public struct Security2Command0: WireMessage {
     }
 }
 
-/// The board answers with its SRP public key B and the salt of its verifier.
+/// The board's first answer: its SRP public key B and the salt of its verifier.
 public struct Security2Response0: WireMessage {
-    /// Whether the board goes on.
+    /// Whether the board continues.
     public var status: Status
     /// B without leading zero bytes: 384 bytes, rarely fewer.
     public var devicePublicKey: [UInt8]
@@ -148,7 +148,7 @@ public struct Security2Command1: WireMessage {
 
 /// The board proves that it has the verifier, and names the first nonce.
 public struct Security2Response1: WireMessage {
-    /// Whether the board goes on.
+    /// Whether the board continues.
     public var status: Status
     /// M2, 64 bytes.
     public var deviceProof: [UInt8]

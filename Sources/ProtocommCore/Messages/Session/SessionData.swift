@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What travels on `prov-session`: one step of a handshake, in either direction (`session.proto`).
+/// A message on `prov-session`: one step of a handshake, in either direction (`session.proto`).
 public struct SessionData: WireMessage {
-    /// What the message carries.
+    /// A message's payload.
     public enum Payload: Sendable, Equatable {
         /// A message of Security 0.
         case security0(Security0Payload)
@@ -14,7 +14,7 @@ public struct SessionData: WireMessage {
 
     /// The scheme of the handshake.
     public var version: SecurityVersion
-    /// What the message carries; nil where it carries nothing that is known here.
+    /// The message's payload; nil if it has none, or one that this version does not know.
     public var payload: Payload?
 
     public init() {
@@ -22,7 +22,7 @@ public struct SessionData: WireMessage {
         payload = nil
     }
 
-    /// Both the version and the member are set, as every board expects.
+    /// Sets the version and the member; every board expects both.
     public init(_ payload: Payload) {
         self.payload = payload
         switch payload {
@@ -69,45 +69,45 @@ public struct SecurityVersion: WireEnum {
     public static let security2 = SecurityVersion(rawValue: 2)
 }
 
-/// Which of the four steps of a two-round handshake a Security 1 or Security 2 payload is.
+/// The step of a two-round handshake, for Security 1 and Security 2 payloads.
 public struct HandshakeMessageType: WireEnum {
     public var rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// The client's first message.
     public static let command0 = HandshakeMessageType(rawValue: 0)
-    /// The board's answer to it.
+    /// The board's answer to the client's first message.
     public static let response0 = HandshakeMessageType(rawValue: 1)
     /// The client's second message.
     public static let command1 = HandshakeMessageType(rawValue: 2)
-    /// The board's answer to that.
+    /// The board's answer to the client's second message.
     public static let response1 = HandshakeMessageType(rawValue: 3)
 }
 
 /// Security 0: one exchange that agrees on having no security (`sec0.proto`).
 public struct Security0Payload: WireMessage {
-    /// What the message carries.
+    /// A message's payload.
     public enum Payload: Sendable, Equatable {
         /// The client's message; it has no fields.
         case command
-        /// The board's answer to it.
+        /// The board's answer.
         case response(StatusResponse)
     }
 
-    /// Which message this is.
+    /// The message's type.
     public struct MessageType: WireEnum {
         public var rawValue: Int32
         public init(rawValue: Int32) { self.rawValue = rawValue }
 
         /// The client's message.
         public static let command = MessageType(rawValue: 0)
-        /// The board's answer to it.
+        /// The board's answer.
         public static let response = MessageType(rawValue: 1)
     }
 
-    /// Which message this is.
+    /// The message's type.
     public var message: MessageType
-    /// What the message carries; nil where it carries nothing that is known here.
+    /// The message's payload; nil if it has none, or one that this version does not know.
     public var payload: Payload?
 
     public init() {

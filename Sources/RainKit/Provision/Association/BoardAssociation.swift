@@ -10,22 +10,23 @@ struct BoardAssociation: Sendable {
     let account: SignedIn
 
     enum Means {
-        /// Board and cloud are told the same secret.
+        /// Board and cloud get the same secret.
         case secret
         /// The board signs the cloud's challenge.
         case signature(MappingChallenge)
     }
 
-    /// The mapping that the cloud is to hear of now.
-    func associate(_ board: IdentifiedBoard, by means: Means) async throws(StepFailure) -> MappingConversation {
+    /// Returns the mapping that is now to be sent to the cloud.
+    func associate(_ board: IdentifiedBoard, by means: Means) async throws(RainKitError) -> MappingConversation {
         let conversation =
             switch means {
             case .secret: try await shareSecret(board)
             case .signature(let challenge): try await sign(challenge, board)
             }
         context.status.update { $0.mapping = conversation }
-        do throws(StepFailure) {
-            // Where another run has this node in hand, the board has just been told ours: that run's mapping is none any more.
+        do throws(RainKitError) {
+            // If another run is mapping this node, our secret has just replaced its secret on the board, so that mapping can no longer
+            // succeed.
             try await conversation.keep()
         } catch {
             await conversation.end()
@@ -34,7 +35,7 @@ struct BoardAssociation: Sendable {
         return conversation
     }
 
-    private func shareSecret(_ board: IdentifiedBoard) async throws(StepFailure) -> MappingConversation {
+    private func shareSecret(_ board: IdentifiedBoard) async throws(RainKitError) -> MappingConversation {
         if let again = try await associateAgain(board) { return again }
         let secret = MappingSecret(randomBytes: context.randomBytes(16))
         return conversation(about: try await tell(board, secret), .secret(secret, request: nil))
@@ -42,7 +43,7 @@ struct BoardAssociation: Sendable {
 
     private func sign(
         _ challenge: MappingChallenge, _ board: IdentifiedBoard
-    ) async throws(StepFailure) -> MappingConversation {
+    ) async throws(RainKitError) -> MappingConversation {
         let reply = try await context.ask { (board) throws(ProvisioningError) in
             try await board.associate(.challenge(challenge.challenge))
         }
@@ -50,20 +51,20 @@ struct BoardAssociation: Sendable {
         return conversation(about: reply.nodeID, .signature(reply.signature, request: challenge.request))
     }
 
-    /// Tells a board that an earlier run may have left the same secret again: it may be on its way to its network with that one, and the
-    /// cloud may have been told.
+    /// Sends the secret of an earlier run again to a board that may have it already. The board may be joining its network with that secret,
+    /// and the cloud may have it.
     ///
-    /// - Returns: nil where there is none, or where the board is another, which is to have a secret of its own.
-    private func associateAgain(_ board: IdentifiedBoard) async throws(StepFailure) -> MappingConversation? {
+    /// - Returns: nil if there is no such secret, or if the board is another one, which needs a secret of its own.
+    private func associateAgain(_ board: IdentifiedBoard) async throws(RainKitError) -> MappingConversation? {
         guard var left = board.leftOver, case .secret(let secret, let request) = left.mapping.proof,
             try await tell(board, secret) == left.mapping.node
         else { return nil }
-        // What the cloud has been told went with the notes of that run.
+        // If the cloud has the secret, it also has the notes of that run.
         if request == nil { left.mapping.notes = context.request.notes }
         return context.conversation(about: left.mapping, hold: left.hold, with: account.cloud)
     }
 
-    private func tell(_ board: IdentifiedBoard, _ secret: MappingSecret) async throws(StepFailure) -> NodeID {
+    private func tell(_ board: IdentifiedBoard, _ secret: MappingSecret) async throws(RainKitError) -> NodeID {
         let user = account.user
         let reply = try await context.ask { (board) throws(ProvisioningError) in
             try await board.associate(.userMapping(user, secret))
@@ -79,13 +80,14 @@ struct BoardAssociation: Sendable {
         return context.conversation(about: mapping, with: account.cloud)
     }
 
-    /// A board that was claimed has to answer by its new name; under its old one the cloud would wait for it in vain.
-    private func check(_ node: NodeID, _ board: IdentifiedBoard) throws(StepFailure) {
+    /// Checks that a claimed board answers with its new name. Under its old name the cloud would never hear from it.
+    private func check(_ node: NodeID, _ board: IdentifiedBoard) throws(RainKitError) {
         guard let claimedNode = board.claimedNode, claimedNode != node else { return }
-        throw StepFailure(
+        throw RainKitError(
             ProvisioningError(
                 .claimFailed,
-                message: "The board was claimed as \(claimedNode) and still calls itself \(node): restart it, then run "
-                    + "this again."))
+                message:
+                    "The board was claimed as \(claimedNode) and still calls itself \(node). Restart it, then run this again."
+            ))
     }
 }

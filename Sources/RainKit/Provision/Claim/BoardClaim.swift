@@ -5,18 +5,18 @@ import RainAccount
 import RainCore
 import RainMaker
 
-/// The step in which board and claim service talk to each other through us.
+/// The step in which board and claim service exchange messages through this run.
 struct BoardClaim: Sendable {
     let context: RunContext
     let account: SignedIn
     let service: any NodeClaiming
     let memory: ClaimMemory
 
-    /// Over a radio that loses one session in twenty, more than that is not bad luck.
+    /// A radio may lose one session in twenty. More failures in a row than this have another cause.
     private static let maximumTries = 5
 
-    /// The board as it is afterwards.
-    func claim(_ board: IdentifiedBoard) async throws(StepFailure) -> IdentifiedBoard {
+    /// Returns the board after its claim.
+    func claim(_ board: IdentifiedBoard) async throws(RainKitError) -> IdentifiedBoard {
         if try await hasBeenClaimed(board.identity) { return board }
         let node = try await claimNode()
         await memory.add(node)
@@ -24,14 +24,14 @@ struct BoardClaim: Sendable {
         context.tell(.claimed(node))
         var board = board
         board.claimedNode = node
-        // What it says of itself may be different now. It may also still ask to be claimed, until it restarts.
+        // The board's identity may be different now. It may also still ask to be claimed, until it restarts.
         board.identity = try await context.ask { (board) throws(ProvisioningError) in try await board.identify() }
         return board
     }
 
-    /// Whether an earlier run claimed the board, and something else went wrong after it: a Wi-Fi password, say. The board does not say
-    /// so before it restarts, but it says its name when it is tied to an account, which may be done again.
-    private func hasBeenClaimed(_ identity: BoardIdentity) async throws(StepFailure) -> Bool {
+    /// Whether an earlier run claimed the board and then failed, for example with a wrong Wi-Fi password. The board does not report its
+    /// claim before it restarts. But it reports its name when it is tied to an account, and that may be done again.
+    private func hasBeenClaimed(_ identity: BoardIdentity) async throws(RainKitError) -> Bool {
         guard context.request.mapsToUser else { return false }
         let nodes = await memory.nodes()
         guard !nodes.isEmpty else { return false }
@@ -43,28 +43,28 @@ struct BoardClaim: Sendable {
             return nodes.contains(try await context.board.associate(question).nodeID)
         } catch {
             guard [.cancelled, .deviceLost].contains(error.code) else { return false }
-            throw StepFailure(error)
+            throw RainKitError(error)
         }
     }
 
-    private func claimNode() async throws(StepFailure) -> NodeID {
+    private func claimNode() async throws(RainKitError) -> NodeID {
         var tries = 0
         while true {
             tries += 1
-            do throws(StepFailure) {
+            do throws(RainKitError) {
                 return try await claimOnce()
             } catch {
-                // Firmware begins anew from wherever a claim stands.
+                // Firmware restarts an interrupted claim, whichever step it had reached.
                 guard case .board(let cause) = error.cause, cause.code == .claimInterrupted, tries < Self.maximumTries
                 else { throw await afterTelling(error) }
             }
         }
     }
 
-    private func claimOnce() async throws(StepFailure) -> NodeID {
+    private func claimOnce() async throws(RainKitError) -> NodeID {
         let introduction = try await context.ask { (board) throws(ProvisioningError) in try await board.startClaim() }
         let invitation = try await ask { () throws(AccountError) in try await service.initiateClaim(introduction) }
-        // The board has no certificate of that name, or of none that still counts.
+        // The board has no certificate of that name, or no longer a valid one.
         await memory.remove(invitation.node)
         context.tell(.claimInitiated(invitation.node))
         let request = try await context.ask { (board) throws(ProvisioningError) in
@@ -76,10 +76,10 @@ struct BoardClaim: Sendable {
         return invitation.node
     }
 
-    /// Asks the service, for a while also one that cannot be reached: it answers the same question the same way.
+    /// Asks the service. Repeats the request for a while if the service cannot be reached, since it answers the same request the same way.
     private func ask<Reply: Sendable>(
         _ question: @Sendable () async throws(AccountError) -> Reply
-    ) async throws(StepFailure) -> Reply {
+    ) async throws(RainKitError) -> Reply {
         var schedule = PollSchedule.unreachable
         var isFirst = true
         let began = context.time.elapsed()
@@ -88,8 +88,8 @@ struct BoardClaim: Sendable {
                 return try await question()
             } catch {
                 guard error.isTransient, error.code != .rateLimited,
-                    context.time.elapsed() - began < Patience.claimOutage
-                else { throw StepFailure(error) }
+                    context.time.elapsed() - began < WaitLimits.claimOutage
+                else { throw RainKitError(error) }
                 if isFirst { context.tell(.waitingForCloud) }
                 isFirst = false
             }
@@ -97,29 +97,34 @@ struct BoardClaim: Sendable {
         }
     }
 
-    /// Tells the board that it gets no certificate where another try would end the same way. An abort ends claiming for it until it
-    /// restarts (esp-rainmaker, `esp_rmaker_claim.c`); so after a broken link, an outage or an ended session it hears nothing, and
-    /// the next run begins where this one did.
-    private func afterTelling(_ failure: StepFailure) async -> StepFailure {
+    /// Aborts the claim on the board if another try would end the same way. An abort ends claiming for the board until it restarts
+    /// (esp-rainmaker, `esp_rmaker_claim.c`). After a broken link, an outage or an ended session there is therefore no abort, and the next
+    /// run begins where this one did.
+    private func afterTelling(_ failure: RainKitError) async -> RainKitError {
         switch failure.cause {
         case .board(let cause) where cause.code == .claimFailed:
-            // The message knows already whether to restart it.
+            // The message already includes whether to restart it.
             await context.board.abortClaim()
         case .account(var cause) where cause.isRefusal:
+            // The reason is in the service's text, not in its status.
+            if let words = cause.serverMessage.map(presentable), !words.isEmpty {
+                cause.message = "The claim service refused the claim: \"\(words)\". \(cause.message.asSentence)"
+            }
             guard await context.board.abortClaim() else { break }
             cause.message += Self.restartSentence(after: cause.message)
-            return StepFailure(cause)
+            return RainKitError(cause)
         default: break
         }
         return failure
     }
 
     private static func restartSentence(after message: String) -> String {
-        (message.hasSuffix(".") ? "" : ".") + " The board knows that its claim is over: restart it before the next try."
+        (message.hasSuffix(".") ? "" : ".")
+            + " The claim was aborted on the board. Restart the board before the next try."
     }
 }
 
-/// Which boards have been claimed, by this run and earlier ones. What cannot be remembered costs a restart of the board, at worst.
+/// The boards that this run and earlier runs have claimed. If one cannot be remembered, the board may have to be restarted.
 struct ClaimMemory: Sendable {
     let store: any ClaimedBoardStore
     let logger: Logger

@@ -6,15 +6,15 @@ import RainIO
 import RainMaker
 import Synchronization
 
-/// The last step: waits until the cloud knows that the board is the user's, and says so.
+/// The last step: waits until the cloud confirms that the board is the user's, and reports it.
 struct Confirmation: Sendable {
     let context: RunContext
     let mapping: MappingConversation
-    /// What messages call the cloud.
+    /// The cloud's name in messages.
     let cloudName: String
 
-    /// Hands the board's signature to the cloud. When the cloud cannot be reached now, ``confirm(_:)`` makes up for it.
-    func verify() async throws(StepFailure) {
+    /// Sends the board's signature to the cloud. If the cloud cannot be reached now, ``confirm(_:)`` sends it later.
+    func verify() async throws(RainKitError) {
         guard await !context.board.isOffline else { return context.status.emit(.deferred(Self.offline)) }
         do throws(AccountError) {
             try await mapping.tell()
@@ -24,42 +24,44 @@ struct Confirmation: Sendable {
         }
     }
 
-    /// Why a step that needs the cloud is made up for later.
+    /// Why a step that needs the cloud is done later.
     private static let offline = "this machine is on the board's network"
 
-    /// - Parameter connection: nil where the board's Wi-Fi was left alone.
-    func confirm(_ board: IdentifiedBoard, _ connection: Connection?) async throws(StepFailure) {
+    /// - Parameter connection: nil if the board's Wi-Fi was not changed.
+    func confirm(_ board: IdentifiedBoard, _ connection: Connection?) async throws(RainKitError) {
         guard connection?.network != nil, mapping.progress.isBySecret else {
             try await waitForMapping(ConfirmationWait(lostBoard: connection?.lostBoard))
             guard let lost = connection?.lostBoard, !mapping.provesNetwork else { return }
             return try await waitForPresence(lost)
         }
-        let stray = StrayBoard(board: board, cloud: cloudName)
-        let verdict = Mutex<StepFailure?>(nil)
+        let stray = SilentNodeExplanation(board: board, cloud: cloudName)
+        context.status.update { $0.holdUp = stray.holdUp }
+        let verdict = Mutex<RainKitError?>(nil)
         let wait = ConfirmationWait(onlineSince: context.time.elapsed(), notReported: stray.notReported)
         let result = await race(against: {
             let failure = try await boardsWord(stray)
             verdict.withLock { $0 = failure }
-        }) { () async throws(StepFailure) in try await waitForMapping(wait) }
+        }) { () async throws(RainKitError) in try await waitForMapping(wait) }
         if let result { return try result.get() }
-        // What the board has said is final: no later run finishes it.
+        // The board's report is final: no later run can finish the mapping.
         try await mapping.settle(confirmed: false)
         throw verdict.withLock { $0 } ?? stray.notReported
     }
 
-    /// Returns once the board says that it will not come to this cloud; throws where it says nothing of the kind.
-    private func boardsWord(_ stray: StrayBoard) async throws -> StepFailure {
+    /// Returns an error once the board reports that it will not come to this cloud. Throws if it reports nothing of the kind.
+    private func boardsWord(_ stray: SilentNodeExplanation) async throws -> RainKitError {
         switch try await context.board.cloudContact() {
         case .unclaimed?: return .unclaimed
         case .connecting(let host)?:
-            guard let expected = try await mapping.cloud.brokerHost(), !StrayBoard.isSame(host, expected) else { break }
+            guard let expected = try await mapping.cloud.brokerHost(), !SilentNodeExplanation.isSame(host, expected)
+            else { break }
             return stray.elsewhere(host, not: expected)
         case nil: break
         }
         throw CancellationError()
     }
 
-    private func waitForMapping(_ wait: ConfirmationWait) async throws(StepFailure) {
+    private func waitForMapping(_ wait: ConfirmationWait) async throws(RainKitError) {
         var wait = wait
         while !mapping.progress.isConfirmed {
             let answer: MappingConversation.Answer
@@ -79,13 +81,14 @@ struct Confirmation: Sendable {
                 try await context.pause(try wait.notYet(at: context.time.elapsed(), lastNews: lastNews))
             case .ended(let status):
                 try await mapping.settle(confirmed: false)
-                throw StepFailure(.mappingRefused(status), message: status.endedMessage)
+                throw RainKitError(.mappingRefused(status), message: status.endedMessage)
             }
         }
     }
 
-    /// The cloud takes a signature before the board has any Wi-Fi. A board that is lost is on its network when the cloud sees it there.
-    private func waitForPresence(_ board: LostBoard) async throws(StepFailure) {
+    /// Waits until the cloud sees a lost board on its network. A confirmed signature does not show it, since the cloud takes a signature
+    /// before the board has any Wi-Fi.
+    private func waitForPresence(_ board: UnansweringBoard) async throws(RainKitError) {
         var board = board
         board.error = board.inAccount
         var presence = NodePresence(toldToJoin: board.toldToJoin)
@@ -100,7 +103,7 @@ struct Confirmation: Sendable {
                 try await context.pause(try rest(after: error, board, &wait))
                 continue
             }
-            guard let said else { throw StepFailure(board.error) }
+            guard let said else { throw RainKitError(board.error) }
             let now = context.time.elapsed()
             if presence.isOnline(said, at: now) { return }
             wait.reached(at: now)
@@ -108,18 +111,18 @@ struct Confirmation: Sendable {
         }
     }
 
-    /// Where the cloud cannot say it any more, what is known is what the board's loss leaves.
+    /// Returns the pause before the cloud is asked again. Throws the error of the board's loss if the cloud can no longer tell.
     private func rest(
-        after error: AccountError, _ board: LostBoard, _ wait: inout ConfirmationWait
-    ) throws(StepFailure) -> Duration {
+        after error: AccountError, _ board: UnansweringBoard, _ wait: inout ConfirmationWait
+    ) throws(RainKitError) -> Duration {
         if error.code == .cancelled { throw .cancelled }
         guard error.isTransient,
             let pause = try? wait.failed(error, at: context.time.elapsed(), quietUntil: context.quiet.until)
-        else { throw StepFailure(board.error) }
+        else { throw RainKitError(board.error) }
         return pause
     }
 
-    private func retry(after error: AccountError, _ wait: inout ConfirmationWait) async throws(StepFailure) {
+    private func retry(after error: AccountError, _ wait: inout ConfirmationWait) async throws(RainKitError) {
         guard error.isTransient else { throw try await mapping.failure(error) }
         let isFirst = !wait.isOut
         let pause = try wait.failed(error, at: context.time.elapsed(), quietUntil: context.quiet.until)
@@ -128,7 +131,7 @@ struct Confirmation: Sendable {
         try await context.pause(pause)
     }
 
-    /// Where time is over meanwhile, the run's status says why.
+    /// Records in the run's status why it waits. It is the error of this run if its time ends meanwhile.
     private func note(_ wait: ConfirmationWait) {
         let trouble = wait.trouble
         context.status.update { $0.trouble = trouble }
@@ -137,71 +140,71 @@ struct Confirmation: Sendable {
 
 /// How long to wait for the cloud's confirmation, and how often to ask for it.
 struct ConfirmationWait: Sendable {
-    /// The board stopped answering; only the cloud can say now that all is well.
-    private let lostBoard: LostBoard?
-    /// The board is on its network by its own word since then; the error that follows where the cloud hears nothing of it.
-    private var online: (since: Duration, notReported: StepFailure)?
+    /// The board stopped answering. Only the cloud can still show that it joined.
+    private let lostBoard: UnansweringBoard?
+    /// Since when the board has been on its network by its own report, and the error if the cloud hears nothing from it.
+    private var online: (since: Duration, notReported: RainKitError)?
     /// The last call did not reach the cloud.
     private var outage: (error: AccountError, since: Duration)?
     private var backSince = Duration.zero
-    /// What the cloud last called the mapping, where that is no state that is known: it may mean that the mapping is confirmed.
+    /// The cloud's last word for the mapping, if it is not a known state. It may mean that the mapping is confirmed.
     var unknownState: String?
     private var asking: PollSchedule
     private var retrying = PollSchedule.unreachable
 
-    init(lostBoard: LostBoard?, asking: PollSchedule = .cloudStatus) {
+    init(lostBoard: UnansweringBoard?, asking: PollSchedule = .cloudStatus) {
         self.lostBoard = lostBoard
         self.asking = asking
     }
 
-    init(onlineSince: Duration, notReported: StepFailure) {
+    init(onlineSince: Duration, notReported: RainKitError) {
         self.init(lostBoard: nil)
         online = (onlineSince, notReported)
     }
 
     var isOut: Bool { outage != nil }
 
-    /// The error to end with where time is over.
-    var trouble: StepFailure? {
-        lostBoard.map { StepFailure($0.error) } ?? outage.map { StepFailure($0.error) }
-            ?? unknownState.map { StepFailure(.deadline, message: "\(Self.sentence(unknown: $0)) The time is over.") }
+    /// The error to end with when the run's time is over.
+    var trouble: RainKitError? {
+        lostBoard.map { RainKitError($0.error) } ?? outage.map { RainKitError($0.error) }
+            ?? unknownState.map { RainKitError(.deadline, message: "\(Self.sentence(unknown: $0)) The time is over.") }
     }
 
     private static func sentence(unknown state: String) -> String {
-        "The cloud calls the mapping \"\(state)\", which is not a state that is known here. If this is a cloud of your own, list the word "
-            + "under status in its description."
+        "The cloud calls the mapping \"\(state)\", which is not a known state. If this is your own cloud, list the word under status in "
+            + "its description."
     }
 
-    /// The cloud could not be reached. Throws where it has been away for too long.
-    /// - Parameter quietUntil: until when it asked to be left alone.
+    /// Notes that the cloud could not be reached. Throws if it has been away for too long.
+    /// - Parameter quietUntil: the time until which the cloud asked for no requests.
     /// - Returns: the time until it is asked again.
     mutating func failed(
         _ error: AccountError, at now: Duration, quietUntil: Duration
-    ) throws(StepFailure) -> Duration {
+    ) throws(RainKitError) -> Duration {
         if let outage {
-            let patience = max(Patience.cloudOutage, error.retryAfter ?? .zero)
-            guard now - outage.since < patience else { throw StepFailure(error) }
+            let patience = max(WaitLimits.cloudOutage, error.retryAfter ?? .zero)
+            guard now - outage.since < patience else { throw RainKitError(error) }
         } else {
             outage = (error, now)
         }
         return max(retrying.next(), .milliseconds(50), quietUntil - now)
     }
 
-    /// The cloud was reached.
+    /// Notes that the cloud was reached.
     mutating func reached(at now: Duration) {
         if outage != nil { backSince = now }
         outage = nil
         retrying = .unreachable
     }
 
-    /// The cloud has not heard from the board. Throws where it will not any more.
-    /// - Parameter lastNews: when it was told something new of the board.
+    /// Notes that the cloud has not heard from the board. Throws if it is not going to hear from it.
+    /// - Parameter lastNews: when the cloud last received something new about the board.
     /// - Returns: the time until it is asked again.
-    mutating func notYet(at now: Duration, lastNews: Duration) throws(StepFailure) -> Duration {
-        if let lostBoard, now - max(lostBoard.since, lastNews, backSince) > Patience.lostBoard {
-            throw StepFailure(lostBoard.error)
+    mutating func notYet(at now: Duration, lastNews: Duration) throws(RainKitError) -> Duration {
+        if let lostBoard, now - max(lostBoard.since, lastNews, backSince) > WaitLimits.lostBoard {
+            throw RainKitError(lostBoard.error)
         }
-        if let online, now - max(online.since, lastNews, backSince) > Patience.report {
+        if let online, now - max(online.since, lastNews, backSince) > WaitLimits.report {
             var failure = online.notReported
             if let unknownState { failure.message = "\(Self.sentence(unknown: unknownState)) \(failure.message)" }
             throw failure
@@ -210,37 +213,45 @@ struct ConfirmationWait: Sendable {
     }
 }
 
-/// A board that is on its network and of which the cloud hears nothing: what that means, by what the board has told.
-struct StrayBoard: Sendable {
+/// Explains why the cloud hears nothing from a board that is on its network, by what the board has reported.
+struct SilentNodeExplanation: Sendable {
     let board: IdentifiedBoard
-    /// What the cloud is called.
+    /// The cloud's name.
     let cloud: String
 
-    /// Nothing has come for ``Patience/report``, and the cloud answers.
-    var notReported: StepFailure {
+    /// Nothing has come for ``WaitLimits/report``, and the cloud answers.
+    var notReported: RainKitError {
         guard board.identity.needsClaim != nil || board.claimedNode != nil else {
             return .neverClaimed(board.identity.nodeID)
         }
-        return StepFailure(
+        return RainKitError(
             .notReported,
             message:
-                "The board is on its network, and nothing of it has come to \(cloud) within \(Patience.report.formattedSeconds) s. Unless that "
-                + "network keeps it from the internet, the board's firmware or its claim belongs to another deployment than "
+                "The board is on its network, and nothing from it has come to \(cloud) within \(WaitLimits.report.formattedSeconds) s. If "
+                + "that network has internet access, the board's firmware or its claim belongs to another deployment than "
                 + "\(cloud)\(word). Use the profile of the deployment that the board was made for, or give it firmware and a claim of "
                 + "\(cloud).")
     }
 
-    /// It has said itself where it connects to.
-    func elsewhere(_ host: String, not expected: String) -> StepFailure {
-        StepFailure(
+    /// What keeps the board from the cloud, if it is known before ``notReported``; nil if there are several possible causes.
+    var holdUp: String? {
+        guard board.identity.needsClaim == nil, board.claimedNode == nil else { return nil }
+        return
+            "The board was most likely never claimed: it calls itself \(board.identity.nodeID.map { "\($0)" } ?? "by no name"), its MAC "
+            + "address, and has not reported to the cloud. If it was claimed, check that its network has internet access."
+    }
+
+    /// The board itself has reported where it connects to.
+    func elsewhere(_ host: String, not expected: String) -> RainKitError {
+        RainKitError(
             .notReported,
             message:
                 "The board is on its network and connects to \(presentable(host)), while the nodes of \(cloud) connect to "
-                + "\(presentable(expected)): its firmware or its claim belongs to another deployment than \(cloud). Use the profile of the "
-                + "deployment that the board was made for, or give it firmware and a claim of \(cloud).")
+                + "\(presentable(expected)). Its firmware or its claim belongs to another deployment than \(cloud). Use the profile of "
+                + "the deployment that the board was made for, or give it firmware and a claim of \(cloud).")
     }
 
-    /// What the board says of itself.
+    /// What the board reports about itself, in parentheses.
     private var word: String {
         var words = board.identity.rainMakerVersion.map { ["rmaker \($0)"] } ?? []
         words += board.identity.capabilities.filter { $0.hasPrefix("rmaker") }.prefix(4)
@@ -248,8 +259,8 @@ struct StrayBoard: Sendable {
         return words.isEmpty ? "" : " (it says: \(presentable(words.joined(separator: ", "))))"
     }
 
-    /// Whether both name one broker: a name without a port stands for any. One that lacks a single character is taken for the same, since
-    /// cables lose and double bytes, and a board that talks to its cloud is not to be called lost for that.
+    /// Returns whether both name one broker. A name without a port matches any port. Names also match if one of them lacks a single
+    /// character. Cables lose and double bytes, and a board that talks to its cloud must not be reported as lost for that.
     static func isSame(_ one: String, _ other: String) -> Bool {
         if lacksOne(one.lowercased(), other.lowercased()) || lacksOne(other.lowercased(), one.lowercased()) {
             return true
@@ -258,7 +269,7 @@ struct StrayBoard: Sendable {
         return one.host == other.host && (one.port == nil || other.port == nil || one.port == other.port)
     }
 
-    /// Whether one text is the other without one of its characters.
+    /// Returns whether one text is the other without one of its characters.
     private static func lacksOne(_ short: String, _ long: String) -> Bool {
         guard short.utf8.count + 1 == long.utf8.count else { return false }
         let common = zip(short.utf8, long.utf8).prefix { $0 == $1 }.count
@@ -276,39 +287,39 @@ struct StrayBoard: Sendable {
     }
 }
 
-extension StepFailure {
-    /// The board's log has said so.
-    static var unclaimed: StepFailure {
-        StepFailure(
+extension RainKitError {
+    /// The board's log has reported that the board was not claimed.
+    static var unclaimed: RainKitError {
+        RainKitError(
             ProvisioningError(
                 .claimFailed,
                 message:
-                    "The board is on its network without a cloud certificate, so it stays away from the cloud: it was never claimed. Type "
-                    + "`reset-to-factory` on its console, then set it up over Bluetooth or its own access point, which claims it on the "
-                    + "way.", reason: "unclaimed", remedies: [.otherTransport]))
+                    "The board is on its network without a cloud certificate, so it does not connect to the cloud: it was never claimed. "
+                    + "Type `reset-to-factory` on its console, then set it up over Bluetooth or its own access point. That also claims it.",
+                reason: "unclaimed", remedies: [.otherTransport]))
     }
 
-    /// Nothing has come from a board whose console does not say whether it was claimed.
-    static func neverClaimed(_ node: NodeID?) -> StepFailure {
-        StepFailure(
+    /// Nothing has come from a board, and its console does not show whether it was claimed.
+    static func neverClaimed(_ node: NodeID?) -> RainKitError {
+        RainKitError(
             ProvisioningError(
                 .claimFailed,
                 message:
-                    "The board is on its network and has not reported to the cloud within \(Patience.report.formattedSeconds) s. It calls itself "
-                    + "\(node.map { "\($0)" } ?? "by no name"), its MAC address, as boards do that were never claimed. Type `reset-to-factory` on "
-                    + "its console, then set it up over Bluetooth or its own access point, which claims it on the way. If it was "
-                    + "claimed, check that its network has internet access, and that the claim is of this deployment.",
+                    "The board is on its network and has not reported to the cloud within \(WaitLimits.report.formattedSeconds) s. It calls "
+                    + "itself \(node.map { "\($0)" } ?? "by no name"), its MAC address, as boards do that were never claimed. Type "
+                    + "`reset-to-factory` on its console, then set it up over Bluetooth or its own access point. That also claims it. If "
+                    + "it was claimed, check that its network has internet access, and that the claim is of this deployment.",
                 reason: "claim_unknown", remedies: [.otherTransport]))
     }
 
-    /// Asked to be claimed where nobody can tell, or do it.
-    static func claimUnknown(_ node: NodeID?) -> StepFailure {
-        StepFailure(
+    /// A claim was requested over a console that neither shows whether the board was claimed nor can claim it.
+    static func claimUnknown(_ node: NodeID?) -> RainKitError {
+        RainKitError(
             ProvisioningError(
                 .claimFailed,
                 message:
-                    "The board's console does not tell whether the board has been claimed, and cannot claim it. It calls itself "
-                    + "\(node.map { "\($0)" } ?? "by no name"), its MAC address, as boards do before their claim. Claim it over Bluetooth or its own "
-                    + "access point.", reason: "claim_unknown", remedies: [.otherTransport]))
+                    "The board's console does not show whether the board has been claimed, and cannot claim it. It calls itself "
+                    + "\(node.map { "\($0)" } ?? "by no name"), its MAC address, as boards do before their claim. Claim it over Bluetooth "
+                    + "or its own access point.", reason: "claim_unknown", remedies: [.otherTransport]))
     }
 }

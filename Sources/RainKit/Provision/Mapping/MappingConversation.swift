@@ -6,14 +6,14 @@ import RainCore
 import RainMaker
 import Synchronization
 
-/// What run and cloud say to each other about one mapping, and the copy of it that is kept for a later run.
+/// The exchange between run and cloud about one mapping, and the copy of the mapping that is stored for a later run.
 ///
-/// The steps that follow the board and those that ask the cloud share it. What is stored is changed by one of them at a time, so that the
-/// store has in the end what was said last.
+/// The steps that follow the board share it with the steps that ask the cloud. Only one of them at a time changes the stored copy, so the
+/// last change is the one that remains.
 final class MappingConversation: Sendable {
     private struct State {
         var progress: MappingProgress
-        /// Keeps other runs away from it.
+        /// Keeps other runs away from the mapping.
         var hold: PendingMappingHold?
     }
 
@@ -44,45 +44,46 @@ final class MappingConversation: Sendable {
 
     var progress: MappingProgress { state.withLock { $0.progress } }
 
-    /// What is left for a later run, or for this one when its board answers; nil once the cloud has decided.
-    var leftOver: LeftOver? {
-        state.withLock { state in state.progress.pending.map { LeftOver(mapping: $0, hold: state.hold) } }
+    /// What remains for a later run, or for this one when its board answers; nil once the cloud has decided.
+    var leftOver: UnfinishedMapping? {
+        state.withLock { state in state.progress.pending.map { UnfinishedMapping(mapping: $0, hold: state.hold) } }
     }
 
     func update<Result: Sendable>(_ change: @Sendable (inout MappingProgress) -> Result) -> Result {
         state.withLock { change(&$0.progress) }
     }
 
-    /// Changes what is pending, and stores it; nothing where the cloud has decided.
-    func keep(_ change: @Sendable (inout PendingMapping) -> Void = { _ in }) async throws(StepFailure) {
+    /// Changes the pending mapping and stores it. Does nothing if the cloud has decided.
+    func keep(_ change: @Sendable (inout PendingMapping) -> Void = { _ in }) async throws(RainKitError) {
         await storing.enter()
         defer { storing.leave() }
         guard let mapping = update({ $0.change(change) }) else { return }
         do throws(RecordStoreError) {
-            // The run that had it when the board was associated may have released it.
+            // The run that held it when the board was associated may have released it.
             if state.withLock({ $0.hold == nil }), let hold = try await store.hold(node: mapping.node) {
                 state.withLock { $0.hold = hold }
             }
             try await store.save(mapping)
         } catch {
-            throw StepFailure(error)
+            throw RainKitError(error)
         }
     }
 
-    /// The cloud has its answer, one way or the other: nothing is left for a later run.
-    func settle(confirmed: Bool) async throws(StepFailure) {
+    /// Ends the mapping once the cloud has confirmed or refused it: nothing remains for a later run.
+    func settle(confirmed: Bool) async throws(RainKitError) {
         await storing.enter()
         defer { storing.leave() }
         guard let mapping = update({ $0.settle(confirmed: confirmed) }) else { return }
         do throws(RecordStoreError) {
             try await removeOwn(mapping)
         } catch {
-            throw StepFailure(error)
+            throw RainKitError(error)
         }
         state.withLock { $0.hold = nil }
     }
 
-    /// The run is over, and the cloud has not decided. A secret that a later run cannot use is removed; other runs may have the mapping.
+    /// Ends the exchange at the end of a run in which the cloud has not decided. Removes a secret that a later run cannot use, and lets
+    /// other runs have the mapping.
     func end() async {
         await storing.enter()
         defer { storing.leave() }
@@ -90,13 +91,13 @@ final class MappingConversation: Sendable {
             do throws(RecordStoreError) {
                 try await removeOwn(mapping)
             } catch {
-                logger.debug("a mapping stays in its file", metadata: ["cause": "\(StepFailure(error).message)"])
+                logger.debug("a mapping stays in its file", metadata: ["cause": "\(RainKitError(error).message)"])
             }
         }
         state.withLock { $0.hold = nil }
     }
 
-    /// Where another run has associated the same board since, what is stored is that run's.
+    /// Removes the stored mapping, unless another run has associated the same board since: then it is that run's.
     private func removeOwn(_ mapping: PendingMapping) async throws(RecordStoreError) {
         guard try await store.all().contains(where: { $0.isSameAssociation(as: mapping) }) else { return }
         try await store.remove(node: mapping.node)
@@ -105,18 +106,18 @@ final class MappingConversation: Sendable {
 
 extension MappingConversation {
     enum Answer: Sendable {
-        /// Nothing is left to do.
+        /// Nothing remains to be done.
         case confirmed
         case notYet
-        /// The cloud calls the mapping by a word that is not known, so it does not count as decided.
+        /// The cloud calls the mapping by an unknown word, so it does not count as decided.
         case unknown(String)
-        /// The cloud gave the request up; only a new one can succeed.
+        /// The cloud has ended the request; only a new one can succeed.
         case ended(MappingStatus)
     }
 
-    /// The user's half of a mapping, sent while the board is still joining. One try: whoever confirms it has the patience.
+    /// Sends the user's half of a mapping while the board is still joining. Tries once; the step that confirms the mapping tries again.
     ///
-    /// - Parameter isOffline: whether this machine has no way to the cloud; then nothing is tried.
+    /// - Parameter isOffline: whether this machine cannot reach the cloud. Then nothing is sent.
     func announce(isOffline: Bool) async {
         guard !isOffline else { return update { $0.hasAnnounced = true } }
         do throws(AccountError) {
@@ -127,7 +128,7 @@ extension MappingConversation {
         update { $0.hasAnnounced = true }
     }
 
-    /// Sends the part of the mapping that the cloud does not have yet; nothing where it has everything.
+    /// Sends the part of the mapping that the cloud does not have yet, if there is one.
     func tell() async throws(AccountError) {
         guard let mapping = progress.pending else { return }
         switch mapping.proof {
@@ -135,21 +136,21 @@ extension MappingConversation {
             let request = try await cloud.addMapping(node: mapping.node, secret: secret, notes: mapping.notes)
             let now = time.elapsed()
             update { $0.announced(secret, as: request, at: now) }
-            try await storing { () throws(StepFailure) in try await keep() }
+            try await storing { () throws(RainKitError) in try await keep() }
         case .secret: return
         case .signature(let signature, let request):
             try await cloud.verifyChallenge(request, node: mapping.node, signature: signature, notes: mapping.notes)
-            try await storing { () throws(StepFailure) in try await settle(confirmed: true) }
+            try await storing { () throws(RainKitError) in try await settle(confirmed: true) }
         }
     }
 
-    /// Tells the cloud what it has not heard yet, then asks.
+    /// Sends the cloud what it does not have yet, then asks for the status.
     func ask() async throws(AccountError) -> Answer {
         do throws(AccountError) {
             try await tell()
             let answer = try await answer()
             if case .confirmed = answer {
-                try await storing { () throws(StepFailure) in try await settle(confirmed: true) }
+                try await storing { () throws(RainKitError) in try await settle(confirmed: true) }
             }
             return answer
         } catch {
@@ -158,7 +159,7 @@ extension MappingConversation {
         }
     }
 
-    /// What the cloud says of the node's connection; nil where it cannot say.
+    /// Returns the cloud's report of the node's connection; nil if it cannot tell.
     func connectivity() async throws(AccountError) -> Node.Connectivity? {
         guard let node = progress.node else { return nil }
         do throws(AccountError) {
@@ -186,15 +187,16 @@ extension MappingConversation {
         }
     }
 
-    /// An authoritative no: nothing to keep, unless it is the session that ended and signing in again will do.
-    func failure(_ error: AccountError) async throws(StepFailure) -> StepFailure {
+    /// Makes the error of a failed request. If the cloud refused the mapping for good, it is removed. It is kept if only the session has
+    /// ended, since signing in again is enough.
+    func failure(_ error: AccountError) async throws(RainKitError) -> RainKitError {
         if error.isRefusal { try await settle(confirmed: false) }
-        return StepFailure(error)
+        return RainKitError(error)
     }
 
-    /// A store that fails in the middle of a cloud call is reported as the account's failure to keep something.
-    private func storing(_ body: () async throws(StepFailure) -> Void) async throws(AccountError) {
-        do throws(StepFailure) {
+    /// Reports a failure of the store during a call to the cloud as an account error.
+    private func storing(_ body: () async throws(RainKitError) -> Void) async throws(AccountError) {
+        do throws(RainKitError) {
             try await body()
         } catch {
             throw AccountError(.cannotStore, message: error.message)
@@ -203,7 +205,7 @@ extension MappingConversation {
 }
 
 extension MappingStatus {
-    /// What to say where the cloud has ended a mapping with this status.
+    /// The message when the cloud has ended a mapping with this status.
     var endedMessage: String {
         let why =
             self == .timedOut
@@ -212,17 +214,18 @@ extension MappingStatus {
     }
 }
 
-/// How far one mapping has come: what the cloud knows of it, and what it has still to be told.
+/// The progress of one mapping: the part that the cloud has, and the part that it still needs.
 struct MappingProgress: Sendable {
-    /// What the cloud still has to confirm; nil once it has decided.
+    /// The mapping that the cloud still has to confirm; nil once it has decided.
     private(set) var pending: PendingMapping?
     private(set) var confirmedNode: NodeID?
-    /// When the cloud last heard something new about the board.
+    /// When the cloud last received something new about the board.
     private(set) var lastNews = Duration.zero
-    /// The first try to announce the mapping is over, however it ended.
+    /// The first try to announce the mapping is over, successful or not.
     var hasAnnounced = false
 
-    /// Whether the board itself reports the mapping to the cloud, which it does on its network only. A signature says nothing of Wi-Fi.
+    /// Whether the board itself reports the mapping to the cloud. It can do so only from its network; a signature proves nothing about
+    /// Wi-Fi.
     let isBySecret: Bool
 
     init(_ mapping: PendingMapping) {
@@ -232,15 +235,15 @@ struct MappingProgress: Sendable {
 
     var node: NodeID? { confirmedNode ?? pending?.node }
     var isConfirmed: Bool { confirmedNode != nil }
-    /// Whether a later run can finish it. A board without Wi-Fi cannot come to the cloud by itself, and is associated anew.
+    /// Whether a later run can finish it. A board without Wi-Fi cannot report to the cloud, and the later run associates it again.
     var isKept: Bool { pending.map { $0.stage != .associated } ?? false }
 
-    /// The cloud's request for a mapping by secret, once it has heard of it.
+    /// The cloud's request for a mapping by secret, once it has received one.
     var request: RequestID? {
         if case .secret(_, let request)? = pending?.proof { request } else { nil }
     }
 
-    /// Nil where the cloud has decided already.
+    /// Returns nil if the cloud has decided already.
     mutating func change(_ change: (inout PendingMapping) -> Void) -> PendingMapping? {
         guard var mapping = pending else { return nil }
         change(&mapping)
@@ -248,27 +251,27 @@ struct MappingProgress: Sendable {
         return mapping
     }
 
-    /// The cloud has the user's half.
+    /// Notes that the cloud has the user's half.
     mutating func announced(_ secret: MappingSecret, as request: RequestID, at now: Duration) {
         pending?.proof = .secret(secret, request: request)
         lastNews = now
     }
 
-    /// The cloud waited for the board as long as it does, minutes. A board whose network was away meanwhile still has the secret and
-    /// reports it whenever it can; either side may come first, so the cloud is to be told the same one again.
+    /// Prepares to send the same secret again after the cloud stopped waiting for the board, which it does after minutes. A board whose
+    /// network was away meanwhile still has the secret, and reports it when it can. The cloud accepts either half first.
     ///
     /// - Returns: false for a board that has been away for too long.
     mutating func timedOut(at now: UnixTime) -> Bool {
         guard case .secret(let secret, _)? = pending?.proof else { return false }
         let since = pending?.since ?? now
-        guard now < since + Patience.absentBoard else { return false }
+        guard now < since + WaitLimits.absentBoard else { return false }
         pending?.since = since
         pending?.proof = .secret(secret, request: nil)
         return true
     }
 
-    /// The cloud has decided.
-    /// - Returns: what was pending; nil where it had decided before.
+    /// Notes that the cloud has decided.
+    /// - Returns: what was pending; nil if it had decided before.
     mutating func settle(confirmed: Bool) -> PendingMapping? {
         guard let mapping = pending else { return nil }
         if confirmed { confirmedNode = mapping.node }
@@ -277,7 +280,7 @@ struct MappingProgress: Sendable {
     }
 }
 
-/// Until when the cloud asked to be left alone. One for all mappings of a run: the cloud is the same.
+/// The time until which the cloud asked for no requests. All mappings of a run share it, since they use the same cloud.
 final class QuietPeriod: Sendable {
     private let end = Mutex(Duration.zero)
 
@@ -286,8 +289,8 @@ final class QuietPeriod: Sendable {
     func set(until end: Duration) { self.end.withLock { $0 = end } }
 }
 
-/// Lets one task in at a time, in the order of their coming. Cancelling a task does not take it out of the queue: what is done inside ends
-/// soon, and is to be done in any case.
+/// Lets one task in at a time, in the order in which they come. A cancelled task stays in the queue: the work inside is short, and has to
+/// be done in any case.
 final class AsyncLock: Sendable {
     private struct State {
         var isTaken = false

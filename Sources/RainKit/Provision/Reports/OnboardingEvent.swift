@@ -2,38 +2,38 @@
 import ESPProvisioning
 import RainCore
 
-/// One thing that happened while a board was set up: what progress lines and `--events` are made of.
+/// One event while a board is set up. Progress lines and `--events` are made of them.
 public struct OnboardingEvent: Sendable {
-    /// How far a step has come.
+    /// How far a step is.
     public enum State: Sendable {
         /// The step begins; `join` and `connect` begin again with other Wi-Fi credentials.
         case started
         /// Something is known before the step ends.
         case progress(OnboardingProgress)
-        /// The step has done what it is there for.
+        /// The step has succeeded.
         case finished
-        /// The step could not do what it is there for: the cloud could not be reached, or the board stopped answering. It is made up for
-        /// later in the run, and does not finish.
+        /// The step could not be completed: the cloud could not be reached, or the board stopped answering. The run completes it later; no
+        /// `finished` follows.
         case deferred(String)
-        /// The step has ended with this error, and with it the run, unless `join` begins again with other Wi-Fi credentials.
-        case failed(OnboardingError)
+        /// The step has failed with this error. The run ends too, unless `join` begins again with other Wi-Fi credentials.
+        case failed(RainKitError)
     }
 
-    /// The step that it happened in.
+    /// The step in which it happened.
     public var step: OnboardingStep
-    /// What has happened in it.
+    /// What happened in the step.
     public var state: State
-    /// Counts the tries at Wi-Fi credentials, from 1.
+    /// The number of the attempt with Wi-Fi credentials, from 1.
     public var attempt: Int
-    /// Since the run began.
+    /// The time since the run began.
     public var elapsed: Duration
-    /// Once the board has said it.
+    /// The board's node id, once the board has reported it.
     public var nodeID: NodeID?
 }
 
-/// What a step has to tell before it ends.
+/// What a step reports before it ends.
 public enum OnboardingProgress: Sendable, Equatable {
-    /// The board has answered, and said what it is and can do.
+    /// The board has answered, and reported what it is and can do.
     case identified(BoardIdentity)
     /// The networks that the board hears, strongest first.
     case heard([AccessPoint])
@@ -43,23 +43,23 @@ public enum OnboardingProgress: Sendable, Equatable {
     case certificateRequested
     /// The board has its certificate.
     case claimed(NodeID)
-    /// The board's application has answered what it was sent at that endpoint.
+    /// The board's application has answered the data that was sent to that endpoint.
     case customData(String, answer: [UInt8])
-    /// How the board's attempt to join comes along.
+    /// The state of the board's attempt to join.
     case wifi(WiFiProgress)
-    /// The board is on its network; its address is empty where the board did not say it.
+    /// The board is on its network. The address is empty if the board did not report it.
     case connected(JoinedNetwork)
     /// An earlier run's mapping was finished.
     case resumed(NodeID)
-    /// An earlier run's mapping could not be finished and is given up.
+    /// An earlier run's mapping could not be finished and is given up, for this reason.
     case abandoned(NodeID, String)
-    /// The board is in the account, and could not be told to take no further challenges: why.
+    /// The board is in the account, but still accepts challenges: it could not be switched off, for this reason.
     case associationLeftOpen(String)
-    /// The board is not there yet, and is looked for until the deadline.
+    /// The board does not answer yet. It is looked for until the deadline.
     case waitingForBoard
     /// The cloud has not confirmed the mapping yet, and is asked again.
     case waitingForCloud
-    /// The board is in the account and does not answer: the cloud is asked whether it sees the board on its network.
+    /// The board is in the account and does not answer. The cloud is asked whether it sees the board on its network.
     case waitingForNode
 }
 
@@ -69,23 +69,23 @@ public struct OnboardedNode: Sendable, Equatable {
     public enum Mapping: String, Sendable {
         /// The cloud has confirmed that the node is the user's.
         case confirmed
-        /// It was not asked for.
+        /// The request did not ask for it.
         case skipped
     }
 
-    /// Absent when the board was not tied to an account and did not say its id.
+    /// The node's id. Nil if the board was not put into an account and did not report its id.
     public var nodeID: NodeID?
-    /// The network it is on by its own word; nil where its Wi-Fi was left alone, and where only the cloud saw it there.
+    /// The network that the board reports to be on. Nil if its Wi-Fi was not changed, or if only the cloud saw it there.
     public var network: JoinedNetwork?
-    /// What became of the request to put it into the account.
+    /// The result of the request to put it into the account.
     public var mapping: Mapping
     /// Whether this run gave the board its certificate.
     public var claimed: Bool
-    /// Whether this run only finished at the cloud what an earlier one had begun.
+    /// Whether this run only finished at the cloud what an earlier run had begun.
     public var resumed: Bool
-    /// What the board said of itself; nil where it was not asked, as after a run that only finished an earlier one.
+    /// What the board reported about itself. Nil if it was not asked, as after a run that only finished an earlier one.
     public var identity: BoardIdentity?
-    /// What the board's application has answered to what it was sent, by endpoint.
+    /// The answers of the board's application to the data that it was sent, by endpoint.
     public var customData: [CustomData]
     /// The time the run took.
     public var elapsed: Duration
@@ -106,7 +106,7 @@ public struct OnboardedNode: Sendable, Equatable {
 }
 
 extension OnboardingEvent: CustomStringConvertible {
-    /// For logs and examples: the step and what became of it, such as `connect: finished`. Never holds a secret.
+    /// For logs and examples: the step and its state, such as `connect: finished`. Never holds a secret.
     public var description: String {
         switch state {
         case .started: "\(step.rawValue): started"

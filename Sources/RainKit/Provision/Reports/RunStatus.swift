@@ -4,25 +4,29 @@ import RainAccount
 import RainCore
 import Synchronization
 
-/// Where a run stands: for its events, and for the error that it ends with, which may be made after it was given up.
+/// The state of a run, for its events and for its final error. The error may be made after the run has been given up.
 final class RunStatus: Sendable {
     struct Position {
         var step = OnboardingStep.account
         /// When the step began, counted from the run's beginning.
         var stepBegan = Duration.zero
         var attempt = 1
-        /// The step could not do what it is there for, and is made up for later.
+        /// The step could not be completed, and is completed later.
         var isDeferred = false
-        /// What the board calls itself.
+        /// The board's own name.
         var boardName: NodeID?
-        /// The mapping that is worked on.
+        /// The mapping that the run is working on.
         var mapping: MappingConversation?
-        /// Whether an earlier run left what may be about a board that has not answered yet.
+        /// Whether an earlier run left a mapping that may be about a board that has not answered yet.
         var hasLeftOver = false
-        /// What the board's application has answered.
+        /// The answers of the board's application.
         var answers: [CustomData] = []
-        /// What went wrong and may still turn out well: the error to end with where time is over.
-        var trouble: StepFailure?
+        /// A problem that may still be solved: the error to end with when the time is over.
+        var trouble: RainKitError?
+        /// What delays the step, if more is known than for any board.
+        var holdUp: String?
+        /// What the step was waiting for when it was cancelled.
+        var unfinished: String?
 
         var nodeID: NodeID? { mapping?.progress.node ?? boardName }
         var isPendingKept: Bool { mapping?.progress.isKept ?? hasLeftOver }
@@ -57,45 +61,55 @@ final class RunStatus: Sendable {
             position.step = step
             position.stepBegan = elapsed
             position.isDeferred = false
+            (position.unfinished, position.holdUp) = (nil, nil)
         }
         emit(.started)
     }
 
-    /// A step that was deferred has not finished.
+    /// Reports the end of the step, unless it was deferred.
     func finish() {
         if !now.isDeferred { emit(.finished) }
     }
 
-    func error(_ failure: StepFailure) -> OnboardingError {
+    /// Returns the error with what else is known: its step, and whether something is kept for a later run.
+    func error(_ failure: RainKitError) -> RainKitError {
         let now = now
         return switch failure.cause {
         case .cancelled:
-            OnboardingError(
+            RainKitError(
                 .cancelled, step: now.step, message: "Cancelled in step \(now.step.rawValue).",
                 isPendingKept: now.isPendingKept)
-        // It is not certain what the store holds.
-        case .cannotKeepPending: OnboardingError(failure.cause, step: now.step, message: failure.message)
+        // It is not known what the store holds.
+        case .cannotKeepPending: RainKitError(failure.cause, step: now.step, message: failure.message)
         default:
-            OnboardingError(
+            RainKitError(
                 failure.cause, step: now.step, message: failure.message, isPendingKept: now.isPendingKept)
         }
     }
 
-    /// Why the run is late, told by what it was waiting for.
-    func deadlineError(after deadline: Duration) -> OnboardingError {
+    /// Returns the error of a run whose time is over, with what it was waiting for.
+    func deadlineError(after deadline: Duration) -> RainKitError {
         let now = now
         if let trouble = now.trouble { return error(trouble) }
         let late = "Not done after \(deadline.formattedSeconds) s, in step \(now.step.rawValue)."
-        // A step that had too little time says nothing about the board or its network.
-        let cause = elapsed - now.stepBegan < now.step.usualTime ? nil : now.step.whatHoldsItUp
-        var error = OnboardingError(
+        if let unfinished = now.unfinished {
+            var error = RainKitError(
+                .deadline, step: now.step, message: "\(unfinished.asSentence) \(late)", isPendingKept: now.isPendingKept
+            )
+            // Then the step itself has a longer explanation.
+            error.needsOnlyTime = now.step == .identify
+            return error
+        }
+        // A step that had too little time shows nothing about the board or its network.
+        let cause = elapsed - now.stepBegan < now.step.usualTime ? nil : now.holdUp ?? now.step.whatHoldsItUp
+        var error = RainKitError(
             .deadline, step: now.step, message: cause.map { "\($0) \(late)" } ?? "\(late) More time may do.",
             isPendingKept: now.isPendingKept)
         error.needsOnlyTime = cause == nil
         return error
     }
 
-    /// What the board's application has answered, by endpoint.
+    /// The answers of the board's application, by endpoint.
     var answers: [CustomData] { now.answers }
 
     private var now: Position { position.withLock { $0 } }
@@ -110,40 +124,21 @@ extension Duration {
     }
 }
 
-/// Why a step failed. ``RunStatus`` makes the run's error of it, with what it knows beside: in which step, and what is kept.
-struct StepFailure: Error {
-    var cause: OnboardingError.Cause
-    /// Empty for a cancellation, whose message names the step.
-    var message: String
-
-    init(_ cause: OnboardingError.Cause, message: String) {
-        self.cause = cause
-        self.message = message
-    }
-
-    init(_ error: ProvisioningError) {
-        self = error.code == .cancelled ? .cancelled : StepFailure(.board(error), message: error.message)
-    }
-
-    init(_ error: AccountError) {
-        self = error.code == .cancelled ? .cancelled : StepFailure(.account(error), message: error.message)
-    }
-
+extension RainKitError {
     init(_ error: RecordStoreError) {
         self.init(
             .cannotKeepPending(error),
             message:
-                "The pending mapping could not be kept in \(error.path): \(error.message). If the folder is not writable, make "
-                + "it so.")
+                "The pending mapping could not be kept in \(error.path): \(error.message). If the folder is not writable, make it writable."
+        )
     }
 
-    /// The board takes no settings: where time is over meanwhile.
-    static var occupied: StepFailure {
-        StepFailure(
+    /// The board accepts no settings: the error if the time ends meanwhile.
+    static var occupied: RainKitError {
+        RainKitError(
             .deadline,
-            message: "The time is over, and the board is still trying a network that it was given before; it takes no "
-                + "other meanwhile. Restart the board, then run this again.")
+            message:
+                "The time is over, and the board is still trying a network that it was given before. It accepts no other network "
+                + "meanwhile. Restart the board, then run this again.")
     }
-
-    static var cancelled: StepFailure { StepFailure(.cancelled, message: "") }
 }

@@ -3,41 +3,41 @@ import ESPProvisioning
 import RainCore
 import RainMaker
 
-/// What an onboarding is to do.
+/// Options of a run that sets a board up.
 public struct OnboardingRequest: Sendable {
-    /// What becomes of the board's Wi-Fi.
+    /// What to do with the board's Wi-Fi.
     public enum Network: Sendable {
-        /// Join this one; the board is not asked to scan.
+        /// Join this network; the board is not asked to scan.
         case given(WiFiNetwork)
-        /// Let someone choose from what the board hears. Answering nil cancels.
+        /// Let someone choose from the networks that the board hears. Answering nil cancels the run.
         case chosen(@Sendable ([AccessPoint]) async -> WiFiNetwork?)
-        /// Leave the board's Wi-Fi alone.
+        /// Do not change the board's Wi-Fi.
         case none
     }
 
-    /// The network to join, or how one is chosen.
+    /// The network to join, or how to choose it.
     public var network: Network
     /// Whether the board is put into the account.
     public var mapsToUser: Bool
-    /// Nothing but the claim of a board that needs one: neither account nor Wi-Fi.
+    /// Whether to claim a board that needs it and do nothing else: no account, no Wi-Fi.
     public var claimsOnly: Bool
     /// Tags and metadata that the cloud keeps with the node.
     public var notes: MappingNotes
-    /// What the board's label calls it, where the caller knows: many boards are reached through one port or address, and what an earlier
-    /// run left of one of them says nothing of another.
+    /// The board's name on its label, if the caller knows it. Many boards can be reached through one port or address. The label shows
+    /// whether what an earlier run left is about this board.
     public var label: String?
-    /// What the board's own application is told in the same session, before the board is handed its network.
+    /// Data for the board's own application, sent in the same session before the board gets its network.
     public var customData: [CustomData] = []
-    /// Whether the board forgets failed Wi-Fi credentials before it is handed others.
+    /// Whether the board forgets failed Wi-Fi credentials before it gets others.
     public var resetsFirst: Bool
-    /// The time for the whole run.
+    /// The time limit for the whole run.
     public var deadline: Duration
-    /// Fetch a challenge before the board is touched, for a board whose access point has no way to the internet. A cloud that gives none
-    /// ends the run only where the board turns out to need one.
+    /// Whether to fetch a challenge before the board is contacted, for a board whose access point has no internet. If the cloud gives no
+    /// challenge, the run fails only if the board needs one.
     public var fetchesChallengeFirst: Bool
-    /// Look for a board that is not there yet until the deadline.
+    /// Whether to look until the deadline for a board that does not answer yet.
     public var waitsForBoard: Bool
-    /// Asked after a Wi-Fi verdict for other credentials to try in the same session. Answering nil ends the run.
+    /// Called after a board could not join, for other credentials to try in the same session. Answering nil ends the run.
     public var otherNetwork: (@Sendable (ProvisioningError) async -> WiFiNetwork?)?
 
     public init(
@@ -59,7 +59,7 @@ public struct OnboardingRequest: Sendable {
         self.otherNetwork = otherNetwork
     }
 
-    /// The claim alone.
+    /// A request for the claim alone.
     public static func claim(deadline: Duration = .seconds(120), waitsForBoard: Bool = false) -> OnboardingRequest {
         OnboardingRequest(
             network: .none, mapsToUser: false, claimsOnly: true, deadline: deadline, waitsForBoard: waitsForBoard)
@@ -68,12 +68,12 @@ public struct OnboardingRequest: Sendable {
     var usesCloud: Bool { mapsToUser || claimsOnly }
 }
 
-/// Data for an endpoint that the board's application has added (`network_prov_mgr_endpoint_create`): settings that its Wi-Fi or its cloud needs and
-/// that provisioning has no place for.
+/// Data for an endpoint that the board's application has added (`network_prov_mgr_endpoint_create`). It carries settings that the
+/// application's Wi-Fi or cloud needs and that provisioning does not support.
 public struct CustomData: Sendable, Hashable {
-    /// Such as `custom-data`.
+    /// The endpoint's name, such as `custom-data`.
     public var endpoint: String
-    /// As the application reads them.
+    /// The bytes, in the application's own format.
     public var payload: [UInt8]
 
     public init(_ payload: [UInt8], for endpoint: String) {
@@ -82,25 +82,25 @@ public struct CustomData: Sendable, Hashable {
     }
 }
 
-/// Which steps a board takes after it was identified, in order.
+/// The steps for a board after it was identified, in order.
 ///
-/// Claiming stands first: without its certificate a board can neither sign nor report anything. Association stands before
-/// joining: once a board has its Wi-Fi it may end its provisioning service. The confirmation of a user mapping is *asked for* as
-/// soon as the board has accepted its Wi-Fi, while ``OnboardingStep/connect`` still runs.
+/// Claiming is first: without its certificate a board can neither sign nor report anything. Association comes before joining: once a board
+/// has its Wi-Fi it may end its provisioning service. The confirmation of a user mapping is *requested* as soon as the board has accepted
+/// its Wi-Fi, while ``OnboardingStep/connect`` still runs.
 public struct OnboardingPlan: Sendable, Equatable {
-    /// In the order in which they are taken; none of them twice.
+    /// The steps in the order in which they run; each occurs at most once.
     public let steps: [OnboardingStep]
 
-    /// Derives the steps from what the board can do and what was asked for.
+    /// Derives the steps from the board's abilities and the request.
     ///
     /// - Parameters:
     ///   - association: how the board is tied to the account; nil if it is not to be.
-    ///   - claims: whether the board has to be given its certificate.
+    ///   - claims: whether the board needs its certificate.
     ///   - hasChallenge: whether the cloud's challenge was fetched before.
     ///   - resetsFirst: whether the board is to forget earlier credentials.
-    ///   - scans: whether the network is chosen from what the board hears.
-    ///   - joins: whether the board is handed a network.
-    ///   - sendsData: whether the board's application is sent anything.
+    ///   - scans: whether the network is chosen from those that the board hears.
+    ///   - joins: whether the board is given a network.
+    ///   - sendsData: whether there is data for the board's application.
     ///   - joinsFirst: whether it can be associated only once it is on that network.
     public init(
         association: AssociationMethod?, claims: Bool = false, hasChallenge: Bool, resetsFirst: Bool, scans: Bool,
@@ -123,19 +123,19 @@ public struct OnboardingPlan: Sendable, Equatable {
     }
 }
 
-/// One step of putting a board into an account. Their order for a given board is ``OnboardingPlan``.
+/// One step of putting a board into an account. ``OnboardingPlan`` has their order for a given board.
 public enum OnboardingStep: String, Sendable, CaseIterable {
-    /// Learn the signed-in user's id, and with it that the cloud can be reached.
+    /// Fetch the signed-in user's id, which also shows that the cloud can be reached.
     case account
-    /// Finish at the cloud what an earlier run left undone.
+    /// Finish at the cloud what an earlier run left unfinished.
     case resume
     /// Fetch a challenge from the cloud.
     case challenge
-    /// Find the board and learn what it is.
+    /// Find the board and learn its type and abilities.
     case identify
     /// Open the secure session.
     case secure
-    /// Have the claim service give the board its certificate, and with it another node id.
+    /// Get the board its certificate from the claim service. The certificate gives it another node id.
     case claim
     /// Make the board forget earlier Wi-Fi credentials.
     case reset
@@ -143,11 +143,11 @@ public enum OnboardingStep: String, Sendable, CaseIterable {
     case scan
     /// Tie the board to the user.
     case associate
-    /// Have the cloud verify the board's answer to the challenge.
+    /// Let the cloud verify the board's answer to the challenge.
     case verify
-    /// Send the board's own application what it is to have before it leaves for its network.
+    /// Send the data for the board's own application, before the board leaves for its network.
     case customData = "custom_data"
-    /// Hand over the Wi-Fi credentials.
+    /// Send the Wi-Fi credentials to the board.
     case join
     /// Wait until the board is on the network.
     case connect

@@ -3,17 +3,17 @@ import ESPProvisioning
 import RainCore
 import RainMaker
 
-/// One run of an ``Onboarder``: its steps in order, where each takes what those before have learnt.
+/// One run of an ``Onboarder``: its steps in order. Each step uses what the steps before it have learnt.
 struct OnboardingRun: Sendable {
     let context: RunContext
-    /// Nil where no cloud is needed.
+    /// Nil if no cloud is needed.
     let cloud: Onboarder.Cloud?
 
-    func node() async throws(OnboardingError) -> OnboardedNode {
+    func node() async throws(RainKitError) -> OnboardedNode {
         let account = try await signIn()
         let leftOvers = try await finishLeftOvers(account)
         let search = BoardIdentification(context: context, account: account)
-        let found = try await context.perform(.identify) { () async throws(StepFailure) in
+        let found = try await context.perform(.identify) { () async throws(RainKitError) in
             try await search.find(leftOvers)
         }
         switch found {
@@ -26,30 +26,34 @@ struct OnboardingRun: Sendable {
 
     private var request: OnboardingRequest { context.request }
 
-    private func signIn() async throws(OnboardingError) -> SignedIn? {
+    private func signIn() async throws(RainKitError) -> SignedIn? {
         guard let cloud else { return nil }
-        return try await context.perform(.account) { () async throws(StepFailure) in
+        return try await context.perform(.account) { () async throws(RainKitError) in
             var account = try await SignedIn(cloud)
             if request.fetchesChallengeFirst { try await account.fetchChallengeEarly() }
             return account
         }
     }
 
-    private func finishLeftOvers(_ account: SignedIn?) async throws(OnboardingError) -> LeftOversHere {
-        guard let account, request.mapsToUser else { return LeftOversHere() }
-        return try await context.perform(.resume) { () async throws(StepFailure) in
-            try await LeftOverReview(context: context, account: account).finishAll()
+    private func finishLeftOvers(_ account: SignedIn?) async throws(RainKitError) -> PossibleMappings {
+        guard let account, request.mapsToUser else { return PossibleMappings() }
+        return try await context.perform(.resume) { () async throws(RainKitError) in
+            try await UnfinishedMappingReview(context: context, account: account).finishAll()
         }
     }
 }
 
-/// The steps of a board that has answered, as far as its ``OnboardingPlan`` has them.
+/// The steps of a board that has answered, as listed in its ``OnboardingPlan``.
 extension OnboardingRun {
-    func setUp(_ found: IdentifiedBoard, _ account: SignedIn?) async throws(OnboardingError) -> OnboardedNode {
+    func setUp(_ found: IdentifiedBoard, _ account: SignedIn?) async throws(RainKitError) -> OnboardedNode {
         let steps = plan(for: found.identity, account).steps
         if case .given(let wanted) = network(of: found.identity), wanted.isKey, !found.identity.takesWiFiKey {
             // Before anything is sent to the board.
             try await ask(.secure) { (_) throws(ProvisioningError) in try wanted.checkIsPassphrase() }
+        }
+        if steps.contains(.join), found.identity.joinsThreadOnly {
+            // Before the board is put into an account.
+            throw RainKitError(.joinsThread(context.board.peer))
         }
         let means = try await means(for: found.identity, account, steps)
         try await ask(.secure) { (board) throws(ProvisioningError) in try await board.secure() }
@@ -58,7 +62,7 @@ extension OnboardingRun {
             try await ask(.reset) { (board) throws(ProvisioningError) in try await board.reset() }
         }
         let network = try await network(for: found.identity)
-        // Over a way that knows of Wi-Fi alone the board comes to its network first.
+        // A transport that supports only Wi-Fi settings requires that the board joins its network first.
         let joinsFirst = found.identity.associatesOnNetwork
         if joinsFirst { try await sendCustomData() }
         let early = joinsFirst ? try await join(network, mapping: nil) : nil
@@ -67,10 +71,10 @@ extension OnboardingRun {
             let connection = joinsFirst ? early : try await join(network, mapping: nil)
             return try await finish(board, connection, account, mapping: nil)
         }
-        let mapping = try await context.perform(.associate) { () async throws(StepFailure) in
+        let mapping = try await context.perform(.associate) { () async throws(RainKitError) in
             try await BoardAssociation(context: context, account: account).associate(board, by: means)
         }
-        do throws(OnboardingError) {
+        do throws(RainKitError) {
             try await verify(mapping, account)
             if !joinsFirst { try await sendCustomData() }
             let connection = joinsFirst ? early : try await join(network, mapping: mapping)
@@ -95,8 +99,8 @@ extension OnboardingRun {
             sendsData: !context.request.customData.isEmpty, joinsFirst: identity.associatesOnNetwork)
     }
 
-    /// Once each, since what a repetition would do only the application knows.
-    private func sendCustomData() async throws(OnboardingError) {
+    /// Sends each item once, since only the application knows what a repetition would do.
+    private func sendCustomData() async throws(RainKitError) {
         let all = context.request.customData
         guard !all.isEmpty else { return }
         try await ask(.customData) { (board) throws(ProvisioningError) in
@@ -106,7 +110,9 @@ extension OnboardingRun {
                     answer = try await board.send(data.payload, to: data.endpoint)
                 } catch {
                     var failure = error
-                    if error.code != .cancelled { failure.message += " It has not been given its Wi-Fi settings." }
+                    if error.code != .cancelled {
+                        failure.message += " The board has not been given its Wi-Fi settings."
+                    }
                     throw failure
                 }
                 context.status.update { $0.answers.append(CustomData(answer, for: data.endpoint)) }
@@ -115,43 +121,44 @@ extension OnboardingRun {
         }
     }
 
-    /// How the board is tied to the user; nil where it is not.
+    /// Returns how the board is tied to the user; nil if it is not.
     private func means(
         for identity: BoardIdentity, _ account: SignedIn?, _ steps: [OnboardingStep]
-    ) async throws(OnboardingError) -> BoardAssociation.Means? {
+    ) async throws(RainKitError) -> BoardAssociation.Means? {
         guard let account, steps.contains(.associate) else { return nil }
         guard steps.contains(.verify) else { return .secret }
         if let challenge = account.challenge { return .signature(challenge) }
         return .signature(
-            try await context.perform(.challenge) { () async throws(StepFailure) in try await account.requireChallenge()
+            try await context.perform(.challenge) { () async throws(RainKitError) in
+                try await account.requireChallenge()
             }
         )
     }
 
     private func claim(
         _ board: IdentifiedBoard, _ account: SignedIn?, _ steps: [OnboardingStep]
-    ) async throws(OnboardingError) -> IdentifiedBoard {
+    ) async throws(RainKitError) -> IdentifiedBoard {
         guard let account, let service = account.cloud.claiming, steps.contains(.claim) else { return board }
         let claim = BoardClaim(context: context, account: account, service: service, memory: memory(account))
-        return try await context.perform(.claim) { () async throws(StepFailure) in try await claim.claim(board) }
+        return try await context.perform(.claim) { () async throws(RainKitError) in try await claim.claim(board) }
     }
 
     private func memory(_ account: SignedIn) -> ClaimMemory {
         ClaimMemory(store: account.cloud.claimed, logger: context.logger)
     }
 
-    /// A board that is on its network already is asked to join none.
+    /// A board that is on its network already is not given another.
     private func network(of identity: BoardIdentity) -> OnboardingRequest.Network {
         identity.isOnNetwork ? .none : context.request.network
     }
 
-    /// The network that the board is to join; nil where its Wi-Fi is left alone.
-    private func network(for identity: BoardIdentity) async throws(OnboardingError) -> WiFiNetwork? {
+    /// Returns the network that the board is to join; nil if its Wi-Fi is not changed.
+    private func network(for identity: BoardIdentity) async throws(RainKitError) -> WiFiNetwork? {
         switch network(of: identity) {
         case .none: return nil
         case .given(let network): return network
         case .chosen(let choose):
-            return try await context.perform(.scan) { () async throws(StepFailure) in
+            return try await context.perform(.scan) { () async throws(RainKitError) in
                 try await WiFiSetup.choose(choose, context)
             }
         }
@@ -161,42 +168,42 @@ extension OnboardingRun {
         Confirmation(context: context, mapping: mapping, cloudName: account?.cloud.name ?? "the cloud")
     }
 
-    /// Has the cloud look at what the board has signed.
-    private func verify(_ mapping: MappingConversation, _ account: SignedIn) async throws(OnboardingError) {
+    /// Has the cloud verify the board's signature.
+    private func verify(_ mapping: MappingConversation, _ account: SignedIn) async throws(RainKitError) {
         guard case .signature? = mapping.progress.pending?.proof else { return }
         let confirmation = confirmation(of: mapping, account)
-        try await context.perform(.verify) { () async throws(StepFailure) in try await confirmation.verify() }
+        try await context.perform(.verify) { () async throws(RainKitError) in try await confirmation.verify() }
     }
 
-    /// Hands the board its network and follows it there; nil where its Wi-Fi is left alone.
+    /// Sends the board its network and follows it there. Returns nil if its Wi-Fi is not changed.
     private func join(
         _ network: WiFiNetwork?, mapping: MappingConversation?
-    ) async throws(OnboardingError) -> Connection? {
+    ) async throws(RainKitError) -> Connection? {
         guard let network else { return nil }
         let wifi = WiFiSetup(context: context, mapping: mapping)
-        let handOver = try await context.perform(.join) { () async throws(StepFailure) in
+        let handOver = try await context.perform(.join) { () async throws(RainKitError) in
             let handOver = try await wifi.handOver(network)
-            if case .mayBeJoining = handOver { context.status.emit(.deferred(LostBoard.sentence)) }
+            if case .mayBeJoining = handOver { context.status.emit(.deferred(UnansweringBoard.sentence)) }
             return handOver
         }
-        return try await context.perform(.connect) { () async throws(StepFailure) in
+        return try await context.perform(.connect) { () async throws(RainKitError) in
             try await wifi.connect(handOver, to: network)
         }
     }
 
-    /// What follows once the board belongs to the user, where it is to, and has its network.
+    /// The rest of the run, once the board has its network and belongs to the user, if requested.
     private func finish(
         _ board: IdentifiedBoard, _ connection: Connection?, _ account: SignedIn?, mapping: MappingConversation?
-    ) async throws(OnboardingError) -> OnboardedNode {
+    ) async throws(RainKitError) -> OnboardedNode {
         let confirmation = mapping.map { self.confirmation(of: $0, account) }
         if let confirmation {
-            try await context.perform(.confirm) { () async throws(StepFailure) in
+            try await context.perform(.confirm) { () async throws(RainKitError) in
                 try await confirmation.confirm(board, connection)
                 await endAssociation()
             }
         }
         let name = mapping?.progress.node ?? board.claimedNode ?? board.identity.nodeID
-        // It is on its network, and is not asked again before it has restarted.
+        // The board is on its network, and is not asked again before it has restarted.
         if connection?.network != nil, let name, let account { await memory(account).remove(name) }
         return OnboardedNode(
             nodeID: name, network: connection?.network, mapping: mapping == nil ? .skipped : .confirmed,
@@ -204,7 +211,8 @@ extension OnboardingRun {
             elapsed: context.status.elapsed)
     }
 
-    /// The board is in the account: where it goes on answering challenges, that is worth a word and no more.
+    /// Ends the board's association mode. The board is in the account by now, so a failure is only reported: the board still answers
+    /// challenges.
     private func endAssociation() async {
         do throws(ProvisioningError) {
             try await context.board.endAssociation()
@@ -215,12 +223,12 @@ extension OnboardingRun {
 
     private func ask(
         _ step: OnboardingStep, _ question: @Sendable (any Board) async throws(ProvisioningError) -> Void
-    ) async throws(OnboardingError) {
-        try await context.perform(step) { () async throws(StepFailure) in try await context.ask(question) }
+    ) async throws(RainKitError) {
+        try await context.perform(step) { () async throws(RainKitError) in try await context.ask(question) }
     }
 }
 
-/// Finds the board, or finds out that an earlier run has finished with it.
+/// Finds the board, or learns that an earlier run has finished with it.
 struct BoardIdentification: Sendable {
     enum Result {
         case found(IdentifiedBoard)
@@ -230,7 +238,7 @@ struct BoardIdentification: Sendable {
     let context: RunContext
     let account: SignedIn?
 
-    func find(_ leftOvers: LeftOversHere) async throws(StepFailure) -> Result {
+    func find(_ leftOvers: PossibleMappings) async throws(RainKitError) -> Result {
         var here = leftOvers
         var schedule = PollSchedule.unreachable
         let began = context.time.elapsed()
@@ -240,16 +248,17 @@ struct BoardIdentification: Sendable {
             switch await identity() {
             case .success(let identity): return .found(try check(identity, here))
             case .failure(let error) where error.isAbsence: absence = error
-            case .failure(let error): throw StepFailure(error)
+            case .failure(let error): throw RainKitError(error)
             }
             if let account,
-                let node = try await LeftOverReview(context: context, account: account).finishedWithoutBoard(&here)
+                let node = try await UnfinishedMappingReview(context: context, account: account).finishedWithoutBoard(
+                    &here)
             {
                 return .finishedEarlier(node)
             }
             let mayStillReport =
-                (here.unconfirmed != nil || here.unseen != nil) && context.time.elapsed() - began < Patience.lostBoard
-            guard context.request.waitsForBoard || mayStillReport else { throw StepFailure(absence) }
+                (here.unconfirmed != nil || here.unseen != nil) && context.time.elapsed() - began < WaitLimits.lostBoard
+            guard context.request.waitsForBoard || mayStillReport else { throw RainKitError(absence) }
             if !hasTold { context.tell(.waitingForBoard) }
             hasTold = true
             try await context.pause(schedule.next())
@@ -264,19 +273,19 @@ struct BoardIdentification: Sendable {
         }
     }
 
-    private func check(_ identity: BoardIdentity, _ here: LeftOversHere) throws(StepFailure) -> IdentifiedBoard {
+    private func check(_ identity: BoardIdentity, _ here: PossibleMappings) throws(RainKitError) -> IdentifiedBoard {
         context.status.update { position in
             position.boardName = identity.nodeID
-            // A board has answered: what was left is not what errors speak of any longer.
+            // A board has answered: errors no longer refer to what an earlier run left.
             position.hasLeftOver = false
         }
         context.tell(.identified(identity))
         if let account, account.cloud.claiming == nil, identity.needsClaim == true {
-            throw StepFailure(
+            throw RainKitError(
                 .claimNeeded,
                 message:
-                    "The board has no cloud certificate yet, and this deployment has no claim service that "
-                    + "could give it one.")
+                    "The board has no cloud certificate yet, and this deployment has no claim service that could give it one."
+            )
         }
         if context.request.claimsOnly, identity.needsClaim == nil {
             throw .claimUnknown(identity.nodeID)
@@ -286,7 +295,8 @@ struct BoardIdentification: Sendable {
 }
 
 extension ProvisioningError {
-    /// Nothing answers at all, as opposed to a board that stopped answering, and to something else at the board's address.
+    /// Whether nothing answers at all. False for a board that stopped answering, and if another device has the board's
+    /// address.
     fileprivate var isAbsence: Bool {
         (code == .unavailable || code == .neverAnswered) && reason != "not_a_board"
     }
@@ -295,8 +305,8 @@ extension ProvisioningError {
 /// A board that has answered.
 struct IdentifiedBoard: Sendable {
     var identity: BoardIdentity
-    /// What an earlier run left, where it may be of this very board.
-    var leftOver: LeftOver?
-    /// What the board has been called since this run claimed it.
+    /// What an earlier run left, if it may be about this board.
+    var leftOver: UnfinishedMapping?
+    /// The board's name since this run claimed it.
     var claimedNode: NodeID?
 }

@@ -5,7 +5,7 @@ import RainAccount
 import RainCore
 import RainMaker
 
-/// What every step is handed: whom to ask, the clocks, and where to tell what happens.
+/// What every step gets: the board, the request, the clocks, and the status that reports events.
 struct RunContext: Sendable {
     let board: any Board
     let request: OnboardingRequest
@@ -16,19 +16,21 @@ struct RunContext: Sendable {
     let status: RunStatus
     let quiet = QuietPeriod()
 
-    /// Takes one step, and says when it begins and how it ends.
+    /// Runs one step, and reports its beginning and its end.
     func perform<Learned>(
-        _ step: OnboardingStep, _ body: () async throws(StepFailure) -> Learned
-    ) async throws(OnboardingError) -> Learned {
+        _ step: OnboardingStep, _ body: () async throws(RainKitError) -> Learned
+    ) async throws(RainKitError) -> Learned {
         status.begin(step)
-        do throws(StepFailure) {
+        do throws(RainKitError) {
             guard !Task.isCancelled else { throw .cancelled }
             let learned = try await body()
             status.finish()
             return learned
         } catch {
+            let unfinished = error.unfinished ?? error.silentHost.map { "\($0) has not answered" }
+            if let unfinished { status.update { $0.unfinished = unfinished } }
             let error = status.error(error)
-            // Whether somebody cancelled, or the time was over, is known only outside.
+            // Only the caller knows whether somebody cancelled or the time was over.
             if case .cancelled = error.cause { throw error }
             status.emit(.failed(error))
             throw error
@@ -37,15 +39,15 @@ struct RunContext: Sendable {
 
     func ask<Answer: Sendable>(
         _ question: @Sendable (any Board) async throws(ProvisioningError) -> Answer
-    ) async throws(StepFailure) -> Answer {
+    ) async throws(RainKitError) -> Answer {
         do throws(ProvisioningError) {
             return try await question(board)
         } catch {
-            throw StepFailure(error)
+            throw RainKitError(error)
         }
     }
 
-    func pause(_ duration: Duration) async throws(StepFailure) {
+    func pause(_ duration: Duration) async throws(RainKitError) {
         do { try await time.sleep(duration) } catch { throw .cancelled }
     }
 
@@ -60,43 +62,44 @@ struct RunContext: Sendable {
     }
 }
 
-/// The account that a run works for: the cloud, and who is signed in there.
+/// The account that a run works for: the cloud, and its signed-in user.
 struct SignedIn: Sendable {
     let cloud: Onboarder.Cloud
     let user: UserID
-    /// What came of fetching a challenge before the board was touched; nil where that was not tried.
+    /// The result of fetching a challenge before the board was contacted; nil if that was not tried.
     private var early: Result<MappingChallenge, AccountError>?
 
-    init(_ cloud: Onboarder.Cloud) async throws(StepFailure) {
+    init(_ cloud: Onboarder.Cloud) async throws(RainKitError) {
         self.cloud = cloud
         do throws(AccountError) {
             user = try await cloud.user()
         } catch {
-            throw StepFailure(error)
+            throw RainKitError(error)
         }
     }
 
-    /// The challenge that is there before the board is asked anything.
+    /// The challenge that was fetched before the board was asked anything.
     var challenge: MappingChallenge? { try? early?.get() }
 
-    /// Fetches a challenge before it is known whether the board signs any.
+    /// Fetches a challenge before it is known whether the board signs one.
     ///
-    /// Most boards that are reached over their own access point sign none, and a private deployment may refuse `mapping/initiate`: what
-    /// goes wrong here matters only to a board that needs it (``requireChallenge()``). A session that has ended matters to every board.
-    mutating func fetchChallengeEarly() async throws(StepFailure) {
+    /// Most boards that are reached over their own access point sign none, and a private deployment may refuse `mapping/initiate`. A
+    /// failure here therefore matters only to a board that needs the challenge (``requireChallenge()``). A session that has ended matters
+    /// to every board.
+    mutating func fetchChallengeEarly() async throws(RainKitError) {
         do throws(AccountError) {
             early = .success(try await fetchChallenge())
         } catch {
-            guard !error.endsSession else { throw StepFailure(error) }
+            guard !error.endsSession else { throw RainKitError(error) }
             early = .failure(error)
         }
     }
 
-    /// The challenge for a board that signs one.
+    /// Returns the challenge for a board that signs one.
     ///
-    /// A cloud that was down is asked once more. Where that fails too, the first answer is told: the computer may have left the internet
-    /// for the board's access point since.
-    func requireChallenge() async throws(StepFailure) -> MappingChallenge {
+    /// Asks a cloud that was down once more. If that fails too, it throws the first error: the computer may have left the internet for the
+    /// board's access point since.
+    func requireChallenge() async throws(RainKitError) -> MappingChallenge {
         do throws(AccountError) {
             switch early {
             case .success(let challenge)?: return challenge
@@ -112,46 +115,46 @@ struct SignedIn: Sendable {
     }
 
     private func fetchChallenge() async throws(AccountError) -> MappingChallenge {
-        try await cloud.mapping.initiateChallenge(lifetime: Patience.challengeLifetime)
+        try await cloud.mapping.initiateChallenge(lifetime: WaitLimits.challengeLifetime)
     }
 }
 
 extension AccountError {
-    /// Whether nothing at all can be done at the cloud any more.
+    /// Whether no request to the cloud can succeed any more.
     fileprivate var endsSession: Bool { [.expired, .notSignedIn, .notRenewable, .cancelled].contains(code) }
 }
 
-extension StepFailure {
-    fileprivate static func noChallenge(_ error: AccountError) -> StepFailure {
+extension RainKitError {
+    fileprivate static func noChallenge(_ error: AccountError) -> RainKitError {
         var error = error
-        error.message = "the board has to sign a challenge of the cloud, which gave none: \(error.message)"
-        return StepFailure(error)
+        error.message = "the cloud did not send the challenge that the board has to sign: \(error.message)"
+        return RainKitError(error)
     }
 }
 
-/// How long a run goes on without the cloud, or without the board, once everything else is done.
-enum Patience {
-    /// A computer that leaves a board's access point needs about this long to be back on its own network.
+/// How long a run waits for the cloud or the board, once everything else is done.
+enum WaitLimits {
+    /// A computer that leaves a board's access point needs about this long to return to its own network.
     static let cloudOutage = Duration.seconds(30)
     /// The claim service is asked again for this long; the board waits meanwhile.
     static let claimOutage = Duration.seconds(5)
-    /// A board that left for its network reports to the cloud within seconds of the moment from which the cloud can say so, or not at
-    /// all.
+    /// A board that has joined its network reports to the cloud within seconds, or never. The time runs from the moment at which the cloud
+    /// can show it.
     static let lostBoard = Duration.seconds(20)
-    /// A board that is on its network reports to its cloud within seconds; Espressif's own client gives up after a minute.
+    /// A board that is on its network reports to its cloud within seconds. Espressif's own client gives up after a minute.
     static let report = Duration.seconds(60)
-    /// A board that says nothing of its Wi-Fi may have reported to the cloud, which is asked this often.
+    /// A board that reports nothing about its Wi-Fi may have reported to the cloud. The cloud is asked this often.
     static let betweenCloudChecks = Duration.seconds(2)
-    /// How long a board that could not join is asked what it hears of the network. A scan takes firmware up to 5 s.
+    /// How long a board that could not join is asked how it hears the network. A scan takes firmware up to 5 s.
     static let explanation = Duration.seconds(8)
-    /// Once the cloud has confirmed it, a board is on its network, and has this long to say so itself.
+    /// Once the cloud has confirmed a board, the board is on its network, and has this long to report it itself.
     static let boardAfterCloud = Duration.seconds(3)
     /// A board whose network has no internet yet may come to the cloud days later. In seconds of civil time.
     static let absentBoard = 7.0 * 24 * 3600
-    /// What the cloud has just heard of an earlier run's board takes it a moment to confirm. For all of them together.
+    /// The cloud needs a moment to confirm what it has just received about a board of an earlier run. For all such boards together.
     static let leftOvers = Duration.seconds(2)
-    /// How long the cloud is asked about earlier runs' boards before the one at hand has its turn; later runs ask about the others.
+    /// How long the cloud is asked about boards of earlier runs before this run's own board. Later runs ask about the others.
     static let leftOverCalls = Duration.seconds(10)
-    /// How long a challenge stays good. Clients of this service ask for six minutes.
+    /// How long a challenge is valid. Clients of this service ask for six minutes.
     static let challengeLifetime = Duration.seconds(360)
 }

@@ -7,25 +7,24 @@ import Synchronization
 
 /// Keeps pending mappings between runs, one for each node.
 ///
-/// A run calls its store also after it was cancelled, to put right what it leaves: each call then does its work as well. No call waits
-/// without a bound, and none blocks the thread that it is made on. `PendingMappingStoreConformance` in RainKitTesting proves what is
-/// promised here.
+/// A run calls its store even after it was cancelled, to save what it leaves; each call must do its work then too. No call waits without a
+/// bound, and none blocks the calling thread. `PendingMappingStoreConformance` in RainKitTesting checks these promises.
 public protocol PendingMappingStore: Sendable {
-    /// The mappings in the order in which they were saved last.
+    /// Returns the mappings in the order in which they were last saved.
     func all() async throws(RecordStoreError) -> [PendingMapping]
-    /// Puts the mapping behind all others, in place of the one of the same node. When this returns, it survives the process, where the
-    /// store does.
+    /// Adds the mapping at the end, and removes the earlier one of the same node. Once this returns, a mapping in a persistent store
+    /// survives the process.
     func save(_ mapping: PendingMapping) async throws(RecordStoreError)
-    /// Removes the node's mapping; one that is not there is fine.
+    /// Removes the node's mapping. A node without one is not an error.
     func remove(node: NodeID) async throws(RecordStoreError)
-    /// Takes a node's mapping for one run, which is at work on it until it releases the value, or its process ends: of all that share the
-    /// store, in other processes too, no other run may finish it meanwhile. It need not be in the store yet.
+    /// Reserves a node's mapping for one run, until the run releases the value or its process ends. Meanwhile no other run that uses the
+    /// store may finish the mapping, not even in another process. The mapping need not be in the store yet.
     /// - Returns: nil, without waiting, while another run has it.
     func hold(node: NodeID) async throws(RecordStoreError) -> PendingMappingHold?
 }
 
 extension PendingMappingStore {
-    /// Removes what was left for that user, except what another run is at work on.
+    /// Removes that user's pending mappings, except those that another run is working on.
     /// - Returns: the nodes whose mappings were removed.
     package func forgetAll(of user: UserID) async throws(RecordStoreError) -> [NodeID] {
         var nodes: [NodeID] = []
@@ -41,9 +40,9 @@ extension PendingMappingStore {
     }
 }
 
-/// What a later run needs to finish a mapping that this one could not.
+/// The data that a later run needs to finish a mapping.
 public struct PendingMapping: Sendable, Equatable {
-    /// What shows the cloud that the board was in the user's hands.
+    /// The proof for the cloud that the user had the board.
     public enum Proof: Sendable, Equatable {
         /// The user's half of a mapping by secret, and the cloud's request once the PUT went through.
         case secret(MappingSecret, request: RequestID?)
@@ -51,9 +50,9 @@ public struct PendingMapping: Sendable, Equatable {
         case signature([UInt8], request: RequestID)
     }
 
-    /// How far the board itself had come when the run ended.
+    /// How far the board had come when the run ended.
     public enum Stage: String, Sendable {
-        /// The board knows; it has no Wi-Fi credentials of this run, or failed with them.
+        /// The board has been associated. It has no Wi-Fi credentials of this run, or failed to join with them.
         case associated
         /// The board accepted Wi-Fi credentials. It may be online by now.
         case applied
@@ -63,19 +62,19 @@ public struct PendingMapping: Sendable, Equatable {
 
     /// The board's node id; there is one pending mapping for each.
     public var node: NodeID
-    /// Whose the node will be: only a run of this user finishes it.
+    /// The node's future user. Only a run of this user finishes the mapping.
     public var user: UserID
-    /// What the cloud is still to be told, or has been told already.
+    /// The secret or signature for the cloud, which may have received it already.
     public var proof: Proof
     /// Decides whether a later run has to talk to the board again.
     public var stage: Stage
     /// How the board was reached.
     public var peer: String
-    /// What its label calls it, where that was known; see ``OnboardingRequest/label``.
+    /// The board's name on its label, if it was known; see ``OnboardingRequest/label``.
     public var label: String?
-    /// What the user wants remembered with this very node.
+    /// The tags and metadata for this node.
     public var notes: MappingNotes
-    /// When the board was told; nil in what earlier versions kept.
+    /// When the board was associated; nil in records of earlier versions.
     public var since: UnixTime?
 
     public init(
@@ -92,7 +91,7 @@ public struct PendingMapping: Sendable, Equatable {
         self.since = since
     }
 
-    /// Whether it is about the same secret or signature of the same node, however far each has come.
+    /// Whether both are about the same secret or signature of the same node, however far each has come.
     func isSameAssociation(as other: PendingMapping) -> Bool {
         guard node == other.node, user == other.user else { return false }
         switch (proof, other.proof) {
@@ -113,7 +112,7 @@ public final class PendingMappingHold: Sendable {
     deinit { release() }
 }
 
-/// Pending mappings that end with the process: for tests, and for programs that keep their own.
+/// Keeps pending mappings in memory until the process ends: for tests, and for programs with their own storage.
 public final class InMemoryPendingMappings: PendingMappingStore {
     private let mappings: Mutex<[PendingMapping]>
     private let held = Mutex<Set<NodeID>>([])
@@ -139,20 +138,20 @@ public final class InMemoryPendingMappings: PendingMappingStore {
     }
 }
 
-/// Pending mappings in one private file, for the processes of one user. One that cannot be read is an error, and is left as it is:
-/// what is in it cannot be had in another way.
+/// Keeps pending mappings in one private file, for the processes of one user. A file that cannot be read is an error and is not changed,
+/// since its content exists nowhere else.
 ///
-/// The file is read and written on a thread of the store's own. A call waits for those before it, and for at most five seconds while another
-/// process has the file.
+/// The file is read and written on a thread of the store's own. A call waits for those before it, and for at most five seconds while
+/// another process has the file.
 public struct FilePendingMappings: PendingMappingStore {
     private let file: RecordFile<StoredMapping>
 
-    /// - Parameter path: the JSON file; it and its folder are made when a mapping is first kept.
+    /// - Parameter path: the JSON file. The store creates it and its folder when it first saves a mapping.
     public init(path: String) { self.init(path: path) {} }
 
     /// - Parameter beforeAccess: called on the thread that reads and writes the file, before each call's work.
     package init(path: String, beforeAccess: @escaping @Sendable () -> Void) {
-        // More than anyone leaves unfinished.
+        // More mappings than anyone leaves unfinished.
         file = RecordFile(
             RecordFileContent(path: path, identity: \.node, maximumEntries: 1000, whenUnreadable: .error),
             beforeAccess: beforeAccess)
@@ -176,7 +175,7 @@ public struct FilePendingMappings: PendingMappingStore {
     }
 }
 
-/// A pending mapping as it lies in the file.
+/// A pending mapping as it is stored in the file.
 struct StoredMapping: Codable {
     var node: String
     var user: String
@@ -209,7 +208,7 @@ struct StoredMapping: Codable {
         }
     }
 
-    /// Nil for what a later version wrote and this one does not know; it stays in the file.
+    /// Nil for a record of a later version that this version does not know; the record stays in the file.
     var mapping: PendingMapping? {
         guard let stage = PendingMapping.Stage(rawValue: stage) else { return nil }
         let proof: PendingMapping.Proof
@@ -226,8 +225,8 @@ struct StoredMapping: Codable {
     }
 }
 
-/// Bytes as hexadecimal digits. As a list of numbers, which earlier versions wrote and which is still read, a thousand signatures are more
-/// than the reader of the file takes.
+/// Bytes as hexadecimal digits. Earlier versions wrote a list of numbers, which is still read. With such lists, a thousand signatures
+/// exceed the file's size limit.
 struct StoredBytes: Codable, Sendable {
     var bytes: [UInt8]
 
@@ -241,12 +240,13 @@ struct StoredBytes: Codable, Sendable {
         }
         let digits = try text.utf8.map { digit throws -> UInt8 in
             guard let value = Self.digits.firstIndex(of: digit) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "no hexadecimal digits")
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "not hexadecimal digits")
             }
             return UInt8(value)
         }
         guard digits.count.isMultiple(of: 2) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "half a byte")
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "an odd number of hexadecimal digits")
         }
         bytes = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }

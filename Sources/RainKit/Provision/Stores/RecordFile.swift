@@ -6,7 +6,7 @@ import Synchronization
 
 /// Records in one private file, read and written on a thread of its own, one call after the other.
 ///
-/// One at a time is what the file's lock allows anyhow, and so the calls of one process do not stand in each other's way there.
+/// The file's lock admits only one call at a time. With one thread, the calls of one process do not wait for each other's lock.
 struct RecordFile<Record: Codable & Sendable>: Sendable {
     private let content: RecordFileContent<Record>
     private let beforeAccess: @Sendable () -> Void
@@ -30,14 +30,14 @@ struct RecordFile<Record: Codable & Sendable>: Sendable {
         try await change { content throws(RecordStoreError) in try content.remove(name) }
     }
 
-    /// Does what never waits for the file's lock.
+    /// Does work that never waits for the file's lock.
     func access<Answer: Sendable>(
         _ body: @escaping @Sendable (RecordFileContent<Record>) throws(RecordStoreError) -> Answer
     ) async throws(RecordStoreError) -> Answer {
         let (content, beforeAccess) = (content, beforeAccess)
         return try await work.run(
             noThread: { _ in
-                RecordStoreError(path: content.path, message: "the system starts no thread to read or write it")
+                RecordStoreError(path: content.path, message: "the system could not start a thread to read or write it")
             },
             { () throws(RecordStoreError) in
                 beforeAccess()
@@ -61,8 +61,8 @@ struct RecordFile<Record: Codable & Sendable>: Sendable {
     }
 }
 
-/// Has all changes fail that are in the queue when one has waited for the file's lock in vain: otherwise each would wait as long, and the last
-/// for the sum of it.
+/// Makes all queued changes fail once one of them has waited for the file's lock without success. Otherwise each change would wait that
+/// long, and the last one for the sum.
 private final class LockQueue: Sendable {
     private struct State {
         var last = 0
@@ -90,10 +90,10 @@ private final class LockQueue: Sendable {
 
 /// Records of one kind in one private file, at most one of each identity, for the processes of one user.
 ///
-/// Each change reads, changes and replaces the whole file while it holds its lock, so that processes do not lose each other's. All of
-/// it blocks: ``RecordFile`` does it on a thread of its own.
+/// Each change reads, changes and replaces the whole file while it holds its lock, so that processes do not lose each other's changes. All
+/// calls block: ``RecordFile`` makes them on a thread of its own.
 struct RecordFileContent<Record: Codable & Sendable>: Sendable {
-    /// What a file is taken for in which there is something else.
+    /// How to treat a file with other content.
     enum Unreadable: Sendable { case error, empty }
 
     private let file: PrivateFile
@@ -102,7 +102,7 @@ struct RecordFileContent<Record: Codable & Sendable>: Sendable {
     private let maximumEntries: Int
     private let unreadable: Unreadable
 
-    /// - Parameter maximumEntries: the oldest go when there are more.
+    /// - Parameter maximumEntries: the number of records kept; the oldest are removed.
     init(
         path: String, identity: any KeyPath<Record, String> & Sendable, maximumEntries: Int,
         whenUnreadable unreadable: Unreadable
@@ -117,7 +117,7 @@ struct RecordFileContent<Record: Codable & Sendable>: Sendable {
         do { return try decoded(try file.read()) } catch { throw failure(error) }
     }
 
-    /// Puts the record behind the others, in place of the one that it replaces.
+    /// Adds the record at the end, and removes the earlier one of the same identity.
     func save(_ record: Record) throws(RecordStoreError) {
         try change { records in
             records.removeAll { $0[keyPath: identity] == record[keyPath: identity] }
@@ -127,7 +127,7 @@ struct RecordFileContent<Record: Codable & Sendable>: Sendable {
     }
 
     func remove(_ name: String) throws(RecordStoreError) {
-        // Nothing is made where there is nothing to remove.
+        // If there is nothing to remove, no file is created.
         guard try all().contains(where: { $0[keyPath: identity] == name }) else { return }
         try change { records in records.removeAll { $0[keyPath: identity] == name } }
     }
@@ -150,7 +150,7 @@ struct RecordFileContent<Record: Codable & Sendable>: Sendable {
             return try JSONCoder.decode([Record].self, from: bytes)
         } catch {
             if unreadable == .empty { return [] }
-            throw RecordStoreError(path: path, message: "it cannot be read (\(error)); remove it to go on")
+            throw RecordStoreError(path: path, message: "it cannot be read (\(error)); remove the file to continue")
         }
     }
 
@@ -162,9 +162,9 @@ struct RecordFileContent<Record: Codable & Sendable>: Sendable {
     }
 }
 
-/// A store of what runs leave to each other, of pending mappings or of claimed boards, could not be read or written.
+/// A store of pending mappings or claimed boards could not be read or written.
 public struct RecordStoreError: Error, Sendable, CustomStringConvertible {
-    /// The file; a store of another kind names its place here.
+    /// The file's path, or the place of a store of another kind.
     public var path: String
     /// What went wrong, without the path and without a full stop. Holds no secret.
     public var message: String

@@ -5,14 +5,14 @@ import ProtocommTransports
 import RainCore
 import RainDBus
 
-/// Boards that are heard over Bluetooth Low Energy, through BlueZ. All of them share one connection to it for each adapter.
+/// Boards over Bluetooth Low Energy, through BlueZ. They share one connection to BlueZ for each adapter.
 public struct BluetoothBoards: BoardTransport {
     public let scheme = "ble"
     public let options: [BoardOption] = [.location("device-name"), .parameter("adapter")]
     public let canDiscover = true
     private let centrals: BluetoothCentrals
 
-    /// - Parameter bus: where BlueZ is; the system's bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
+    /// - Parameter bus: the bus with BlueZ; the system bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
     public init(bus: DBusAddress = .system) { centrals = BluetoothCentrals(bus: bus) }
 
     public func discover(
@@ -53,15 +53,16 @@ public struct BluetoothBoards: BoardTransport {
 }
 
 extension BoardAddress {
-    /// The board of that name, or at that Bluetooth address (`AA:BB:CC:DD:EE:FF`); the only one that is heard, if none is given.
-    /// - Parameter adapter: `hci1`, or an adapter's address; the first that is switched on if nil.
+    /// The board with that name, or at that Bluetooth address (`AA:BB:CC:DD:EE:FF`); if none is given, the only one in range.
+    ///
+    /// - Parameter adapter: `hci1`, or an adapter's address; nil for the first that is switched on.
     public static func bluetooth(_ name: String? = nil, adapter: String? = nil) -> BoardAddress {
         BoardAddress(scheme: "ble", location: name, parameters: adapter.map { ["adapter": $0] } ?? [:])
     }
 }
 
 extension BoardFilter {
-    /// A name, or an address where it looks like one.
+    /// Returns the filter for an address, if the text looks like one, otherwise for a name.
     static func named(_ text: String) -> BoardFilter {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         let isAddress = parts.count == 6 && parts.allSatisfy { $0.utf8.count == 2 && UInt8($0, radix: 16) != nil }
@@ -86,7 +87,7 @@ extension FoundBoard {
 }
 
 extension ProvisioningError {
-    /// What BlueZ, or the link through it, said.
+    /// Converts an error of BlueZ, or of the link through it.
     init(_ error: BluetoothError) {
         let code: Code =
             switch error.code {
@@ -99,12 +100,11 @@ extension ProvisioningError {
     }
 }
 
-/// The one board that is heard, and that no program on this machine is connected to. Once the first is heard, others get a moment to be
-/// heard as well.
+/// Returns the only board in range that no program on this machine is connected to. After the first board, waits a moment for others.
 func onlyBoard(
     _ central: BluetoothCentral, by end: ContinuousClock.Instant
 ) async throws(ProvisioningError) -> BoardFilter {
-    let heard = HeardBoards()
+    let heard = AdvertisingBoards()
     do throws(BluetoothError) {
         let limit = min(.seconds(20), ContinuousClock.now.duration(to: end))
         try await central.discover(.anyBoard, for: limit, includesConnected: false) {
@@ -124,20 +124,20 @@ func onlyBoard(
     guard let first = boards.first else {
         throw ProvisioningError(
             .unavailable,
-            message: "No board was heard over Bluetooth: check that it is powered, near, and in provisioning mode. "
-                + "One that this machine is connected to is taken only by its name.", reason: "not_found",
+            message: "No board was found over Bluetooth. Check that it is powered, near, and in provisioning mode. "
+                + "A board that this machine is connected to is used only by its name.", reason: "not_found",
             remedies: [.boardName([])])
     }
     guard boards.count == 1 else {
         throw ProvisioningError(
-            .invalidArgument, message: "Several boards are heard.", reason: "several_boards",
+            .invalidArgument, message: "Several boards were found over Bluetooth.", reason: "several_boards",
             remedies: [.boardName(boards.map(\.label).sorted())])
     }
     return .address(first.address)
 }
 
-/// What was heard so far.
-private actor HeardBoards {
+/// The boards that were found so far.
+private actor AdvertisingBoards {
     private(set) var boards: [DiscoveredBoard] = []
 
     func add(_ board: DiscoveredBoard) {
@@ -145,17 +145,17 @@ private actor HeardBoards {
     }
 }
 
-/// The connections to BlueZ that a transport has open: one for each adapter that was named, made when it is first needed.
+/// A transport's open connections to BlueZ: one for each adapter that was named, made when it is first needed.
 actor BluetoothCentrals {
     private let bus: DBusAddress
     private var opening: [String: Task<Result<BluetoothCentral, BluetoothError>, Never>] = [:]
 
     init(bus: DBusAddress) { self.bus = bus }
 
-    /// Throws what `BluetoothCentral` throws where it cannot be opened; the next caller tries again.
+    /// Returns the connection for an adapter. Throws the errors of `BluetoothCentral` if it cannot be opened; the next caller tries again.
     func central(_ adapter: String?, logger: Logger) async throws(BluetoothError) -> BluetoothCentral {
         let key = adapter ?? ""
-        // Not the caller's: others wait for it as well. It is done within two seconds.
+        // Not a part of the caller's task, because others wait for it too. It ends within two seconds.
         let task =
             opening[key]
             ?? Task { [bus] in

@@ -4,8 +4,8 @@ import ProtocommTransports
 import RainCore
 import RainDBus
 
-/// Boards that are on the network of this machine already, and let themselves be put into an account there: RainMaker's on-network service,
-/// or its local control with challenge and response. They are found by the name that they announce (Avahi), or reached by their address.
+/// Boards that are already on this machine's network and can be added to an account there: RainMaker's on-network service, or its local
+/// control with challenge and response. They are found by their announced name (Avahi), or by their address.
 public struct OnNetworkBoards: BoardTransport {
     public let scheme = "on-network"
     public let options: [BoardOption] = [.location("device-host"), .parameter("device-name")]
@@ -13,7 +13,7 @@ public struct OnNetworkBoards: BoardTransport {
     public let isForConnectedBoards = true
     private let browser: ServiceBrowser
 
-    /// - Parameter bus: where Avahi is; the system's bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
+    /// - Parameter bus: the bus with Avahi; the system bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
     public init(bus: DBusAddress = .system) { browser = ServiceBrowser(bus: bus) }
 
     public func discover(
@@ -48,8 +48,8 @@ public struct OnNetworkBoards: BoardTransport {
                 logger: opening.logger), announced: announced)
     }
 
-    /// The one board of that name, or the only one. Once the first is heard, others get a moment to be heard as well: hosts answer a question
-    /// within 120 ms (RFC 6762, 6), and one whose answer was lost is asked again after a second.
+    /// Returns the only board with that name, or the only one. After the first board, waits a moment for others: hosts answer a query within
+    /// 120 ms (RFC 6762, 6), and a lost answer is requested again after a second.
     private func announced(
         _ name: String?, as type: String, by end: ContinuousClock.Instant
     ) async throws(ProvisioningError) -> AnnouncedBoard {
@@ -81,14 +81,15 @@ public struct OnNetworkBoards: BoardTransport {
 }
 
 extension BoardAddress {
-    /// A board on this machine's network at a host, with or without `:PORT`; the only one that is announced there, if none is given.
-    /// - Parameter name: what the board announces: its name, its node id or its host's name.
+    /// A board on this machine's network at a host, with or without `:PORT`; if none is given, the only one that is announced there.
+    ///
+    /// - Parameter name: the announced name: the board's name, its node id or its host's name.
     public static func onNetwork(_ host: String? = nil, name: String? = nil) -> BoardAddress {
         BoardAddress(scheme: "on-network", location: host, parameters: name.map { ["device-name": $0] } ?? [:])
     }
 
-    /// The local control of a node on this machine's network (`LocalControl` of ESPProvisioning): at a host, with or without `:PORT`, or the one
-    /// that is announced by that node id, name or host.
+    /// The local control of a node on this machine's network (`LocalControl` of ESPProvisioning). The node is at a host, with or without
+    /// `:PORT`, or is the one that is announced with that node id, name or host.
     public static func localControl(_ host: String? = nil, name: String? = nil) -> BoardAddress {
         var address = onNetwork(host, name: name)
         address.parameters["service"] = "_esp_local_ctrl._tcp"
@@ -108,34 +109,35 @@ extension ProvisioningError {
         self.init(
             error.code == .cancelled ? .cancelled : .unavailable,
             message: error.code == .cancelled
-                ? error.message : "\(error.message) A board whose address is known needs none of this.", reason: reason,
+                ? error.message : "\(error.message) This is not needed for a board whose address is known.",
+            reason: reason,
             remedies: error.code == .cancelled ? [] : [.host])
     }
 }
 
-/// What a search has heard, which its closures share.
+/// The boards that a search has found, shared by its closures.
 private actor HeardOnNetwork {
-    private(set) var boards: BoardsHeard
+    private(set) var boards: AnnouncedBoards
 
-    init(wanted: String?) { boards = BoardsHeard(wanted: wanted) }
+    init(wanted: String?) { boards = AnnouncedBoards(wanted: wanted) }
 
     func take(_ board: AnnouncedBoard) -> Bool { boards.take(board) }
 }
 
-/// A board that announces itself on the network: `_esp_rmaker_chal_resp._tcp`, as `esp_rmaker_on_network_chal_resp.c` of esp-rainmaker does,
+/// A board that announces itself on the network: `_esp_rmaker_chal_resp._tcp`, as in `esp_rmaker_on_network_chal_resp.c` of esp-rainmaker,
 /// and its local control.
 struct AnnouncedBoard: Equatable {
     static let serviceType = "_esp_rmaker_chal_resp._tcp"
 
-    /// The instance: the node's id, unless the firmware's maker has chosen another.
+    /// The instance: the node's id, unless the firmware's maker chose another name.
     var name: String
-    /// Its id in the cloud, which no other board has, where the board announces it.
+    /// The board's id in the cloud, which is unique, if the board announces it.
     var nodeID: String?
-    /// Such as `node1.local`.
+    /// The host, such as `node1.local`.
     var host: String
     /// `HOST:PORT`.
     var place: String
-    /// `sec_version` and `pop_required`, where the board announces the former.
+    /// `sec_version` and `pop_required`, if the board announces the former.
     var security: SecurityRequirement?
 
     init(_ service: DiscoveredService) {
@@ -146,28 +148,28 @@ struct AnnouncedBoard: Equatable {
         guard let version = service.text["sec_version"].flatMap({ Int($0) }), (0...2).contains(version) else { return }
         security = SecurityRequirement(
             version: version,
-            // Firmware leaves it away for Security 2, which always wants one.
+            // Firmware omits it for Security 2, which always needs one.
             needsProofOfPossession: version == 2
                 || version == 1 && service.text["pop_required"]?.lowercased() != "false")
     }
 
-    /// Whether both are one board, heard at several interfaces.
+    /// Whether both are the same board, found on several interfaces.
     func isSame(as other: AnnouncedBoard) -> Bool {
         if let nodeID, let id = other.nodeID { return nodeID == id }
         return name == other.name && host == other.host
     }
 
-    /// What tells it from all others.
+    /// A name that distinguishes it from all others.
     var label: String { nodeID ?? "\(name) (\(place))" }
 
-    /// Whether a person may mean it by this: its node id, its host or its name. On a network where names are taken, a host gives its
-    /// services other ones: `Lamp #2` (Avahi), `Lamp-2` (ESP-IDF's mdns).
+    /// Whether a person may mean this board by the text: its node id, its host or its name. If a name is already used on the network, a
+    /// host renames its services: `Lamp #2` (Avahi), `Lamp-2` (ESP-IDF's mdns).
     func answers(to text: String) -> Bool {
         let text = text.lowercased()
         return isNamed(exactly: text) || Self.withoutNumber(name.lowercased()) == text
     }
 
-    /// Whether the text names this board and no other: `Lamp` may stand for `Lamp #2` as well.
+    /// Whether the text names only this board: `Lamp` may also mean `Lamp #2`.
     func isNamed(exactly text: String) -> Bool {
         let text = text.lowercased()
         let host = host.lowercased()
@@ -183,16 +185,18 @@ struct AnnouncedBoard: Equatable {
     }
 }
 
-/// The boards that a search has heard so far, and which one is meant.
-struct BoardsHeard {
-    /// What the board is called by the user; nil where the only one is meant.
+/// The boards that a search has found so far, and the choice among them.
+struct AnnouncedBoards {
+    /// The name that the user gave; nil for the only board.
     let wanted: String?
-    /// Those that may be meant, in the order of their coming.
+    /// The boards that match, in order.
     private(set) var candidates: [AnnouncedBoard] = []
 
     init(wanted: String?) { self.wanted = wanted }
 
-    /// - Returns: whether it is new, and may be meant.
+    /// Adds a board.
+    ///
+    /// - Returns: whether it is new, and matches.
     mutating func take(_ board: AnnouncedBoard) -> Bool {
         guard wanted.map({ board.answers(to: $0) }) ?? true, !candidates.contains(where: { board.isSame(as: $0) })
         else {
@@ -202,13 +206,14 @@ struct BoardsHeard {
         return true
     }
 
-    /// The board of that very node id: no other has it, so nothing else is waited for.
+    /// The board with exactly that node id, which is unique, so that nothing else is waited for.
     var unmistakable: AnnouncedBoard? {
         guard let wanted else { return nil }
         return candidates.first { $0.nodeID?.lowercased() == wanted.lowercased() }
     }
 
-    /// The one board that is meant. Throws `unavailable` where none is there, and `invalidArgument` with the choices where there are several.
+    /// Returns the only board that matches. Throws `unavailable` if there is none, and `invalidArgument` with the choices if there are
+    /// several.
     func choice() throws(ProvisioningError) -> AnnouncedBoard {
         if let unmistakable { return unmistakable }
         guard let first = candidates.first else {
@@ -216,11 +221,11 @@ struct BoardsHeard {
             throw ProvisioningError(
                 .unavailable,
                 message:
-                    "No board\(name) announces itself on this machine's network: check that it is powered, on this network, and not in an "
+                    "No board\(name) announces itself on this machine's network. Check that it is powered, on this network, and not in an "
                     + "account already.", reason: "not_found", remedies: [.boardName([]), .host])
         }
         guard candidates.count == 1 else {
-            // "Lamp #2" names one; "Lamp" may be meant for any of them.
+            // "Lamp #2" names one board; "Lamp" may mean any of them.
             if let wanted, wanted.contains("#"), let exact = candidates.first(where: { $0.isNamed(exactly: wanted) }) {
                 return exact
             }

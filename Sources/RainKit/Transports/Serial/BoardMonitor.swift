@@ -2,29 +2,29 @@
 import ESPProvisioning
 import RainIO
 
-/// Reads what a board prints on its cable, for as long as somebody wants to know, and types nothing.
+/// Reads a board's output on its cable, and sends nothing.
 ///
-/// A chip that restarts takes its own USB off the bus with it: the port is opened again once it is back, under whatever name.
+/// When a chip with its own USB restarts, its port is removed. It is opened again when it is back, under any name.
 public struct BoardMonitor: Sendable {
-    /// What happens at the port.
+    /// An event at the port.
     public enum Event: Sendable {
-        /// It was opened, for the first time or again.
+        /// The port was opened, for the first time or again.
         case opened(path: String)
-        /// The board has printed a line, which is here without the secrets that firmware prints.
+        /// The board has printed a line. The secrets that firmware prints are removed from it.
         case line(String)
-        /// What the line before says, where it says anything that a client acts on.
+        /// The meaning of the previous line, if a client acts on it.
         case said(DeviceLogEvent)
-        /// It has left the bus, as on a restart of the chip.
+        /// The port was removed, for example by a restart of the chip.
         case gone(path: String)
-        /// The monitor ends, and so many bytes have come since the last line end. At most 4096 are counted.
+        /// The monitor ends, after this number of bytes since the last line end. At most 4096 are counted.
         case unfinished(bytes: Int)
     }
 
-    /// Whether a port that is not there, or that goes away for good, is waited for.
+    /// Whether to wait for a port that does not exist, or that was removed for good.
     public var waitsForBoard = false
-    /// Whether the board is restarted when the port is first opened, so that all that it says is heard.
+    /// Whether the board is restarted when the port is first opened, so that all of its output is received.
     public var restarts = false
-    /// A person who waits for a board ends the waiting, too.
+    /// The limit without a deadline; a person who waits for a board can also end the wait.
     private static let longestWait = Duration.seconds(86_400)
     private let path: String
     private let files: SystemFiles
@@ -36,16 +36,15 @@ public struct BoardMonitor: Sendable {
         self.timer = timer
     }
 
-    /// Reads until `isDone` answers true, until the time is over, or until its task is cancelled.
+    /// Reads until `isDone` returns true, until the time is over, or until its task is cancelled.
     ///
     /// - Parameters:
-    ///   - limit: how long at most.
-    ///   - isDone: is asked after each piece that was read.
-    ///   - event: is handed everything as it comes. What it does not take in time is kept by the port, up to
-    ///     `SerialPort.inputCapacity`.
-    /// - Returns: what the board's log has said by then.
-    /// - Throws: as opening does (`unavailable`, `busy`); `deviceLost` once the port is gone and does not come back; `unsupported` where the
-    ///   board is to be restarted and the port has no lines for it; `cancelled`.
+    ///   - limit: the maximum time.
+    ///   - isDone: called after each piece that was read.
+    ///   - event: called with each event. If it is slow, the port keeps the input, up to `SerialPort.inputCapacity`.
+    /// - Returns: the state of the board's log at the end.
+    /// - Throws: The errors of opening (`unavailable`, `busy`). `deviceLost` if the port was removed and does not return. `unsupported` if
+    ///   the board is to be restarted and the port has no lines for it. `cancelled`.
     public func run(
         within limit: Duration? = nil, until isDone: @escaping @Sendable () -> Bool = { false },
         event: @escaping @Sendable (Event) -> Void
@@ -53,7 +52,7 @@ public struct BoardMonitor: Sendable {
         let began = ContinuousClock.now
         let log = DeviceLog(
             now: { ContinuousClock.now - began }, line: { event(.line($0)) }, event: { event(.said($0)) })
-        // A port that does not appear is an error of its own: there is a moment left to say so.
+        // A port that does not appear is a separate error; this leaves a moment to report it.
         let wait = limit.map { $0 - min(.milliseconds(200), $0 / 4) } ?? Self.longestWait
         let ports = PortOpening(files: files, timer: timer, waitsUntil: waitsForBoard ? began + wait : nil)
         let follow: @Sendable () async throws(ProvisioningError) -> Void = { () async throws(ProvisioningError) in
@@ -111,7 +110,7 @@ public struct BoardMonitor: Sendable {
         throw ProvisioningError(
             .deviceLost,
             message:
-                "The port \(path) is gone, and has not come back: the cable was pulled, or the board has no power.",
+                "The port \(path) was removed and has not returned: the cable was unplugged, or the board has no power.",
             remedies: [.waiting])
     }
 
@@ -120,11 +119,11 @@ public struct BoardMonitor: Sendable {
         do throws(SerialPortError) {
             try await open.port.move(isOwnUSB ? .restartOverUSB : .restart) { try await timer.sleep(for: $0) }
         } catch {
-            // The chip's own USB may be gone before the lines are let go of.
+            // The chip's own USB may be gone before the lines are released.
             guard !open.port.isGone, error.code != .lost else { return }
             guard error.code != .cancelled else { throw ProvisioningError(error) }
             var failure = ProvisioningError(
-                .unsupported, message: "The board cannot be restarted over \(path): press its RESET button.",
+                .unsupported, message: "The board cannot be restarted over \(path). Press its RESET button.",
                 reason: "no_restart")
             failure.cause = error.message
             throw failure
@@ -133,9 +132,9 @@ public struct BoardMonitor: Sendable {
 }
 
 extension SerialBoards {
-    /// For what the board at a port prints; without a path at the only port that looks like a board's.
+    /// Returns a monitor for the board at a port; without a path at the only port that looks like a board's.
     ///
-    /// Throws as opening a board does where there is no such port, or several.
+    /// Throws the errors of opening a board if there is no such port, or several.
     public func monitor(
         _ path: String? = nil, waitsForBoard: Bool = false, within limit: Duration = .seconds(86_400),
         tools: RainKitTools = RainKitTools()
@@ -147,7 +146,7 @@ extension SerialBoards {
         return monitor
     }
 
-    /// The path of the one port that may have a board.
+    /// Returns the path of the only port that may have a board.
     func onlyPort(tools: RainKitTools) async throws(ProvisioningError) -> String {
         try await chosen(nil, PortOpening(files: files, timer: tools.timer, waitsUntil: nil))
     }

@@ -5,24 +5,24 @@ import ProtocommTransports
 import RainCore
 import RainIO
 
-/// A board on a serial port, in whichever dialect its console speaks: protocomm's, or RainMaker's own commands. One that takes no commands
-/// is reached in the way that its log names.
+/// A board on a serial port, with either protocol of its console: protocomm, or RainMaker's own commands. A board that accepts no commands
+/// is opened over the transport that its log names.
 ///
-/// The port is opened and probed by ``identify()``, so that nothing is typed into a board before a run has come that far. A
-/// booting board answers only once it is up, which the probe waits for.
+/// ``identify()`` opens and probes the port, so that nothing is sent to a board before a run has come that far. A booting board answers
+/// only once it is up, which the probe waits for.
 actor SerialBoard: Board {
     nonisolated let peer: String
     private let opening: BoardOpening
     private let parameters: [String: String]
     private let ports: PortOpening
     private var board: (any Board)?
-    /// What the board has printed since its port was opened.
+    /// The board's output since its port was opened.
     private var log: DeviceLog?
     private var isClosed = false
 
     /// - Parameters:
-    ///   - parameters: of the board's address, for the way that its log names.
-    ///   - files: where the system's ports are.
+    ///   - parameters: the parameters of the board's address, for the transport that its log names.
+    ///   - files: the folder of the system's ports.
     init(path: String, parameters: [String: String] = [:], in files: SystemFiles, opening: BoardOpening) {
         peer = path
         self.parameters = parameters
@@ -90,7 +90,7 @@ actor SerialBoard: Board {
         let (logger, kept) = (opening.logger, opening.deviceLog)
         let log = DeviceLog(now: { ContinuousClock.now - began }) { line in
             kept(line)
-            logger.debug("the board prints: \(line)")
+            logger.debug("board output: \(line)")
         }
         let inbox = ImprovInbox()
         let heard: @Sendable ([UInt8]) -> Void = { bytes in
@@ -110,30 +110,46 @@ actor SerialBoard: Board {
                 }
                 reopenings -= 1
                 await port.port.close()
-                // A board that starts anew when its port is opened sees that by the lines, which are let go of for a moment.
+                // A board that restarts when its port is opened detects that by the lines, which are released for a moment.
                 do { try await opening.tools.timer.sleep(for: .milliseconds(100)) } catch {
                     throw ProvisioningError(.cancelled, message: "The operation was cancelled.")
                 }
                 port = try await ports.open(port.port.path, heard: heard)
             } catch {
                 await port.port.close()
-                // The chip's own USB leaves the bus when the chip restarts, and comes back, maybe under another name.
-                guard port.port.isGone,
-                    let next = try await ports.reopen(port.description, heard: heard)
-                else { throw error }
+                guard port.port.isGone else { throw error }
+                // The chip's own USB is removed when the chip restarts, and returns, maybe under another name.
+                guard let next = try await Self.comesBack(port.description, ports, heard) else {
+                    // An earlier error in the log is the better reason.
+                    guard error.code != .cancelled, log.moment.summary.verdict == nil else { throw error }
+                    throw .portGone(port.port.path)
+                }
                 logger.info("the port came back", metadata: ["port": "\(next.port.path)"])
                 port = next
             }
         }
     }
 
-    /// Nil where the port is to be opened anew.
+    /// Returns nil if the port does not return. The error of a cancelled wait reports that the port is gone.
+    private static func comesBack(
+        _ port: SerialPortDescription, _ ports: PortOpening, _ heard: @escaping @Sendable ([UInt8]) -> Void
+    ) async throws(ProvisioningError) -> PortOpening.OpenPort? {
+        do throws(ProvisioningError) {
+            return try await ports.reopen(port, heard: heard)
+        } catch {
+            var error = error
+            error.unfinished = "the port \(port.path) was removed and has not returned"
+            throw error
+        }
+    }
+
+    /// Returns nil if the port is to be opened again.
     private func reached(
         _ console: CommandConsole, _ port: SerialPortDescription, _ listeners: Listeners,
         _ began: ContinuousClock.Instant,
         mayReopen: Bool
     ) async throws(ProvisioningError) -> (any Board)? {
-        // A board is restarted after a while of silence, and needs a moment then. Where there is less time, the caller's deadline ends it.
+        // A silent board is restarted after a while, and then needs a moment. If less time remains, the caller's deadline ends it.
         let left = began.duration(to: opening.foundBy)
         let probe = SerialProbe(
             console: console, log: listeners.log, inbox: listeners.inbox,
@@ -141,7 +157,8 @@ actor SerialBoard: Board {
             timer: opening.tools.timer,
             now: { ContinuousClock.now - began }, mayReopen: mayReopen,
             silentUntil: left >= SerialProbe.patienceInSilence + .seconds(2) ? left : nil,
-            isProbedForModem: { [ports] in ports.isProbedForModem(port.path) })
+            isProbedForModem: { [ports] in ports.isProbedForModem(port.path) },
+            holders: { [ports] in ports.holders(port.path) })
         switch try await probe.find() {
         case .console(.protocomm(let sessionID)):
             var opening = opening
@@ -152,6 +169,7 @@ actor SerialBoard: Board {
                     over: ConsoleTransport(console: console, sessionID: sessionID, logger: opening.logger)),
                 log: listeners.log)
         case .console(.rainMaker(let node)):
+            try checkInsistence()
             return RainMakerConsoleBoard(console: console, nodeID: node, logger: opening.logger)
         case .incomplete: return nil
         case .improv: return improvBoard(console.port, port, listeners)
@@ -161,7 +179,17 @@ actor SerialBoard: Board {
         }
     }
 
-    /// What is fed with everything that is read from the port.
+    /// Throws `security_mismatch` if the caller requires a scheme with a session, which RainMaker's own console does not have.
+    private func checkInsistence() throws(ProvisioningError) {
+        guard let wanted = opening.credentials.securityVersion, wanted > 0 else { return }
+        throw ProvisioningError(
+            .securityMismatch,
+            message:
+                "The board at \(peer) has RainMaker's own console, which has no session and so no Security \(wanted). Nothing secret was sent.",
+            remedies: [.anySecurity, .anyOtherTransport])
+    }
+
+    /// The consumers of all input from the port.
     private struct Listeners: Sendable {
         let log: DeviceLog
         let inbox: ImprovInbox
@@ -174,7 +202,7 @@ actor SerialBoard: Board {
         let board = ImprovBoard(
             port: port, inbox: listeners.inbox,
             reopen: { [ports] () async throws(ProvisioningError) in
-                try await ports.reopen(description, heard: listeners.heard)?.port
+                try await Self.comesBack(description, ports, listeners.heard)?.port
             },
             openOnNetwork: { [opening, parameters] (host) async throws(ProvisioningError) in
                 try await opening.other(.onNetwork(parameters["device-host"] ?? host), opening.credentials)
@@ -182,7 +210,7 @@ actor SerialBoard: Board {
         return LoggedBoard(board, log: listeners.log)
     }
 
-    /// The board over the transport that its log names.
+    /// Opens the board over the transport that its log names.
     private func handedOn(
         _ summary: DeviceSummary, _ log: DeviceLog, _ port: PortOpening.OpenPort
     ) async throws(ProvisioningError) -> any Board {
@@ -193,26 +221,26 @@ actor SerialBoard: Board {
         }
         let address = try printed.address(parameters)
         opening.logger.info(
-            "the board takes no commands; its log names another way",
+            "the board accepts no commands; its log names another transport",
             metadata: ["port": "\(peer)", "board": "\(address)"])
         let inner = try await opening.other(address, try printed.credentials(opening.credentials))
         return LoggedBoard(inner, at: address, log: log, port: port, ports: ports)
     }
 }
 
-/// A board whose log is heard: it is reached another way than by the cable, or by the console that the log comes from.
+/// A board whose log is available: it is connected over another transport than the cable, or over the console that also prints the log.
 ///
-/// What the log says completes what the board answers: a crash is the reason why it fell silent, and an address is a board that has joined
-/// its network, whatever became of the answer that says so.
+/// The log completes the board's answers. A crash is the reason why it fell silent, and an address means that it has joined its network,
+/// even if the answer about that was lost.
 actor LoggedBoard: Board {
     nonisolated let peer: String
     private let inner: any Board
-    /// Where it is reached, if that is not where its log comes from.
+    /// The board's address, if it is not the port of its log.
     private let address: String?
     private let log: DeviceLog
-    /// Reads the log, where nobody else reads the port.
+    /// Reads the log, if nothing else reads the port.
     private let reading: Task<Void, Never>?
-    /// What it was asked to join, and whether the log told of an address before that.
+    /// The requested network, and the address that the log contained before the request.
     private var asked: (network: WiFiNetwork, earlier: String?)?
 
     /// A board behind a console, which reads the port.
@@ -224,7 +252,7 @@ actor LoggedBoard: Board {
         reading = nil
     }
 
-    /// A board that is reached at another address.
+    /// A board at another address.
     init(
         _ inner: any Board, at address: BoardAddress, log: DeviceLog, port: PortOpening.OpenPort, ports: PortOpening
     ) {
@@ -232,7 +260,7 @@ actor LoggedBoard: Board {
         self.address = "\(address)"
         self.log = log
         peer = inner.peer
-        // Handed to the log by the port itself.
+        // The port itself passes its input to the log.
         reading = Task {
             var open: PortOpening.OpenPort? = port
             while let current = open {
@@ -312,7 +340,7 @@ actor LoggedBoard: Board {
         await reading?.value
     }
 
-    /// Runs a step. Where the board is lost in it, what its log complains of meanwhile is the reason.
+    /// Runs a step. If the board is lost during it, a trouble in its log at that time is the reason.
     private func told<Result: Sendable>(
         _ step: () async throws(ProvisioningError) -> Result
     ) async throws(ProvisioningError) -> Result {
@@ -331,29 +359,29 @@ actor LoggedBoard: Board {
     }
 }
 
-/// A board that only prints: where it is reached, by what its log says.
+/// A board that only prints: its address, from its log.
 struct PrintedBoard {
     let summary: DeviceSummary
     let port: String
 
-    /// The way to the board that its log names.
+    /// Returns the board's address that its log names.
     ///
-    /// - Parameter given: the parameters of the port's address: a host or an adapter that the user has named for this.
-    /// - Throws: `unavailable` where the log says why there is none, or does not say what the board is called.
+    /// - Parameter given: the parameters of the port's address: a host or an adapter that the user has given for this.
+    /// - Throws: `unavailable` if the log shows why there is none, or does not contain the board's name.
     func address(_ given: [String: String]) throws(ProvisioningError) -> BoardAddress {
         try checkUp()
         if summary.isProvisioned {
             throw ProvisioningError(
                 .unavailable,
                 message:
-                    "The board at \(port) has a Wi-Fi network already and starts no provisioning. Hold its BOOT button for 3 s to make it "
-                    + "forget that, and run this again.", reason: "already_provisioned")
+                    "The board at \(port) already has a Wi-Fi network and starts no provisioning. Hold its BOOT button for 3 s to make it "
+                    + "forget that network, and run this again.", reason: "already_provisioned")
         }
         if summary.isUnnamed, summary.serviceName == nil {
             throw ProvisioningError(
                 .unavailable,
                 message:
-                    "The Arduino sketch on the board at \(port) starts provisioning, and does not print the board's name. Add WiFiProv.printQR "
+                    "The Arduino sketch on the board at \(port) starts provisioning, but does not print the board's name. Add WiFiProv.printQR "
                     + "to the sketch, or name the board yourself.", reason: "unnamed_board",
                 remedies: [.boardName([]), .anyOtherTransport])
         }
@@ -361,17 +389,17 @@ struct PrintedBoard {
             throw ProvisioningError(
                 .unavailable,
                 message:
-                    "The board at \(port) takes no commands, and its log does not say what it is called. Press its RESET button while this "
+                    "The board at \(port) accepts no commands, and its log does not contain its name. Press its RESET button while this "
                     + "runs, or use another transport.", reason: "log_only", remedies: [.anyOtherTransport])
         }
-        // Firmware that says no transport is RainMaker's from before its codes; Bluetooth is what its examples are built with.
+        // Firmware that names no transport is RainMaker's from before its codes; its examples are built with Bluetooth.
         guard (summary.code?.transport ?? summary.announcedTransport) == .softap else {
             return .bluetooth(name, adapter: given["adapter"])
         }
         return .softAP(given["device-host"], name: name)
     }
 
-    /// Throws `unavailable` with the cause where the board does not come up.
+    /// Throws `unavailable` with the cause if the board does not come up.
     func checkUp() throws(ProvisioningError) {
         if summary.isDown, let trouble = summary.verdict {
             throw ProvisioningError(
@@ -379,7 +407,7 @@ struct PrintedBoard {
         }
     }
 
-    /// The same for a board that goes on printing while it is talked to: its code may come behind its prompt.
+    /// The same for a board that continues to print during the session: its code may come after its prompt.
     func credentials(
         _ given: BoardCredentials, from log: DeviceLog
     ) throws(ProvisioningError) -> BoardCredentials {
@@ -393,9 +421,9 @@ struct PrintedBoard {
         return credentials
     }
 
-    /// What the log says, where the user has not said it.
+    /// Completes the user's credentials from the log.
     ///
-    /// - Throws: `malformed` if the log prints a code that cannot be used. Without it nobody knows how the board is protected.
+    /// - Throws: `malformed` if the log contains an unusable code. Without the code it is unknown how the board is protected.
     func credentials(_ given: BoardCredentials) throws(ProvisioningError) -> BoardCredentials {
         var credentials = given
         credentials.accessPointPassphrase =
@@ -404,7 +432,7 @@ struct PrintedBoard {
         guard !isKnown else { return credentials }
         if let fault = summary.codeFault, summary.code == nil, given.securityVersion == nil {
             throw ProvisioningError(
-                .malformed, message: "\(fault) The board at \(port) prints it.",
+                .malformed, message: "\(fault) The board at \(port) prints this code.",
                 remedies: [.proofOfPossession])
         }
         if let proof = summary.code?.proofOfPossession ?? summary.announcedProof {
@@ -418,10 +446,10 @@ struct PrintedBoard {
     }
 }
 
-/// A board that takes no commands on its cable, and that is asked nothing but what it is.
+/// A board that accepts no commands on its cable, and can only be identified.
 struct LogOnlyBoard: Board {
     let peer: String
-    /// Where its log says that it is reached.
+    /// The address that its log names.
     let reachedAt: BoardAddress?
     let port: SerialPort
 
@@ -446,7 +474,7 @@ struct LogOnlyBoard: Board {
 
     private var takesNone: ProvisioningError {
         ProvisioningError(
-            .unsupported, message: "The board at \(peer) only prints its log and takes no commands.",
+            .unsupported, message: "The board at \(peer) only prints its log and accepts no commands.",
             reason: "log_only",
             remedies: [.anyOtherTransport])
     }

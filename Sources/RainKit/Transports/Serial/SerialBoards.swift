@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
+import Protocomm
 import RainCore
 import RainIO
 
-/// Boards on serial ports, whichever console their firmware has.
+/// Boards on serial ports, with any of the consoles.
 public struct SerialBoards: BoardTransport {
     public let scheme = "serial"
     public let options: [BoardOption] = [.location("port"), .forOther("device-host"), .forOther("adapter")]
@@ -13,8 +14,8 @@ public struct SerialBoards: BoardTransport {
     private let ports: @Sendable () -> [SerialPortDescription]
 
     /// - Parameters:
-    ///   - files: where the system keeps what it knows of ports.
-    ///   - ports: the serial ports of this machine; those that the system knows of if nil.
+    ///   - files: the folder where the system describes its ports.
+    ///   - ports: the serial ports of this machine; those that the system lists if nil.
     public init(in files: SystemFiles = SystemFiles(), ports: (@Sendable () -> [SerialPortDescription])? = nil) {
         self.files = files
         self.ports = ports ?? { SerialPort.available(in: files) }
@@ -23,7 +24,7 @@ public struct SerialBoards: BoardTransport {
     public func discover(
         _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
     ) async throws(ProvisioningError) {
-        // A port does not say what its board is called.
+        // A port has no name of its board.
         guard search.name == nil else { return }
         let end = ContinuousClock.now + search.time
         var told: Set<String> = []
@@ -32,7 +33,7 @@ public struct SerialBoards: BoardTransport {
                 guard await found(FoundBoard(port)) else { return }
             }
             guard search.watches, ContinuousClock.now < end else { return }
-            // A folder is read; no event of the kernel's is worth a connection to udev.
+            // Reading a folder is cheap; kernel events would need a connection to udev.
             do { try await Task.sleep(for: .milliseconds(200)) } catch {
                 throw ProvisioningError(.cancelled, message: "The search was cancelled.")
             }
@@ -42,11 +43,35 @@ public struct SerialBoards: BoardTransport {
     public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
         let waiting = PortOpening(
             files: files, timer: opening.tools.timer, waitsUntil: opening.waitsForBoard ? opening.foundBy : nil)
-        let path = try await chosen(address.location, waiting)
+        let path: String
+        do throws(ProvisioningError) {
+            path = try await chosen(address.location, waiting)
+        } catch {
+            guard let host = address.parameters["device-host"], error.reason == "no_port" else { throw error }
+            var error = error
+            error.message =
+                "The address \(host) is for a board on a cable whose log names its access point, and no serial port with a board was "
+                + "found."
+            throw error
+        }
         return SerialBoard(path: path, parameters: address.parameters, in: files, opening: opening)
     }
 
-    /// The port that is named, or else the one that looks like a board's.
+    /// Returns why a port cannot be opened now: it does not exist, this user may not open it, or another program is using it. Nil if it can
+    /// be opened.
+    package func problem(at path: String) async -> ProvisioningError? {
+        do throws(SerialPortError) {
+            let port = try SerialPort.open(path) { _ in }
+            await port.close()
+        } catch {
+            return error.code == .busy
+                ? .busy(error, SerialPort.holders(of: path, in: files)) : ProvisioningError(error)
+        }
+        let holders = SerialPort.holders(of: path, in: files)
+        return holders.isEmpty ? nil : .shared(path, with: holders)
+    }
+
+    /// Returns the given port, or else the one that looks like a board's.
     func chosen(_ path: String?, _ waiting: PortOpening) async throws(ProvisioningError) -> String {
         if let path { return path }
         let ports = try await waiting.likely(ports)
@@ -55,7 +80,7 @@ public struct SerialBoards: BoardTransport {
         if choice.count == 1 { return choice[0].path }
         guard !choice.isEmpty else {
             throw ProvisioningError(
-                .unavailable, message: "No serial port with a board was found: plug one in.", reason: "no_port",
+                .unavailable, message: "No serial port with a board was found. Plug one in.", reason: "no_port",
                 remedies: [.waiting, .anyOtherTransport])
         }
         throw ProvisioningError(
@@ -65,7 +90,7 @@ public struct SerialBoards: BoardTransport {
 }
 
 extension BoardAddress {
-    /// A board on a serial port; on the only one if no path is given.
+    /// A board on a serial port; if no path is given, on the only one.
     public static func serial(_ path: String? = nil) -> BoardAddress { BoardAddress(scheme: "serial", location: path) }
 }
 
@@ -76,28 +101,29 @@ extension FoundBoard {
     }
 }
 
-/// Opens serial ports, and waits where waiting helps: for a board that is about to be plugged in, for one that leaves the bus and comes
-/// back, for udev to give the user rights to a new port, and for ModemManager to let go of one.
+/// Opens serial ports, and waits if that helps. It waits for a board that is about to be plugged in, for a removed port that returns, and
+/// for ModemManager to release a port. It also waits for udev to give the user rights to a new port.
 struct PortOpening: Sendable {
-    /// A port, and what it was when it was opened, by which it is found again.
+    /// An open port, and its description at that time, by which it is found again.
     struct OpenPort: Sendable {
         var port: SerialPort
         var description: SerialPortDescription
     }
 
-    /// udev's rules are applied to a new port within this time.
+    /// udev applies its rules to a new port within this time.
     static let timeForRules = Duration.seconds(2)
-    /// ModemManager looks at a port for no longer.
+    /// ModemManager probes a port for no longer than this.
     static let timeForModemManager = Duration.seconds(40)
-    /// A chip that restarts is back on the bus within this time: a second on a loaded machine.
+    /// The port of a chip that restarts is back within this time: a second on a loaded machine.
     static let timeToComeBack = Duration.seconds(5)
 
     let files: SystemFiles
     let timer: any Clock<Duration>
-    /// Until when a port that is not there may be plugged in; nil where that is an error.
+    /// Until when an absent port may be plugged in; nil if its absence is an error.
     var waitsUntil: ContinuousClock.Instant?
 
-    /// Throws `unavailable` with the reasons `no_port`, `port_denied` and `not_a_port`; `busy` with the programs that hold the port.
+    /// Opens a port. Throws `unavailable` with the reasons `no_port`, `port_denied` and `not_a_port`; `busy` with the programs that use the
+    /// port.
     func open(
         _ path: String, heard: @escaping @Sendable ([UInt8]) -> Void
     ) async throws(ProvisioningError) -> OpenPort {
@@ -130,7 +156,7 @@ struct PortOpening: Sendable {
         }
     }
 
-    /// The port that a board has now whose port went away; nil if it does not come back.
+    /// Opens the new port of a board whose port was removed; returns nil if it does not return.
     func reopen(
         _ port: SerialPortDescription, heard: @escaping @Sendable ([UInt8]) -> Void
     ) async throws(ProvisioningError) -> OpenPort? {
@@ -147,7 +173,7 @@ struct PortOpening: Sendable {
         return nil
     }
 
-    /// The ports that look like a board's, once there is one or the time is over.
+    /// Returns the ports that look like a board's, once there is one or the time is over.
     func likely(
         _ ports: @Sendable () -> [SerialPortDescription]
     ) async throws(ProvisioningError) -> [SerialPortDescription] {
@@ -158,6 +184,8 @@ struct PortOpening: Sendable {
             try await sleep(&pause)
         }
     }
+
+    func holders(_ path: String) -> [PortHolder] { SerialPort.holders(of: path, in: files) }
 
     func isProbedForModem(_ path: String) -> Bool { SerialPort.isProbedForModem(path, in: files) }
 
@@ -186,20 +214,41 @@ extension ProvisioningError {
         self.init(code, message: error.message, cause: error.description, reason: reason)
     }
 
-    /// Names the programs that have the port open, where this user can see them.
+    /// Names the programs that have the port open, as far as this user can see them.
     static func busy(_ error: SerialPortError, _ holders: [PortHolder]) -> ProvisioningError {
         var told = ProvisioningError(error)
         if holders.contains(where: \.isModemManager) {
             told.message =
-                "ModemManager holds \(error.path): it tries whether the board is a modem, for half a minute after it was plugged in. Try "
-                + "again then; a udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps it away for good."
+                "ModemManager is using \(error.path). It checks for half a minute after plugging in whether the board is a modem. Try "
+                + "again after that. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps it away permanently."
         } else if holders.isEmpty {
             told.message =
                 "Another program holds this port. Close its serial monitor and try again; `sudo fuser -v \(ShellWord.quoted(error.path))` shows which it is."
         } else {
-            let names = holders.prefix(3).map { "\($0.name) (process \($0.processID))" }.joined(separator: ", ")
-            told.message = "Another program holds this port: \(names). Close it and try again."
+            told.message = "Another program holds this port: \(names(holders)). Close it and try again."
         }
         return told
+    }
+
+    /// Another program opened the port before, and did not lock it.
+    static func shared(_ path: String, with holders: [PortHolder]) -> ProvisioningError {
+        ProvisioningError(
+            .busy,
+            message:
+                "Another program also has \(path) open, and reads the board's output: \(names(holders)). Close it and try again."
+        )
+    }
+
+    /// The port of a board that had not been found by then.
+    static func portGone(_ path: String) -> ProvisioningError {
+        ProvisioningError(
+            .unavailable,
+            message:
+                "The port \(path) was removed and has not returned: the cable was unplugged, or the board has no power.",
+            reason: TransportError.portGone)
+    }
+
+    private static func names(_ holders: [PortHolder]) -> String {
+        holders.prefix(3).map { "\($0.name) (process \($0.processID))" }.joined(separator: ", ")
     }
 }

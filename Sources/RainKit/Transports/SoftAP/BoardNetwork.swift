@@ -8,15 +8,15 @@ import RainIO
 import RainPrivateFiles
 import Synchronization
 
-/// The network that a board opens: this machine joins it, and goes back afterwards.
+/// The network that a board opens: this machine joins it, and returns to its own network afterwards.
 actor BoardNetwork {
-    /// Which network, and what is needed for it.
+    /// The network to join, and the resources for it.
     struct Request: Sendable {
-        /// The board's name, which is its network's; nil for the only one in reach.
+        /// The board's name, which is also its network's name; nil for the only one in range.
         var name: String?
         var password: Secret?
         var bus: DBusAddress
-        /// Nil where nothing is to be kept on disk.
+        /// Nil if nothing is to be kept on disk.
         var journal: NetworkJournal?
         var foundBy: ContinuousClock.Instant
         var randomBytes: @Sendable (Int) -> [UInt8]
@@ -24,19 +24,19 @@ actor BoardNetwork {
         var tell: @Sendable (NetworkChange) -> Void
     }
 
-    /// What became of it.
+    /// The result of joining.
     enum Entry: Sendable {
-        /// The board can be asked: this machine has joined its network now, or had before.
+        /// The board can be asked: this machine has joined its network now, or was already on it.
         case here
-        /// The user has to join it; why this program cannot.
+        /// The user has to join it; the error shows why this program cannot.
         case byHand(NetworkManagerError)
     }
 
-    /// What going back needs.
+    /// The data for returning to the own network.
     private struct Visit {
         let manager: NetworkManagerClient
-        let way: WayBack
-        /// Held until this machine is back.
+        let way: NetworkRestorer
+        /// Held until this machine has returned.
         let lock: NameLock?
     }
 
@@ -44,18 +44,19 @@ actor BoardNetwork {
     private var visit: Visit?
     private var leaving: Task<Void, Never>?
 
-    /// How long an access point and its DHCP server may take.
+    /// The time limit for an access point and its DHCP server.
     static let joinLimit = Duration.seconds(45)
 
-    /// Whether this machine is on the board's network for the sake of this value.
+    /// Whether this value has moved this machine to the board's network.
     var isAway: Bool { visit != nil }
 
     init(_ request: Request) { self.request = request }
 
-    /// Joins the network, unless this machine is on it.
+    /// Joins the network, unless this machine is already on it.
     ///
-    /// Throws `unavailable` where it is not heard or does not let this machine in, `invalidArgument` where several could be meant, `busy` while
-    /// another run of this user has the machine on a board's network, `cancelled`. The machine is back on its own network then.
+    /// Throws `unavailable` if the network is not found or does not admit this machine, and `invalidArgument` if several match. Throws
+    /// `busy` while another run of this user has the machine on a board's network, and `cancelled`. The machine has then returned to its
+    /// own network.
     func enter() async throws(ProvisioningError) -> Entry {
         if visit != nil { return .here }
         if request.name == nil, BoardNetworkAddress.isHere { return .here }
@@ -81,7 +82,7 @@ actor BoardNetwork {
         return try result.get()
     }
 
-    /// Brings this machine back to what it was connected by; nothing where it has not left that. Not cancelled with the calling task.
+    /// Returns this machine to its previous connection; does nothing if it has not left it. Not cancelled with the calling task.
     func leave() async {
         if let leaving { return await leaving.value }
         guard let visit else { return }
@@ -97,7 +98,7 @@ actor BoardNetwork {
         leaving = nil
     }
 
-    /// Whether this machine has joined the network that was named before, as a person may have.
+    /// Whether this machine is on the given network, for example because a person joined it.
     private func isOnIt(_ manager: NetworkManagerClient) async throws(NetworkManagerError) -> Bool {
         guard let name = request.name else { return false }
         for device in try await manager.devices() {
@@ -121,7 +122,8 @@ actor BoardNetwork {
             return .failure(error)
         }
         visit = Visit(
-            manager: manager, way: WayBack(entry: entry, journal: request.journal, bus: request.bus), lock: lock)
+            manager: manager, way: NetworkRestorer(entry: entry, journal: request.journal, bus: request.bus), lock: lock
+        )
         request.tell(.joining(network.name, leaving: before?.id))
         let profile = TemporaryProfile(
             uuid: entry.temporary, id: "\(network.name) (rainkit)", network: network, password: request.password)
@@ -132,16 +134,17 @@ actor BoardNetwork {
         return .success(.here)
     }
 
-    /// Writes down what this machine is connected by, before anything is changed.
+    /// Records this machine's current connection before anything is changed.
     private func keep(_ entry: NetworkJournal.Entry) async throws(ProvisioningError) -> NameLock? {
         guard let journal = request.journal else { return nil }
         guard let lock = try await journal.take() else {
             throw ProvisioningError(
                 .busy,
-                message: "Another run has this machine's Wi-Fi on a board's network; one run at a time can have it.",
+                message:
+                    "Another run has this machine's Wi-Fi on a board's network. Only one run at a time can use it.",
                 reason: "wifi_busy")
         }
-        // A run that was killed may have left word: what it says of before is older than what is true now, and better.
+        // A killed run may have left a record: its previous connection is older than the current one, and better.
         let left = try await journal.load()
         var entry = entry
         if let left, left.temporary == entry.previous || entry.previous == nil {
@@ -151,7 +154,7 @@ actor BoardNetwork {
         return lock
     }
 
-    /// A random UUID (RFC 9562, 5.4).
+    /// Returns a random UUID (RFC 9562, 5.4).
     private func newUUID() -> String {
         var bytes = request.randomBytes(16)
         bytes[6] = bytes[6] & 0x0F | 0x40
@@ -162,15 +165,15 @@ actor BoardNetwork {
     }
 }
 
-/// Looks for the network of a board.
+/// Searches for the network of a board.
 struct BoardNetworkSearch: Sendable {
-    /// The board's name; nil for the only board in reach.
+    /// The board's name; nil for the only board in range.
     let name: String?
     let foundBy: ContinuousClock.Instant
 
-    /// What boards call their networks, unless their firmware was changed (RainMaker's `app_network`).
+    /// The prefix of boards' networks, unless their firmware was changed (RainMaker's `app_network`).
     static let prefix = "PROV_"
-    /// Once one is heard, others get a moment to be heard as well.
+    /// After the first network, how long to wait for others.
     private static let others = Duration.seconds(3)
 
     func find(_ manager: NetworkManagerClient) async throws(ProvisioningError) -> NetworkManagerClient.Sighting {
@@ -184,21 +187,21 @@ struct BoardNetworkSearch: Sendable {
             throw ProvisioningError(error)
         }
         guard let first = heard.first else {
-            let what = name.map { "No Wi-Fi network \($0) is heard" } ?? "No Wi-Fi network of a board is heard"
+            let what = name.map { "No Wi-Fi network \($0) was found" } ?? "No Wi-Fi network of a board was found"
             throw ProvisioningError(
-                .unavailable, message: "\(what): check that the board is powered, near, and in provisioning mode.",
+                .unavailable, message: "\(what). Check that the board is powered, near, and in provisioning mode.",
                 reason: "not_found", remedies: name == nil ? [.boardName([])] : [])
         }
         let names = Set(heard.map(\.network.name))
         guard names.count == 1 else {
             throw ProvisioningError(
-                .invalidArgument, message: "The networks of several boards are heard.", reason: "several_boards",
+                .invalidArgument, message: "The networks of several boards were found.", reason: "several_boards",
                 remedies: [.boardName(names.sorted())])
         }
         return first
     }
 
-    /// What is heard of boards, strongest first, as of when it is enough or the time is over.
+    /// Returns the boards' networks, strongest first, when there are enough or the time is over.
     private func look(
         _ manager: NetworkManagerClient, for limit: Duration,
         until isEnough: @escaping @Sendable ([NetworkManagerClient.Sighting]) -> Bool
@@ -238,31 +241,31 @@ enum BoardNetworkAddress {
         return false
     }
 
-    /// Returns once there is one. Throws when it is cancelled.
+    /// Returns once there is one. Throws if it is cancelled.
     static func appearance() async throws {
         while !isHere { try await Task.sleep(for: .milliseconds(250)) }
     }
 }
 
-/// What happens to this machine's own network for the sake of a board that is reached over its access point.
+/// A change of this machine's own network, for a board that is reached over its access point.
 public enum NetworkChange: Sendable, Hashable {
-    /// The board's network is looked for; without a name the only one in reach.
+    /// The board's network is searched for; without a name the only one in range.
     case looking(for: String?)
     /// This machine leaves its own network, if it has one, for the board's.
     case joining(String, leaving: String?)
-    /// This machine goes back to its own network; nil for none.
+    /// This machine returns to its own network; nil for none.
     case returning(to: String?)
-    /// This machine is back on its own network, or on none, as before.
+    /// This machine has returned to its own network, or to none, as before.
     case restored(String?)
-    /// This machine could not be brought back; the text says why.
+    /// This machine could not return; the text shows why.
     case notRestored(String?, why: String)
-    /// Nobody but the user can join the board's network here.
+    /// Only the user can join the board's network here.
     case joinByHand(String?, hasPassword: Bool, why: String)
 }
 
-/// The name of the user whom this process runs as.
+/// The name of the user of this process.
 enum UserName {
-    /// Nil for one that has none.
+    /// Nil if the user has no name.
     static var current: String? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?

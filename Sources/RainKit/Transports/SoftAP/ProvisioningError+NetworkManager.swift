@@ -3,13 +3,14 @@ import ESPProvisioning
 import RainDBus
 
 extension ProvisioningError {
-    /// What NetworkManager said.
+    /// Converts an error of NetworkManager.
     init(_ error: NetworkManagerError) {
         switch error.code {
         case .cancelled: self.init(.cancelled, message: error.message)
         case .passwordNeeded, .wrongPassword:
             self.init(
-                .unavailable, message: "\(error.message) It is the one of the board's own network, from its label.",
+                .unavailable,
+                message: "\(error.message) Use the password of the board's own network, which is on its label.",
                 reason: error.reason, remedies: [.accessPointPassword])
         default: self.init(.unavailable, message: error.message, reason: error.reason)
         }
@@ -22,7 +23,7 @@ extension ProvisioningError {
 }
 
 extension NetworkManagerError {
-    /// For programs: a word of its own for each kind.
+    /// The reason for programs: one for each kind.
     fileprivate var reason: String {
         switch code {
         case .noBus, .notRunning, .tooOld: "no_network_manager"
@@ -38,6 +39,6 @@ extension NetworkManagerError {
         }
     }
 
-    /// Whether the user can join the network all the same, and this program cannot.
+    /// Whether the user can join the network although this program cannot.
     var leavesJoiningToUser: Bool { [.noBus, .notRunning, .tooOld, .noWiFi, .accessDenied].contains(code) }
 }

@@ -14,10 +14,10 @@ public struct SoftAPBoards: BoardTransport {
     public let canDiscover = true
     let bus: DBusAddress
 
-    /// - Parameter bus: where NetworkManager is; the system's bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
+    /// - Parameter bus: the bus with NetworkManager; the system bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
     public init(bus: DBusAddress = .system) { self.bus = bus }
 
-    /// Nobody joins a board's network for an address of their own.
+    /// A given address needs no other network to be joined.
     public func mayAppearLater(_ address: BoardAddress) -> Bool { address.location == nil }
 
     public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
@@ -28,7 +28,7 @@ public struct SoftAPBoards: BoardTransport {
             opening.protocommBoard(
                 over: SoftAPTransport(http: opening.tools.http(nil), host: host, port: port, logger: opening.logger))
         }
-        // An address of its own is on a network that is none of the board's.
+        // A given address is not on the board's own network.
         guard place == nil else { return connect() }
         let request = BoardNetwork.Request(
             name: address.parameters["device-name"], password: opening.credentials.accessPointPassphrase, bus: bus,
@@ -39,17 +39,17 @@ public struct SoftAPBoards: BoardTransport {
 }
 
 extension BoardAddress {
-    /// A board at a host, with or without `:PORT`; at the address that boards have on their own access point, if none is given.
+    /// A board at a host, with or without `:PORT`; if none is given, at the usual address of boards on their own access point.
     ///
-    /// - Parameter name: the board's name, which is its network's; where NetworkManager runs, that is joined for the conversation. Of no
-    ///   effect with a host.
+    /// - Parameter name: the board's name, which is also its network's name. If NetworkManager runs, that network is joined for the
+    ///   session. Has no effect with a host.
     public static func softAP(_ host: String? = nil, name: String? = nil) -> BoardAddress {
         BoardAddress(scheme: "softap", location: host, parameters: name.map { ["device-name": $0] } ?? [:])
     }
 }
 
 extension SoftAPBoards {
-    /// The networks in reach that are called as boards call theirs. Throws `unavailable` where NetworkManager does not run or has no Wi-Fi.
+    /// Reports the networks in range with the names of boards. Throws `unavailable` if NetworkManager does not run or has no Wi-Fi.
     public func discover(
         _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
     ) async throws(ProvisioningError) {
@@ -85,17 +85,17 @@ extension FoundBoard {
     }
 }
 
-/// A board that is reached over its own access point.
+/// A board over its own access point.
 ///
-/// The first question joins its network, and this machine is back on its own before the cloud is asked anything again: once the board has
-/// said what came of its Wi-Fi, or is lost, and in any case in the end.
+/// The first request joins its network. Before the cloud is asked anything again, this machine returns to its own network. That happens
+/// once the board has reported the result of its Wi-Fi, or is lost, and in any case at the end.
 actor SoftAPBoard: Board {
     nonisolated let peer: String
     private let network: BoardNetwork
     private let name: String?
     private let hasPassword: Bool
     private let tell: @Sendable (NetworkChange) -> Void
-    /// Another conversation with the board, of which nothing is asked yet.
+    /// Makes another session with the board, without asking it anything yet.
     private let connect: @Sendable () -> any Board
     private var board: any Board
     private var hasLeft = false
@@ -142,7 +142,7 @@ actor SoftAPBoard: Board {
             await leave()
             return joined
         } catch {
-            // After a verdict the same session may be handed another network.
+            // After a result the same session may send another network.
             if error.code == .deviceLost { await leave() }
             throw error
         }
@@ -177,10 +177,10 @@ actor SoftAPBoard: Board {
         await network.leave()
     }
 
-    // MARK: where the user joins the network
+    // MARK: if the user joins the network
 
-    /// Asks the board, and begins anew when this machine gets an address in the network of boards meanwhile: what was under way went
-    /// elsewhere.
+    /// Asks the board, and repeats that if this machine gets an address in the network of boards meanwhile, because the running request
+    /// went elsewhere.
     private func identifyOnceJoined(_ why: NetworkManagerError) async throws(ProvisioningError) -> BoardIdentity {
         if !hasAskedUser, !BoardNetworkAddress.isHere {
             hasAskedUser = true
@@ -197,12 +197,12 @@ actor SoftAPBoard: Board {
         }
         if case .success(let identity)? = result { return identity }
         if case .failure(let error)? = result, ![.unavailable, .neverAnswered].contains(error.code) { throw error }
-        // A board that did not answer, or not here, is asked by a new conversation.
+        // If the board did not answer, or another device did, a new session asks again.
         await board.close()
         board = connect()
         guard case .failure(var error)? = result else { return try await board.identify() }
         let network = name.map { "the board's Wi-Fi network \($0)" } ?? "the board's Wi-Fi network (PROV_…)"
-        // Whatever answered is not the board: this machine is on another network.
+        // The device that answered is not the board: this machine is on another network.
         error.message =
             "This machine is not on \(network), and this program cannot join it: \(why.message) Join it, and run this again. "
             + "(\(error.message))"
@@ -211,16 +211,16 @@ actor SoftAPBoard: Board {
     }
 }
 
-/// Whether this machine has a way to the internet, or to whatever is beyond its own networks (`/proc/net`, proc(5)).
+/// Whether this machine has a route to the internet, or to other networks than its own (`/proc/net`, proc(5)).
 enum DefaultRoute {
     static var exists: Bool {
-        // Destination and gateway; the kernel's own columns.
+        // Destination and gateway, as in the kernel's columns.
         let four = rows("/proc/net/route").contains { $0.count > 1 && $0[1] == "00000000" }
-        // Every machine has one over the loopback that leads nowhere.
+        // Every machine has one over the loopback interface that leads nowhere.
         return four || rows("/proc/net/ipv6_route").contains { $0.count == 10 && $0[1] == "00" && $0[9] != "lo" }
     }
 
-    /// The words of each line, of as many lines as a table of routes in good faith has.
+    /// Returns the words of each line, up to the size of a normal routing table.
     private static func rows(_ path: String) -> [[Substring]] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }

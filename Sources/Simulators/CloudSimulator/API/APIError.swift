@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// A refusal, in the words of the cloud: HTTP status, error code and description.
+/// A refusal in the cloud's format: HTTP status, error code and description.
 struct APIError: Error, Equatable {
     var status: Int
-    /// The cloud's `error_code`; nil when the API gateway in front of the cloud refuses.
+    /// The cloud's `error_code`; nil if the API gateway in front of the cloud refuses.
     var code: Int64?
     var description: String
 
@@ -36,7 +36,7 @@ struct APIError: Error, Equatable {
     static let invalidQuery = APIError(100021, "Query parameter is not valid")
     static let configAbsent = APIError(103002, "Node config does not exist")
     static let paramsAbsent = APIError(102006, "Node params do not exist")
-    /// The cloud's answer to a question about the status of somebody else's node.
+    /// The cloud's refusal of the status of another user's node.
     static let foreignStatus = APIError(103020, "User is not associated with the node")
     static let notPrimary = APIError(107085, "Only the primary user of the node may do this")
     static let noAssociation = APIError(103055, "Node is not associated with the user")
@@ -53,7 +53,7 @@ struct APIError: Error, Equatable {
     static let wrongChallengeResponse = APIError(103031, "Challenge response is not valid")
     static let alreadyConfirmed = APIError(103033, "Mapping request is already confirmed")
     static let requestDecided = APIError(103034, "Mapping request failed, timed out or was discarded")
-    // The published description has no numbers of their own for these.
+    // The published description has no separate numbers for these.
     static let sharingRequestMissing = APIError(100012, "Sharing request does not exist")
     static let groupMissing = APIError(404, 100012, "Group does not exist")
     static let groupIDMissing = APIError(100012, "Group id is missing")
@@ -86,7 +86,7 @@ extension APIError {
     static let refreshFailed = APIError(101017, "Refreshing the access token failed")
     static let newPasswordMissing = APIError(101018, "New password is missing")
     static let attemptsExceeded = APIError(500, 101019, "Attempt limit exceeded, try again later")
-    /// This simulator's own: it keeps ``UserTable/maximum`` accounts.
+    /// This simulator's own error: it keeps at most ``UserTable/maximum`` accounts.
     static let noRoom = APIError(500, 101008, "User creation failed: the simulator keeps no more accounts")
     static let passwordChangeFailed = APIError(101020, "Changing the password failed")
     static let userMissing = APIError(404, 101025, "User does not exist")

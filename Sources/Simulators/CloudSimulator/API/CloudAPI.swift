@@ -3,30 +3,30 @@ import RainCryptoOpenSSL
 import RainJSON
 import Synchronization
 
-/// The cloud as a function from a request to a response. Changes of its state are stored; it does no network I/O.
+/// The cloud as a function from a request to a response. It stores its state, and does no network I/O.
 public final class CloudAPI: Sendable {
     public struct Options: Sendable {
-        /// How long an access token is good.
+        /// The lifetime of an access token.
         public var accessLifetime: Duration = .seconds(3600)
-        /// How long a refresh token is good.
+        /// The lifetime of a refresh token.
         public var refreshLifetime: Duration = .seconds(30 * 86_400)
         /// Whether each refresh replaces the refresh token. The real cloud does not.
         public var rotatesRefreshTokens = false
-        /// With rotation: how long the token before still works. Then its reuse ends the session.
+        /// With rotation: how long the previous token still works. After that its reuse ends the session.
         public var refreshGrace: Duration = .zero
-        /// How many nodes a user may claim.
+        /// The maximum number of nodes that a user may claim.
         public var claimQuota = 1000
         /// How long the user's or the node's half of a mapping waits for the other half.
         public var mappingPatience: Duration = .seconds(300)
         /// The applications that may use the hosted sign-in page.
         public var oauthClients = [OAuthClient.shared]
-        /// The identity providers that the sign-in page offers beside a password.
+        /// The identity providers that the sign-in page offers in addition to a password.
         public var identityProviders = ["GitHub", "Google", "SignInWithApple"]
-        /// How long a code is good that was sent to a user.
+        /// The lifetime of a code that was sent to a user.
         public var verificationLifetime: Duration = .seconds(3600)
-        /// How long an authorization code is good.
+        /// The lifetime of an authorization code.
         public var codeLifetime: Duration = .seconds(300)
-        /// Milliseconds since 1970.
+        /// Returns the milliseconds since 1970.
         public var clock: @Sendable () -> Int64 = wallClock
 
         public init() {}
@@ -47,19 +47,19 @@ public final class CloudAPI: Sendable {
     let faults = Mutex(FaultTable())
     /// How far the cloud's clock is ahead of `options.clock`, in milliseconds.
     let clockOffset = Atomic<Int64>(0)
-    /// Where clients and boards reach us; set when it is known.
+    /// The addresses for clients and boards; set when they are known.
     let addresses = Mutex<(api: String, mqtt: String)>(("", ""))
     /// Publishes messages to nodes. Set while the broker runs.
     let outbox = Mutex<Outbox?>(nil)
 
-    /// Commands and images are not kept over a restart.
+    /// Commands and images are lost on a restart.
     let commands = Mutex(CommandTable())
     let images = Mutex<[(id: String, bytes: [UInt8])]>([])
-    /// Nor are those who listen to nodes, and with what.
+    /// Subscriptions to nodes and their roles are lost, too.
     let roles = Mutex(RoleTable())
     let live = LiveSessions()
 
-    /// Sends to a node's topic. (A type of its own: a bare closure in a mutex is wrapped once more by each reading, Swift 6.3.)
+    /// Sends to a node's topic. It is a type because each read of a bare closure in a mutex wraps it once more (Swift 6.3).
     struct Outbox {
         var send: @Sendable (_ node: String, _ suffix: String, _ payload: [UInt8]) -> Void
     }
@@ -84,9 +84,9 @@ public final class CloudAPI: Sendable {
     /// The cloud's time, in milliseconds since 1970.
     var now: Int64 { options.clock() + clockOffset.load(ordering: .relaxed) }
 
-    // MARK: set-up
+    // MARK: Set-up
 
-    /// Adds an account, or gives it this password.
+    /// Adds an account, or sets its password.
     public func addUser(name: String, password: String) throws(SimulatorError) {
         let changes = try changeState { state -> [MappingChange]? in
             let known = state.user(named: name)
@@ -111,11 +111,11 @@ public final class CloudAPI: Sendable {
             return true
         }
         guard isKnown else {
-            throw SimulatorError(.usage, "there is no user \(name) to be super-admin; give --user, too")
+            throw SimulatorError(.usage, "there is no user \(name) to make super-admin; add --user")
         }
     }
 
-    /// Adds a node with a certificate of its own, unless it is known.
+    /// Adds a node with its own certificate, unless it is known.
     public func addNode(_ specification: NodeSpecification) throws(SimulatorError) {
         let fresh = try keys.node(specification)
         try changeState { state in
@@ -127,19 +127,19 @@ public final class CloudAPI: Sendable {
     }
 
     public var nodeFiles: [(id: String, certificate: String, key: String)] {
-        // A node that was claimed made its own key, so there is no key file here.
+        // A claimed node made its own key, so it has no key file here.
         readState { state in state.nodes.keys.filter { !(state.claims?.isClaimed($0) ?? false) }.sorted() }
             .map { ($0, keys.certificateFile(ofNode: $0), keys.keyFile(ofNode: $0)) }
     }
 
-    // MARK: state
+    // MARK: State
 
     func readState<Result: Sendable>(_ body: (CloudState) -> Result) -> Result { state.withLock { body($0) } }
 
-    /// Changes the state and saves it, before anyone else sees it. If it cannot be saved it is not changed.
+    /// Changes the state and saves it before it is visible to others. If it cannot be saved it is not changed.
     func changeState<Result: Sendable>(_ body: (inout CloudState) -> Result) throws(SimulatorError) -> Result {
         let outcome = state.withLock { state -> Swift.Result<Result, SimulatorError> in
-            // A temporary folder is not read again, so nothing is written.
+            // A temporary folder is never read again, so nothing is written.
             guard !folder.isTemporary else { return .success(body(&state)) }
             var next = state
             let result = body(&next)
@@ -154,7 +154,7 @@ public final class CloudAPI: Sendable {
         return try outcome.get()
     }
 
-    /// Changes the state without saving it, for changes that need not survive a restart.
+    /// Changes the state without saving it, for changes that a restart may lose.
     func changeTransientState(_ body: (inout CloudState) -> Void) { state.withLock { body(&$0) } }
 
     func record(_ changes: [MappingChange]) {
@@ -163,9 +163,9 @@ public final class CloudAPI: Sendable {
         }
     }
 
-    // MARK: requests
+    // MARK: Requests
 
-    /// Answers one request, and notes it in the journal.
+    /// Answers one request, and records it in the journal.
     public func respond(to request: Request) -> Response {
         if request.path.hasPrefix(Self.controlPrefix) { return control(request) }
         let fault = faults.withLock { $0.next(for: request) }
@@ -210,7 +210,7 @@ public final class CloudAPI: Sendable {
         return try endpoint.answer(self, call)
     }
 
-    /// The check of the API gateway: the token was issued here, has not expired, and its session has not ended.
+    /// The API gateway's check: the token was issued here, has not expired, and its session has not ended.
     private func authorize(_ call: inout Call) throws(APIError) {
         guard let token = call.request.header("Authorization"), let access = issuer.access(token, at: now) else {
             throw .unauthorized
@@ -238,7 +238,7 @@ extension APIError {
 }
 
 extension CloudAPI {
-    /// The official client asks this before every refresh, and refuses to refresh unless `v1` is listed.
+    /// The official client sends this before every refresh, and refuses to refresh unless `v1` is listed.
     func versions() -> Response {
         Response([
             "supported_versions": ["v1"],
@@ -247,13 +247,14 @@ extension CloudAPI {
     }
 
     func mqttHost() -> Response {
-        // RainMaker's cloud has its WebSocket at the host itself, on the port of https. Here it is at the API's port.
+        // RainMaker's cloud serves its WebSocket on the HTTPS port of its host. Here it is on the API's port.
         let api = addresses.withLock { $0.api }
         let webSocket = "ws" + api.dropFirst(4) + "/mqtt"
         return Response(.object(mqttHosts + [.init("websocket_url", .string(webSocket))]))
     }
 
-    /// The broker, and where nodes would get credentials of AWS, which nothing here gives: the official client's `claim` wants a host.
+    /// The addresses of the broker and of AWS credentials for nodes. The simulator has no such credentials, but the official client's
+    /// `claim` requires a host.
     var mqttHosts: [JSONValue.Member] {
         let host = addresses.withLock { $0.mqtt }
         return [

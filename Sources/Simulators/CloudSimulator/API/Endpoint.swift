@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// One endpoint of the API: method, path, whether it needs authorisation, and the function that answers.
+/// One endpoint of the API: method, path, whether it requires authorisation, and the function that answers.
 struct Endpoint: Sendable {
     var method: String
-    /// The parts of the path; a `*` at the end stands for any one part.
+    /// The parts of the path; a `*` at the end matches any one part.
     var pattern: [String]
     var isAuthorized: Bool
     var answer: @Sendable (CloudAPI, Call) throws(APIError) -> Response
@@ -23,7 +23,8 @@ struct Endpoint: Sendable {
         parts.count == pattern.count && zip(parts, pattern).allSatisfy { $1 == "*" || $0 == $1 }
     }
 
-    /// What is served at a path. A `*` stands for ids: not for a path with a name of its own, nor for those of the cloud that are not served.
+    /// Returns the endpoints at a path. A `*` matches ids only. It does not match a name that has its own endpoint, or a name in the
+    /// cloud's API that is not served here.
     static func served(_ parts: some BidirectionalCollection<Substring>, of all: [Endpoint]) -> [Endpoint] {
         let found = all.filter { $0.matches(parts) }
         let exact = found.filter { $0.pattern.last != "*" }
@@ -31,12 +32,12 @@ struct Endpoint: Sendable {
         return parts.last.map { unserved.contains($0) } ?? false ? [] : found
     }
 
-    /// Below `user/nodes`, in the cloud's description of its interface, and not here.
+    /// Names below `user/nodes` in the cloud's API description that are not served here.
     private static let unserved: Set<Substring> = [
         "group", "history", "ota_status", "ota_update", "proxy", "time_series",
     ]
 
-    /// Everything that is served.
+    /// All endpoints.
     static let all: [Endpoint] =
         metadata + hostedPages + accounts + nodes + sharing + groups + automations + mappings + claims
 
@@ -47,7 +48,7 @@ struct Endpoint: Sendable {
         Endpoint("POST", "/v1/user/assume_role") { api, call throws(APIError) in try api.assumeRole(call) },
     ]
 
-    /// The paths of Cognito, and those of RainMaker's own front.
+    /// The paths of Cognito, and those of RainMaker's own front end.
     private static let hostedPages =
         ["/oauth2", ""].flatMap { root in
             [
@@ -69,14 +70,14 @@ struct Endpoint: Sendable {
         Endpoint("DELETE", "/v1/user/nodes/*") { api, call throws(APIError) in try api.deleteNode(call) },
     ]
 
-    /// The claim service, which has a base of its own and no version.
+    /// The claim service, which has a separate base and no version.
     private static let claims = [
         Endpoint("POST", "/claim/initiate") { api, call throws(APIError) in try api.initiateClaim(call) },
         Endpoint("POST", "/claim/verify") { api, call throws(APIError) in try api.verifyClaim(call) },
     ]
 }
 
-/// The names with a `2` belong to the current user pool. The names without are their older equivalents; the official client uses both.
+/// The names with a `2` belong to the current user pool. The names without it are their older equivalents. The official client uses both.
 extension Endpoint {
     static let accounts = signIn + passwords + profile + guests
 
@@ -133,7 +134,7 @@ extension Endpoint {
     ]
 }
 
-/// The endpoints for nodes that are in an account.
+/// The endpoints for nodes of an account.
 extension Endpoint {
     static let nodes = [
         Endpoint("GET", "/v1/user/nodes") { api, call throws(APIError) in try api.listNodes(call) },
@@ -158,7 +159,7 @@ extension Endpoint {
             [
                 Endpoint("PUT", "\(root)/sharing") { api, call throws(APIError) in try api.share(kind, call) },
                 Endpoint("DELETE", "\(root)/sharing") { api, call throws(APIError) in try api.unshare(kind, call) },
-                // The newer way to ask.
+                // The newer form of the request.
                 Endpoint("POST", "\(root)/sharing/requests") { api, call throws(APIError) in
                     try api.share(kind, call)
                 },
@@ -194,17 +195,17 @@ extension Endpoint {
 /// One request to the API: the caller, the path, the query and the body.
 struct Call {
     var request: Request
-    /// Set for every endpoint that asks for authorisation.
+    /// Set for every endpoint that requires authorisation.
     var access: TokenIssuer.Access?
     var user: User?
-    /// The last part of the path, for endpoints that have one there.
+    /// The last part of the path, if the endpoint takes one.
     var pathParameter = ""
 
     /// Deep enough for every body of the API, and for custom values.
     static let limits = JSONLimits(
         maximumBytes: RequestParser.maximumBody, maximumDepth: 16, maximumValues: 20_000)
 
-    /// The body, which must be an object. None at all counts as an empty one where `isOptional`.
+    /// Returns the body, which must be an object. With `isOptional`, a missing body counts as an empty object.
     func body(isOptional: Bool = false) throws(APIError) -> Fields {
         if isOptional, request.body.isEmpty { return Fields(value: .object([])) }
         guard let value = try? JSONValue(parsing: request.body, limits: Self.limits), value.members != nil else {
@@ -213,7 +214,7 @@ struct Call {
         return Fields(value: value)
     }
 
-    /// The whole body, whatever JSON it is.
+    /// Returns the whole body as any JSON value.
     func anyBody() throws(APIError) -> JSONValue {
         guard let value = try? JSONValue(parsing: request.body, limits: Self.limits) else { throw .invalidBody }
         return value
@@ -224,18 +225,18 @@ struct Call {
         return user
     }
 
-    /// The node that the query names; the official client says `nodeid`.
+    /// Returns the node in the query; the official client uses `nodeid`.
     func nodeID() throws(APIError) -> String {
         guard let id = request.query("node_id", "nodeid") else { throw .nodeIDMissing }
         return id
     }
 }
 
-/// The members of a request's body. `null` counts as absent, since the official client sends it so.
+/// The members of a request's body. `null` counts as absent, because the official client sends it for absent members.
 struct Fields {
     var value: JSONValue
 
-    /// Longer strings are refused wherever they stand.
+    /// Longer strings are refused everywhere.
     static let maximumString = 4096
 
     func has(_ name: String) -> Bool { value[name].map { !$0.isNull } ?? false }
@@ -246,7 +247,7 @@ struct Fields {
         return text
     }
 
-    /// A verification code: clients send it as text, some as a number.
+    /// Returns a verification code. Clients send it as text, some as a number.
     func code() throws(APIError) -> String? {
         if let number = value["verification_code"]?.integer {
             let digits = String(number)
@@ -267,7 +268,7 @@ struct Fields {
         return flag
     }
 
-    /// Tags are `key:value`, both sides given.
+    /// Returns the tags, each `key:value` with both sides present.
     func tags() throws(APIError) -> [String] {
         guard let member = value["tags"], !member.isNull else { return [] }
         guard let list = member.array, list.count <= 64 else { throw .invalidBody }

@@ -6,7 +6,7 @@ import RainJSON
 
 /// Signs and checks the tokens: JWT (RFC 7519) with ES256, RS256 or PS256 (RFC 7518, 3.1).
 struct JSONWebTokenSigner: Sendable {
-    /// How tokens are signed, by the names of RFC 7518.
+    /// Signature algorithms, by the names of RFC 7518.
     enum Algorithm: String, Sendable, CaseIterable {
         case es256 = "ES256"
         case rs256 = "RS256"
@@ -21,7 +21,7 @@ struct JSONWebTokenSigner: Sendable {
         }
     }
 
-    /// Longer tokens are not looked at.
+    /// Longer tokens are refused.
     static let maximumLength = 8 << 10
 
     private let key: PrivateKey
@@ -31,7 +31,7 @@ struct JSONWebTokenSigner: Sendable {
     /// The key's id (`kid`), for clients that know several keys.
     let keyID: String
 
-    /// A signer with a new key of the kind that the algorithm needs.
+    /// Makes a signer with a new key for the algorithm.
     init(generating algorithm: Algorithm = .es256) throws(SimulatorError) {
         let key: PrivateKey
         do throws(KeyError) {
@@ -48,9 +48,9 @@ struct JSONWebTokenSigner: Sendable {
         do throws(KeyError) {
             publicKey = try key.publicKey
         } catch {
-            throw SimulatorError(.crypto, "the token key has no public half: \(error)")
+            throw SimulatorError(.crypto, "the token key has no public key: \(error)")
         }
-        // A hash of it.
+        // A hash of the public key.
         keyID = base64URL(Array(OpenSSLHashes.sha256(publicKey.pem).prefix(12)))
         header = Self.header(algorithm.rawValue, keyID)
     }
@@ -59,7 +59,7 @@ struct JSONWebTokenSigner: Sendable {
         base64URL(safe(["alg": .string(algorithm), "kid": .string(keyID), "typ": "JWT"]))
     }
 
-    /// - Parameter foreign: the name of a key that is not this one's, for tokens that a client must refuse.
+    /// - Parameter foreign: the id of another key, for tokens that a client must refuse.
     func sign(_ claims: JSONValue, keyID foreign: String? = nil) throws(SimulatorError) -> String {
         let header = foreign.map { Self.header(algorithm.rawValue, $0) } ?? header
         let signed = header + "." + base64URL(safe(claims))
@@ -70,12 +70,12 @@ struct JSONWebTokenSigner: Sendable {
         }
     }
 
-    /// A token that nobody signed (RFC 7515, appendix A.5), which a client must refuse.
+    /// Returns an unsigned token (RFC 7515, appendix A.5), which a client must refuse.
     func unsigned(_ claims: JSONValue) -> String {
         Self.header("none", keyID) + "." + base64URL(safe(claims)) + "."
     }
 
-    /// The claims of a token that this key signed; nil for every other token.
+    /// Returns the claims of a token that this key signed; nil for every other token.
     func verify(_ token: String) -> JSONValue? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= Self.maximumLength, parts.count == 3, parts[0] == header,
@@ -86,8 +86,8 @@ struct JSONWebTokenSigner: Sendable {
     }
 }
 
-/// JSON that never gives `-` or `_` in base64url, whatever it says: the official client decodes tokens with the
-/// standard alphabet. Sextets of 62 and 63 come of bytes over 0x7F and of `>`, `?` and `~` only.
+/// Returns JSON whose base64url never has `-` or `_`, because the official client decodes tokens with the standard alphabet. Only bytes
+/// over 0x7F and `>`, `?` and `~` lead to the values 62 and 63.
 private func safe(_ value: JSONValue) -> [UInt8] {
     var text: [UInt8] = []
     for scalar in String(decoding: value.serialized(), as: UTF8.self).unicodeScalars {
@@ -106,7 +106,7 @@ private func safe(_ value: JSONValue) -> [UInt8] {
 }
 
 extension JSONWebTokenSigner {
-    /// The public half as RFC 7517 and 7518 (6.2.1 and 6.3.1) write it.
+    /// The public key in the format of RFC 7517 and 7518 (6.2.1 and 6.3.1).
     var jsonWebKey: JSONValue {
         let common: [JSONValue.Member] = [
             .init("use", "sig"), .init("alg", .string(algorithm.rawValue)), .init("kid", .string(keyID)),
@@ -125,7 +125,7 @@ extension JSONWebTokenSigner {
             ] + common)
     }
 
-    /// A number of an RSA key, by libcrypto's name for it, without zeros in front.
+    /// Returns a number of an RSA key by its libcrypto name, without leading zeros.
     private func number(_ name: String) -> String {
         publicKey.withPointer { key in
             var number: OpaquePointer?

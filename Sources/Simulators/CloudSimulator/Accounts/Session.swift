@@ -3,21 +3,21 @@ import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
 
-/// The session of one sign-in. It ends with a sign-out everywhere, or when its refresh token is revoked or expires.
+/// The session of one sign-in. It ends by a sign-out everywhere, or when its refresh token is revoked or expires.
 struct Session: Codable, Sendable, Equatable {
     var id: String
     var userID: String
-    /// The OAuth client that it was begun for.
+    /// The OAuth client of the session.
     var clientID = TokenIssuer.clientID
     /// The granted scope, if the client asked for one.
     var scope: String?
     /// When the user gave the password, in milliseconds since 1970.
     var startedAt: Int64
-    /// Nil once revoked: then nothing is refreshed any more.
+    /// Nil once revoked: then no token is refreshed any more.
     var refreshToken: RefreshToken?
-    /// Only access tokens of this generation are good: expiring them all at once begins the next.
+    /// Only access tokens of this generation are valid. Expiring all of them begins the next generation.
     var generation: Int64 = 0
-    /// Access tokens that were signed out before they expired: their `jti`, and when they expire (seconds since 1970).
+    /// Access tokens that were signed out before they expired: their `jti` and expiry (seconds since 1970).
     var endedAccess: [String: Int64] = [:]
 
     mutating func end(access tokenID: String, expiresAt: Int64, now: Int64) {
@@ -32,7 +32,7 @@ extension CloudAPI {
         var refreshToken: String
     }
 
-    /// A new session for a user who has just been authenticated.
+    /// Begins a session for a user who has just been authenticated.
     func beginSession(
         for user: User, id: String = makeUUID(), clientID: String = TokenIssuer.clientID, scope: String? = nil,
         nonce: String? = nil
@@ -49,11 +49,10 @@ extension CloudAPI {
         return Begun(tokens: tokens, refreshToken: refresh.text)
     }
 
-    /// New tokens for a refresh token. One that was replaced long ago ends its session: whoever presents it may have
-    /// stolen it, or the one who replaced it has.
+    /// Returns new tokens for a refresh token. A token that was replaced long ago ends its session: either it was stolen, or its
+    /// replacement was.
     ///
-    /// - Parameter clientID: the client that presents it, which must be the session's own; nil for `login2`, which knows
-    ///   no clients.
+    /// - Parameter clientID: the client that presents it, which must be the session's own; nil for `login2`, which knows no clients.
     func renew(
         _ text: String, clientID: String? = nil
     ) throws(APIError) -> (tokens: TokenIssuer.Tokens, refreshToken: String?) {
@@ -87,7 +86,7 @@ extension CloudAPI {
         }
     }
 
-    /// As ``changeState(_:)``, with the API's own error.
+    /// Does the same as ``changeState(_:)``, with the API's own error.
     func change<Result: Sendable>(_ body: (inout CloudState) -> Result) throws(APIError) -> Result {
         do throws(SimulatorError) {
             return try changeState(body)
@@ -97,14 +96,14 @@ extension CloudAPI {
     }
 }
 
-/// Makes the tokens of a sign-in or a refresh, and finds the user of an access token.
+/// Makes the tokens of a sign-in or a refresh, and checks access tokens.
 struct TokenIssuer: Sendable {
     let signer: JSONWebTokenSigner
-    /// How long an access token and an id token are good.
+    /// The lifetime of an access token and an id token.
     let lifetime: Duration
     let issuer: String
 
-    /// The OAuth client id of the phone apps; it is the token's audience.
+    /// The OAuth client id of the phone apps, which is the token's audience.
     static let clientID = "1h7ujqjs8140n17v0ahb4n51m2"
 
     struct Tokens {
@@ -151,7 +150,7 @@ struct TokenIssuer: Sendable {
         return Tokens(id: try signer.sign(.object(id)), access: try signer.sign(.object(access)))
     }
 
-    /// The claims of an access token that was issued here and has not expired; nil for an id token.
+    /// Returns the claims of an access token that was issued here and has not expired; nil for an id token.
     func access(_ token: String, at now: Int64) -> Access? {
         guard let claims = signer.verify(token), claims["token_use"]?.string == "access",
             let user = claims["sub"]?.string, let session = claims["origin_jti"]?.string,
@@ -163,20 +162,20 @@ struct TokenIssuer: Sendable {
     }
 }
 
-/// The refresh token of one session, as the cloud remembers it: what is accepted now, and until when.
+/// The cloud's record of a session's refresh token: which tokens are accepted, and until when.
 ///
-/// Only hashes are kept. This is the one place that decides what a presented token is worth. With rotation each token is
-/// replaced as it is used (RFC 9700, 4.14.2). If an old one is used again, it was stolen, or its replacement was lost on the way.
-/// Within the grace period it gets another replacement, beside the first; after that the caller must end the session.
+/// Only hashes are kept. Only this type decides whether a presented token is valid. With rotation each token is replaced when it is used
+/// (RFC 9700, 4.14.2). If an old token is used again, it was stolen, or its replacement was lost. Within the grace period it gets another
+/// replacement, in addition to the first one. After that the caller must end the session.
 struct RefreshToken: Codable, Sendable, Equatable {
     enum Verdict: Equatable {
-        /// Accepted, and stays as it is.
+        /// Accepted, and not replaced.
         case accepted
-        /// Accepted, and replaced by this one.
+        /// Accepted, and replaced by this token.
         case rotated(String)
-        /// It was replaced a short while ago, and is replaced again.
+        /// Replaced a short while ago, and replaced again by this token.
         case grace(String)
-        /// It was replaced before, and that is too long ago.
+        /// Replaced too long ago.
         case reused
         /// Never issued here.
         case unknown
@@ -190,7 +189,7 @@ struct RefreshToken: Codable, Sendable, Equatable {
             }
         }
 
-        /// The outcome as the journal writes it.
+        /// The outcome in the journal.
         var outcome: String {
             switch self {
             case .accepted: "accepted"
@@ -213,32 +212,32 @@ struct RefreshToken: Codable, Sendable, Equatable {
         var at: Int64
     }
 
-    /// The most replaced tokens that are remembered for a session, and the most that can be live at once.
+    /// The maximum number of replaced tokens that are remembered for a session, and of valid tokens at once.
     static let remembered = 16
 
     private var live: [[UInt8]]
     private var replaced: [Replaced] = []
     private var expiresAt: Int64
 
-    /// The first token of the session, which the client is given, and what is kept of it. Times are in milliseconds.
+    /// Issues the session's first token: the text for the client, and its record. Times are in milliseconds.
     static func issue(session: String, expiresAt: Int64) -> (text: String, token: RefreshToken) {
         let text = makeText(session: session)
         return (text, RefreshToken(live: [hash(text)], expiresAt: expiresAt))
     }
 
-    /// The session that a token says it belongs to.
+    /// Returns the session that the token names.
     static func session(of text: String) -> String? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 2 ? String(parts[0]) : nil
     }
 
-    /// Whether it is one that works now, without using it.
+    /// Whether the token works now. Does not use it.
     func accepts(_ text: String, at now: Int64) -> Bool {
         let presented = Self.hash(text)
         return now < expiresAt && live.contains { equalInConstantTime($0, presented) }
     }
 
-    /// - Parameter rotation: nil if tokens stay as they are.
+    /// - Parameter rotation: nil if tokens are not replaced.
     mutating func redeem(_ text: String, at now: Int64, rotation: Rotation?) -> Verdict {
         let presented = Self.hash(text)
         if let old = replaced.first(where: { equalInConstantTime($0.hash, presented) }) {
@@ -255,7 +254,7 @@ struct RefreshToken: Codable, Sendable, Equatable {
         return .rotated(next)
     }
 
-    /// One more live token, for the session that `text` belongs to.
+    /// Adds a valid token to the session of `text`.
     private mutating func add(to text: String) -> String? {
         guard let session = Self.session(of: text) else { return nil }
         let next = Self.makeText(session: session)

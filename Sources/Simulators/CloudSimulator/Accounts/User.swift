@@ -6,35 +6,35 @@ import RainJSON
 
 /// One account.
 struct User: Codable, Sendable, Equatable {
-    /// Longest accepted user name, in bytes.
+    /// The maximum length of a user name, in bytes.
     static let maximumName = 256
 
     /// The `user_id` of clients: a UUID.
     var id: String
-    /// The e-mail address or phone number that it signs in with; compared exactly, as the cloud does.
+    /// The e-mail address or phone number for sign-in; compared exactly, as in the cloud.
     var userName: String
-    /// Nil for users who sign in by an identity provider or a code only.
+    /// Nil for users who sign in only by an identity provider or a code.
     var password: StoredPassword?
     /// The identity provider of the first sign-in, such as `GitHub`.
     var provider: String?
     /// Whether the code of the sign-up was entered.
     var isConfirmed = true
     var isSuperAdmin = false
-    /// Whether a password alone does not sign in: a code is asked for, too.
+    /// Whether a sign-in by password also requires a code.
     var needsSecondStep = false
     /// For a guest: when the account ends, in milliseconds since 1970.
     var guestUntil: Int64?
 
     var name: String?
-    /// A confirmed number, beside the user name.
+    /// A confirmed number, in addition to the user name.
     var phone: String?
     var locale: String?
-    /// `key:value` each.
+    /// Each is `key:value`.
     var tags: [String] = []
     /// An object: name to `{"value", "perms"}`.
     var customData = JSONValue.object([])
     var publicProfile: JSONValue?
-    /// Where notifications go, by the device's token.
+    /// The endpoints for notifications, by the device's token.
     var pushEndpoints: [PushEndpoint] = []
 
     init(id: String, userName: String, password: StoredPassword?) {
@@ -54,17 +54,17 @@ struct PushEndpoint: Codable, Sendable, Equatable {
     var arn: String
 }
 
-/// All accounts, by id and by name, ``maximum`` at most.
+/// All accounts, by id and by name, at most ``maximum``.
 ///
-/// Every client that reaches the simulator can make accounts: sign-ups, guests, users of identity providers. So the oldest account that
-/// is not confirmed makes room for a new one, and beyond ``maximum`` none is added.
+/// Every client that reaches the simulator can make accounts: sign-ups, guests, users of identity providers. So a new account replaces the
+/// oldest unconfirmed one, and beyond ``maximum`` none is added.
 struct UserTable: Codable, Sendable, Equatable {
     static let maximum = 2_000
-    /// The most guests and unconfirmed sign-ups; beyond it the oldest of them is removed.
+    /// The maximum number of guests and unconfirmed sign-ups. Beyond it the oldest of them is removed.
     static let maximumUnproven = 500
 
     private var byID: [String: User] = [:]
-    /// Ids of users who were not proven when they were added, oldest first.
+    /// Ids of users who were not confirmed when they were added, oldest first.
     private var unproven: [String] = []
     private var idByName: [String: String] = [:]
 
@@ -75,7 +75,7 @@ struct UserTable: Codable, Sendable, Equatable {
 
     func named(_ name: String) -> User? { idByName[name].flatMap { byID[$0] } }
 
-    /// Setting a user who is not there yet does nothing: that is ``add(_:)``.
+    /// Does nothing for a user who is not in the table; use ``add(_:)`` for that.
     subscript(id: String) -> User? {
         get { byID[id] }
         set {
@@ -89,7 +89,7 @@ struct UserTable: Codable, Sendable, Equatable {
     }
 
     enum Addition: Equatable {
-        /// With the id of the user who was removed to make room.
+        /// With the id of the user who was removed to make space.
         case added(replacing: String?)
         case full
     }
@@ -102,7 +102,7 @@ struct UserTable: Codable, Sendable, Equatable {
         }
         var gone: String?
         if !user.isProven {
-            // Users who were proven or removed meanwhile do not count.
+            // Users who were confirmed or removed meanwhile do not count.
             if unproven.count >= Self.maximumUnproven { unproven.removeAll { byID[$0]?.isProven != false } }
             if unproven.count >= Self.maximumUnproven {
                 gone = unproven.removeFirst()
@@ -116,7 +116,7 @@ struct UserTable: Codable, Sendable, Equatable {
         return .added(replacing: gone)
     }
 
-    // MARK: Codable: the names follow from the users
+    // MARK: Codable: the names are computed from the users
 
     private enum CodingKeys: String, CodingKey { case byID, unproven }
 
@@ -129,7 +129,7 @@ struct UserTable: Codable, Sendable, Equatable {
 }
 
 extension User {
-    /// Whether the name was confirmed (by a code, by an identity provider, or as an account of the command line) and is no guest's.
+    /// Whether the name is confirmed (by a code, by an identity provider, or as an account of the command line) and is not a guest's.
     var isProven: Bool { isConfirmed && !isGuest }
 }
 
@@ -137,7 +137,7 @@ extension User {
 enum AccountRules {
     enum NameProblem { case missing, email, phone }
 
-    /// An e-mail address, or `+` and the figures of a phone number.
+    /// An e-mail address, or `+` and the digits of a phone number.
     static func problem(ofName name: String?) -> NameProblem? {
         guard let name, !name.isEmpty else { return .missing }
         if name.hasPrefix("+") { return isPhone(name) ? nil : .phone }
@@ -152,14 +152,14 @@ enum AccountRules {
             && parts[1].split(separator: ".", omittingEmptySubsequences: false).allSatisfy { !$0.isEmpty }
     }
 
-    /// E.164: up to 15 figures.
+    /// E.164: up to 15 digits.
     static func isPhone(_ text: String) -> Bool {
         let digits = text.utf8.dropFirst()
         return text.hasPrefix("+") && (7...15).contains(digits.count)
             && digits.allSatisfy { (0x30...0x39).contains($0) }
     }
 
-    /// 8 to 256 characters, no white space, an upper-case and a lower-case letter and a figure.
+    /// 8 to 256 characters, no white space, an upper-case letter, a lower-case letter and a digit.
     static func accepts(password: String) -> Bool {
         (8...256).contains(password.count) && !password.contains(where: \.isWhitespace)
             && password.contains(where: \.isUppercase) && password.contains(where: \.isLowercase)
@@ -177,10 +177,10 @@ enum AccountRules {
     static let noLocale = "no_locale"
 }
 
-/// A password that can be compared and not read: PBKDF2 with HMAC-SHA-256 (RFC 8018).
+/// A password that can be compared but not read: PBKDF2 with HMAC-SHA-256 (RFC 8018).
 struct StoredPassword: Codable, Sendable, Equatable {
-    /// Far fewer than a real cloud should use: the users are invented, and benchmarks and mutation tests sign in so often that
-    /// slow hashing would dominate their time.
+    /// Far fewer than a real cloud should use. The users are invented. Benchmarks and mutation tests sign in so often that slow hashing
+    /// would dominate their time.
     static let iterations = 100
 
     private var salt: [UInt8]

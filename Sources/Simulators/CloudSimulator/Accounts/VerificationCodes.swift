@@ -5,8 +5,7 @@ import RainCryptoOpenSSL
 import RainJSON
 import Synchronization
 
-/// The codes that were sent to users and not yet used, by what they are for. A value without a clock; times are in
-/// milliseconds.
+/// The sent and unused codes of users, by purpose. A value without a clock; times are in milliseconds.
 struct VerificationCodes: Codable, Sendable, Equatable {
     struct Pending: Codable, Sendable, Equatable {
         var userID: String
@@ -22,9 +21,9 @@ struct VerificationCodes: Codable, Sendable, Equatable {
         case right(Pending)
         case wrong
         case expired
-        /// None was sent, or it was used.
+        /// No code was sent, or it was used.
         case missing
-        /// Too many wrong tries: this code is not accepted any more.
+        /// There were too many wrong attempts, so this code is no longer accepted.
         case exhausted
     }
 
@@ -39,12 +38,12 @@ struct VerificationCodes: Codable, Sendable, Equatable {
     }
 
     static let maximumFailures = 5
-    /// The oldest are forgotten beyond this.
+    /// The maximum number of codes. Beyond it the oldest are dropped.
     static let maximum = 1_000
 
     private var pending: [String: Pending] = [:]
 
-    /// A new code of six digits, in place of one that may be there.
+    /// Makes a new code of six digits, which replaces an earlier one.
     mutating func issue(
         _ key: Key, userID: String, target: String? = nil, lifetime: Int64, at now: Int64
     ) -> String {
@@ -56,7 +55,7 @@ struct VerificationCodes: Codable, Sendable, Equatable {
             }
         }
         var random = OpenSSLRandom()
-        // A multiple of 2^64 is not one of a million: the bias is of 1 in 10^13.
+        // 2^64 is not a multiple of a million: the bias is 1 in 10^13.
         let digits = String(random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 1_000_000)
         let code = String(repeating: "0", count: 6 - digits.count) + digits
         pending[key.text] = Pending(
@@ -84,10 +83,10 @@ struct VerificationCodes: Codable, Sendable, Equatable {
 }
 
 extension CloudAPI {
-    /// Sends a user a code that ``redeem(_:for:holder:refusals:then:)`` will ask for.
+    /// Sends a user a code for ``redeem(_:for:holder:refusals:then:)``.
     ///
     /// - Parameters:
-    ///   - holder: who must enter it: a user's id, or the handle of a sign-in that waits for the code.
+    ///   - holder: the id of the user who must enter the code, or the handle of a sign-in that waits for it.
     ///   - target: the value that takes effect with the right code, such as a new phone number.
     func sendCode(
         to receiver: String, for kind: Mailbox.Kind, holder: String, userID: String, target: String? = nil
@@ -101,7 +100,7 @@ extension CloudAPI {
         journal.account("code_sent", user: receiver, kind: kind.rawValue)
     }
 
-    /// The errors of a call for a code that is wrong, expired, missing or has been tried too often.
+    /// The errors of a call for a code that is wrong, expired, missing or was tried too often.
     struct CodeRefusals {
         var wrong = APIError.wrongCode
         var expired = APIError.wrongCode
@@ -109,7 +108,7 @@ extension CloudAPI {
         var exhausted = APIError.attemptsExceeded
     }
 
-    /// Checks a code and, if it is right, runs `effect` in the same change of the state.
+    /// Checks a code. If it is right, runs `effect` in the same change of the state.
     func redeem(
         _ code: String, for kind: Mailbox.Kind, holder: String, refusals: CodeRefusals = CodeRefusals(),
         then effect: (inout CloudState, VerificationCodes.Pending) -> APIError?
@@ -127,7 +126,7 @@ extension CloudAPI {
         if let refusal { throw refusal }
     }
 
-    /// The user name of a body, if it may be one.
+    /// Returns the user name of a body, if it is valid.
     func validName(_ body: Fields) throws(APIError) -> String {
         let name = try body.string("user_name")
         switch AccountRules.problem(ofName: name) {
@@ -138,7 +137,7 @@ extension CloudAPI {
         }
     }
 
-    /// `?locale=` of calls that send mail.
+    /// Checks `?locale=` of calls that send mail.
     func checkLocale(_ call: Call) throws(APIError) {
         guard AccountRules.accepts(locale: call.request.query("locale") ?? AccountRules.noLocale) else {
             throw .badLocale
@@ -146,11 +145,11 @@ extension CloudAPI {
     }
 }
 
-/// Where codes go that a cloud would send by e-mail or SMS: one JSON object a line, in a file that only its owner reads.
+/// The file for codes that a cloud would send by e-mail or SMS: one JSON object a line, readable only by its owner.
 ///
-/// No other file has codes in clear.
+/// No other file has codes in plain text.
 public final class Mailbox: Sendable {
-    /// Why the user gets a code.
+    /// The purpose of a code.
     enum Kind: String, Sendable {
         case signUp = "signup"
         case signIn = "login"
@@ -162,20 +161,20 @@ public final class Mailbox: Sendable {
         case guestConversion = "guest_conversion"
     }
 
-    /// Drops everything.
+    /// Discards everything.
     public static let none = Mailbox(descriptor: -1)
 
     private let descriptor: Int32
     private let turn = Mutex(())
 
-    /// Appends to the file at `path`; without a path it drops everything.
+    /// Appends to the file at `path`. Without a path it discards everything.
     public convenience init(path: String?) throws(SimulatorError) {
         guard let path else {
             self.init(descriptor: -1)
             return
         }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        // The file may have been there, with other rights.
+        // The file may have existed with other permissions.
         guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else {
             let reason = String(cString: strerror(errno))
             if descriptor >= 0 { close(descriptor) }
@@ -195,7 +194,7 @@ public final class Mailbox: Sendable {
             "time": .integer(time), "to": .string(receiver), "kind": .string(kind.rawValue), "code": .string(code),
         ]
         let line = message.serialized() + [0x0A]
-        // One write for one line, so that a reader never sees half of one.
+        // One write for each line, so that a reader never sees half of a line.
         turn.withLock { _ in _ = line.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress!, $0.count) } }
     }
 }

@@ -12,7 +12,7 @@ final class Broker: Sendable {
     private let isStopping = Atomic(false)
     private let ended = OneTimeEvent()
 
-    /// Starts mosquitto and waits until it listens. `preferred` is tried first; a taken port is no failure.
+    /// Starts mosquitto and waits until it listens. `preferred` is tried first; if that port is taken, another one is used.
     static func start(
         host: String, preferred: UInt16?, keys: KeyRing, folder: DataFolder,
         onEvent: @escaping @Sendable (BrokerLogEvent) -> Void
@@ -20,14 +20,19 @@ final class Broker: Sendable {
         guard let program = findProgram() else {
             throw SimulatorError(
                 .unavailable,
-                "mosquitto is not installed, and it is the broker that boards report to: apt-get install mosquitto")
+                "mosquitto, the broker for boards, is not installed: apt-get install mosquitto")
+        }
+        guard programSearch().file(of: "setpriv") != nil else {
+            throw SimulatorError(
+                .unavailable,
+                "setpriv, which starts mosquitto, is not in the folders of PATH; it is in Debian's package util-linux")
         }
         let identity = try keys.broker(host: host)
         try folder.write(Array(BrokerConfiguration.access.utf8), to: "broker/access")
         var complaints = ""
         for attempt in 0..<8 {
             var address = ListenAddress(host: host, port: attempt == 0 ? preferred ?? 0 : 0)
-            // A free port is bound for a moment to learn its number. If another program takes it in between, another one is tried.
+            // A free port is bound for a moment to learn its number. If another program takes it meanwhile, another port is tried.
             if address.port == 0 {
                 let (socket, port) = try address.bind()
                 close(socket)
@@ -53,8 +58,8 @@ final class Broker: Sendable {
         case failed(String)
     }
 
-    /// One thread starts the child, reads its log to the end and collects it. The thread matters: the kernel kills the
-    /// child when the thread that started it ends, so it must be one that lives as long as the child.
+    /// One thread starts the child, reads its log to the end and collects it. The kernel kills the child when the thread that started it
+    /// ends, so this thread must live as long as the child.
     private static func launch(
         _ program: String, _ configuration: String, address: ListenAddress,
         onEvent: @escaping @Sendable (BrokerLogEvent) -> Void
@@ -87,7 +92,7 @@ final class Broker: Sendable {
             outcome.set(isTaken ? .portTaken : .failed(log))
         }
         guard let result = outcome.wait(milliseconds: 10_000) else {
-            throw SimulatorError(.unavailable, "mosquitto did not say within 10 s that it runs")
+            throw SimulatorError(.unavailable, "mosquitto did not report within 10 s that it runs")
         }
         return result
     }
@@ -97,7 +102,7 @@ final class Broker: Sendable {
         self.pid = pid
     }
 
-    /// Ends the broker; if it does not go by itself within 300 ms it is killed.
+    /// Ends the broker. If it does not end within 300 ms it is killed.
     func stop() {
         isStopping.store(true, ordering: .releasing)
         guard !hasEnded.load(ordering: .acquiring) else { return }
@@ -108,7 +113,7 @@ final class Broker: Sendable {
         }
     }
 
-    /// Debian keeps mosquitto in /usr/sbin, which an ordinary user's PATH does not name.
+    /// Debian keeps mosquitto in /usr/sbin, which is not in an ordinary user's PATH.
     private static func findProgram() -> String? {
         let more = ["/usr/sbin", "/usr/local/sbin"]
         return programSearch().file(of: "mosquitto")
@@ -118,7 +123,7 @@ final class Broker: Sendable {
 
 private func programSearch() -> ProgramSearch { ProgramSearch(path: getenv("PATH").map { String(cString: $0) }) }
 
-/// Starts a program that dies with the calling thread, its standard error going to `log`.
+/// Starts a program that ends with the calling thread. Its standard error goes to `log`.
 private func spawn(_ program: String, _ arguments: [String]) -> (pid: pid_t, log: Int32)? {
     guard let setpriv = programSearch().file(of: "setpriv") else { return nil }
     var ends: [Int32] = [-1, -1]
@@ -127,7 +132,7 @@ private func spawn(_ program: String, _ arguments: [String]) -> (pid: pid_t, log
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    // Its standard output is not ours: that is for the ready line.
+    // The child must not write to our standard output, which is for the ready line.
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
     posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
     var attributes = posix_spawnattr_t()
@@ -141,7 +146,7 @@ private func spawn(_ program: String, _ arguments: [String]) -> (pid: pid_t, log
     posix_spawnattr_setsigdefault(&attributes, &all)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
-    // setpriv (util-linux) sets the signal and becomes the program. A terminal's Ctrl-C reaches the child, too: fine.
+    // setpriv (util-linux) sets the signal and becomes the program. A terminal's Ctrl-C reaches the child as well, which does no harm.
     let words = ["setpriv", "--pdeathsig", "KILL", "--", program] + arguments
     var argv = words.map { strdup($0) } + [nil]
     defer { argv.forEach { free($0) } }
@@ -155,7 +160,7 @@ private func spawn(_ program: String, _ arguments: [String]) -> (pid: pid_t, log
     return (pid, ends[0])
 }
 
-/// Reads lines until the stream ends. What is longer than a log line can be is cut.
+/// Reads lines until the stream ends. Lines that are longer than a log line can be are cut.
 private func forEachLine(of descriptor: Int32, _ body: (String) -> Void) {
     var pending: [UInt8] = []
     while true {
@@ -211,8 +216,8 @@ struct BrokerConfiguration: Sendable {
             """
     }
 
-    /// A node may publish and subscribe under its own id only, with a rule before it or without. `#` does not match
-    /// topics that begin with `$`, so they are named.
+    /// A node may publish and subscribe only under its own id, with or without the prefix of a rule. `#` does not match topics that begin
+    /// with `$`, so those are named.
     static let access = """
         user \(KeyRing.listenerName)
         topic readwrite #
@@ -228,7 +233,7 @@ struct BrokerConfiguration: Sendable {
 enum BrokerLogEvent: Equatable {
     case running
     case portTaken
-    /// The broker ended without having been stopped. The log has no line for this.
+    /// The broker ended although it was not stopped. The log has no line for this.
     case died
     case connected(String)
     case disconnected(String)

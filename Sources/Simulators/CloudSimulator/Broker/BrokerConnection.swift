@@ -3,9 +3,9 @@ import CRainMosquitto
 import Glibc
 import Synchronization
 
-/// The simulator's own connection to its broker. It may subscribe to the topics of every node, and publish to them.
+/// The simulator's own connection to its broker. It may subscribe and publish to the topics of every node.
 ///
-/// `@unchecked` because libmosquitto guards its client by itself, once its thread runs.
+/// `@unchecked` because libmosquitto synchronises its client itself, once its thread runs.
 final class BrokerConnection: @unchecked Sendable {
     typealias Handler = @Sendable (_ topic: String, _ payload: [UInt8]) -> Void
 
@@ -14,13 +14,14 @@ final class BrokerConnection: @unchecked Sendable {
     private let subscribed = OneTimeEvent()
     private static let library: Void = { mosquitto_lib_init() }()
 
-    /// Connects and subscribes. Everything that nodes publish after this has returned is received.
+    /// Connects and subscribes. All later messages of nodes are received.
     static func open(
         to address: ListenAddress, keys: KeyRing, handler: @escaping Handler
     ) throws(SimulatorError) -> BrokerConnection {
         _ = library
         guard let client = mosquitto_new(KeyRing.listenerName, true, nil) else {
-            throw SimulatorError(.unavailable, "libmosquitto gave no client: \(String(cString: strerror(errno)))")
+            throw SimulatorError(
+                .unavailable, "libmosquitto could not create a client: \(String(cString: strerror(errno)))")
         }
         let connection = BrokerConnection(client: client, handler: handler)
         try connection.start(address, keys)
@@ -51,7 +52,7 @@ final class BrokerConnection: @unchecked Sendable {
         mosquitto_subscribe_callback_set(client, acknowledged)
         mosquitto_message_callback_set(client, received)
         let host = address.host == "0.0.0.0" ? "127.0.0.1" : address.host == "::" ? "::1" : address.host
-        // The order matters: the loop's thread must run before the connection reports itself.
+        // The order matters: the loop's thread must run before the connection is reported.
         guard
             mosquitto_tls_set(client, keys.authorityFile, nil, identity.certificate, identity.key, nil) == successCode,
             mosquitto_connect(client, host, Int32(address.port), 30) == successCode,
@@ -104,7 +105,7 @@ final class OneTimeResult<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let done = OneTimeEvent()
 
-    /// The first value counts.
+    /// Sets the value. Only the first call has an effect.
     func set(_ new: Value) {
         value.withLock { value in if value == nil { value = new } }
         done.fire()
@@ -116,9 +117,9 @@ final class OneTimeResult<Value: Sendable>: Sendable {
     }
 }
 
-/// Something that happens once, for threads to wait for with a deadline.
+/// An event that happens once. Threads can wait for it with a deadline.
 final class OneTimeEvent: @unchecked Sendable {
-    // A semaphore must not move, so it lives outside of the object. It is posted once, and each waiter posts it again.
+    // A semaphore must not move, so it is allocated separately. It is posted once, and each waiter posts it again.
     private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     init() { sem_init(semaphore, 0, 0) }
@@ -130,7 +131,7 @@ final class OneTimeEvent: @unchecked Sendable {
 
     func fire() { sem_post(semaphore) }
 
-    /// Whether it happened within that time.
+    /// Waits for the event. Returns whether it happened within that time.
     func wait(milliseconds: Int) -> Bool {
         var end = timespec()
         clock_gettime(CLOCK_REALTIME, &end)

@@ -5,15 +5,15 @@ import RainCryptoOpenSSL
 
 /// The keys and certificates of the simulated cloud, kept in its data folder.
 struct KeyRing: Sendable {
-    /// The broker's log names clients by their certificates; no node can have this name.
+    /// The simulator's name in the broker's log, which names clients by their certificates. No node can have this name.
     static let listenerName = "cloud-sim:listener"
 
     private let folder: DataFolder
     private let authority: (certificate: [UInt8], key: PrivateKey)
-    /// Signs the tokens.
+    /// The key that signs the tokens.
     let tokenKey: PrivateKey
 
-    /// Loads what is there and makes what is missing.
+    /// Loads the existing keys and certificates, and makes the missing ones.
     init(folder: DataFolder) throws(SimulatorError) {
         self.folder = folder
         let (key, isNew) = try Self.key("ca.key", .p256, in: folder)
@@ -33,7 +33,7 @@ struct KeyRing: Sendable {
     func certificateFile(ofNode id: String) -> String { folder.file("nodes/\(id).crt") }
     func keyFile(ofNode id: String) -> String { folder.file("nodes/\(id).key") }
 
-    /// The node's certificate, issued now if it has none of that kind.
+    /// Returns the node's certificate. It is issued now if the node has none of that kind.
     func node(_ specification: NodeSpecification) throws(SimulatorError) -> Node {
         let id = specification.id
         let certificate = try identity(
@@ -41,7 +41,7 @@ struct KeyRing: Sendable {
         return Node(id: id, keyKind: specification.keyKind, certificate: String(decoding: certificate, as: UTF8.self))
     }
 
-    /// Certifies a key that a node has made itself, and keeps the certificate.
+    /// Issues a certificate for a key that a node has made itself, and stores it.
     func certificate(for key: PublicKey, node id: String) throws(SimulatorError) -> [UInt8] {
         let certificate = try issueCertificate(
             for: key, commonName: id, role: .client, issuer: authority.certificate, signedBy: authority.key)
@@ -49,7 +49,7 @@ struct KeyRing: Sendable {
         return certificate
     }
 
-    /// The broker's own identity; a new certificate each time, since its addresses may change.
+    /// Returns the broker's own identity. The certificate is new each time, since its addresses may change.
     func broker(host: String) throws(SimulatorError) -> (certificate: String, key: String) {
         var names = "DNS:localhost,IP:127.0.0.1,IP:::1"
         if !["127.0.0.1", "::1", "0.0.0.0", "::"].contains(host) { names += ",IP:\(host)" }
@@ -60,7 +60,7 @@ struct KeyRing: Sendable {
         return (folder.file("broker/server.crt"), folder.file("broker/server.key"))
     }
 
-    /// The simulator's identity towards the broker.
+    /// Returns the simulator's identity for the broker.
     func listener() throws(SimulatorError) -> (certificate: String, key: String) {
         _ = try identity("broker/listener", .p256, commonName: Self.listenerName, role: .client)
         return (folder.file("broker/listener.crt"), folder.file("broker/listener.key"))
@@ -76,7 +76,7 @@ struct KeyRing: Sendable {
         return certificate
     }
 
-    /// The key in that file; a new one if there is none, or one of another kind.
+    /// Returns the key in that file, or a new key if there is none, or one of another kind.
     private static func key(
         _ name: String, _ kind: PrivateKey.Kind, in folder: DataFolder
     ) throws(SimulatorError) -> (key: PrivateKey, isNew: Bool) {
@@ -91,24 +91,24 @@ struct KeyRing: Sendable {
         } catch let error as SimulatorError {
             throw error
         } catch {
-            throw SimulatorError(.crypto, "\(folder.file(name)) is no private key, or none could be made")
+            throw SimulatorError(.crypto, "\(folder.file(name)) is not a private key, or no key could be made")
         }
     }
 }
 
-/// What a certificate is for.
+/// The purpose of a certificate.
 enum CertificateRole: Sendable, Equatable {
-    /// Signs the others.
+    /// Signs other certificates.
     case authority
-    /// The broker: reached by these names and addresses, in the notation of subjectAltName (`IP:127.0.0.1,DNS:localhost`).
+    /// The broker, with its names and addresses in the notation of subjectAltName (`IP:127.0.0.1,DNS:localhost`).
     case server(names: String)
-    /// A node, or the simulator itself, towards the broker.
+    /// A client of the broker: a node, or the simulator itself.
     case client
 }
 
 /// Issues an X.509 certificate, as PEM, for 20 years, so that a board that was set up once can still connect.
 ///
-/// - Parameter issuer: nil for one that signs itself.
+/// - Parameter issuer: nil for a self-signed certificate.
 func issueCertificate(
     for key: PrivateKey, commonName: String, role: CertificateRole,
     issuer: (certificate: [UInt8], key: PrivateKey)?
@@ -117,16 +117,16 @@ func issueCertificate(
     do {
         publicKey = try key.publicKey
     } catch {
-        throw SimulatorError(.crypto, "the key of \(commonName) has no public half")
+        throw SimulatorError(.crypto, "the key of \(commonName) has no public key")
     }
     return try issueCertificate(
         for: publicKey, commonName: commonName, role: role, issuer: issuer?.certificate, signedBy: issuer?.key ?? key)
 }
 
-/// The same for a key whose private half is elsewhere.
+/// Issues a certificate for a public key whose private key is not here.
 ///
 /// - Parameters:
-///   - issuer: the certificate of the authority; nil where there is none above.
+///   - issuer: the certificate of the authority; nil if there is no authority above.
 ///   - signer: the key of the authority.
 func issueCertificate(
     for key: PublicKey, commonName: String, role: CertificateRole, issuer: [UInt8]?, signedBy signer: PrivateKey
@@ -177,7 +177,7 @@ func issueCertificate(
     }
 }
 
-/// In an order that lets the authority key identifier find the subject's.
+/// In an order in which the authority key identifier finds the subject's.
 private func extensions(_ role: CertificateRole) -> [(kind: Int32, value: String)] {
     let identifiers = [(NID_subject_key_identifier, "hash"), (NID_authority_key_identifier, "keyid")]
     switch role {

@@ -10,7 +10,7 @@ extension CloudAPI {
     /// A request for a certificate is about a kilobyte.
     static let maximumClaimBody = 16 << 10
 
-    /// `POST claim/initiate`: the node id of that board.
+    /// `POST claim/initiate` returns the node id of that board.
     func initiateClaim(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let application: ClaimApplication
@@ -31,7 +31,7 @@ extension CloudAPI {
         return Response(["node_id": .string(node)])
     }
 
-    /// `POST claim/verify`: the certificate. From then on the node is known to the broker and to `mapping/verify`.
+    /// `POST claim/verify` returns the certificate. From then on the broker and `mapping/verify` know the node.
     func verifyClaim(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let body: Fields
@@ -78,13 +78,13 @@ extension CloudAPI {
     }
 }
 
-/// A board's data, which the client relays to `claim/initiate`.
+/// The data of a board that the client passes to `claim/initiate`.
 struct ClaimApplication: Equatable {
     /// Twelve upper-case hex digits.
     var macAddress: String
     var platform: String
 
-    /// What is claimed, and `host` for a program that does so in a board's place.
+    /// The chips that can be claimed, and `host` for a program that claims for a board.
     static let platforms: Set<String> = [
         "host", "esp32", "esp32s2", "esp32s3", "esp32c2", "esp32c3", "esp32c5", "esp32c6", "esp32c61", "esp32h2",
         "esp32p4",
@@ -110,14 +110,14 @@ struct ClaimRefusal: Error, Equatable {
     }
 }
 
-/// The node id of each claimed board. The same user gets the same id for the same board again; another user gets another id.
+/// The node ids of claimed boards. The same user always gets the same id for the same board; another user gets another id.
 struct ClaimTable: Codable, Sendable, Equatable {
     /// By user, then by MAC address.
     private var nodes: [String: [String: String]] = [:]
 
-    /// The node id; nil if the user has claimed as many nodes as allowed.
+    /// Returns the node id; nil if the user has claimed as many nodes as allowed.
     ///
-    /// - Parameter makeID: draws a new id.
+    /// - Parameter makeID: makes a new id.
     mutating func node(
         of macAddress: String, claimedBy userID: String, quota: Int, makeID: () -> String
     ) -> String? {
@@ -131,7 +131,7 @@ struct ClaimTable: Codable, Sendable, Equatable {
     func isClaimed(_ nodeID: String) -> Bool { nodes.values.contains { $0.values.contains(nodeID) } }
     func isClaimed(_ nodeID: String, by userID: String) -> Bool { nodes[userID]?.values.contains(nodeID) ?? false }
 
-    /// 22 characters, as the ids of private deployments are.
+    /// 22 characters, like the ids of private deployments.
     static func newNodeID() -> String {
         var random = OpenSSLRandom()
         let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
@@ -139,13 +139,13 @@ struct ClaimTable: Codable, Sendable, Equatable {
     }
 }
 
-/// A PKCS #10 request whose signature its own key made.
+/// A PKCS #10 request that is signed with its own key.
 struct CertificateRequest {
     var commonName: String
     var key: PublicKey
     var isElliptic: Bool
 
-    /// More than any P-256 or RSA-2048 request takes.
+    /// More than any P-256 or RSA-2048 request needs.
     static let maximumBytes = 4096
 
     init(pem: String) throws(ClaimRefusal) {

@@ -51,7 +51,7 @@ extension CloudAPI {
         return success("Sessions revoked")
     }
 
-    /// Replaces all faults that were set before.
+    /// Replaces all earlier faults.
     private func setFaults(_ body: Fields) throws(APIError) -> Response {
         let table = try FaultTable(body)
         faults.withLock { $0 = table }
@@ -71,13 +71,13 @@ extension CloudAPI {
     }
 }
 
-/// A fault that a test has set for requests with a method and path.
+/// A fault that a test sets for requests with a method and path.
 struct Fault: Sendable, Equatable {
     enum Action: String, Sendable, CaseIterable { case status, reset, hang, html, truncate, cut, delay }
 
     /// Nil for every method.
     var method: String?
-    /// A path, or the beginning of one with a `*` at its end.
+    /// A path, or its beginning and a `*`.
     var path: String
     var action: Action
     var status: Int
@@ -86,13 +86,13 @@ struct Fault: Sendable, Equatable {
     var errorCode: Int64?
     /// How many more requests it affects; nil for all.
     var count: Int64?
-    /// Whether the request is carried out first, so that only its answer is lost.
+    /// Whether the request is processed first, so that only its answer is lost.
     var isProcessed: Bool
     /// The body of a failure: any JSON.
     var body: JSONValue?
-    /// Where a failure redirects to.
+    /// The target of a redirect.
     var location: String?
-    /// How long the answer of ``Action/delay`` takes.
+    /// The delay of the answer for ``Action/delay``.
     var delayMilliseconds: Int64 = 0
 
     func matches(_ request: Request) -> Bool {
@@ -100,15 +100,15 @@ struct Fault: Sendable, Equatable {
         return path.hasSuffix("*") ? request.path.hasPrefix(path.dropLast()) : request.path == path
     }
 
-    /// What the client gets when the request is not carried out.
+    /// Returns the client's answer if the request is not processed.
     ///
-    /// - Parameter failure: the failure as an identity system answers it; nil for the cloud's own format.
+    /// - Parameter failure: the failure in the format of an identity system; nil for the cloud's own format.
     func response(failure: Response? = nil) -> Response {
         let answer: JSONValue = ["status": "success", "description": "The fault answers in place of the cloud"]
         return applied(to: Response(answer), failure: failure)
     }
 
-    /// The cloud's answer, changed by the fault.
+    /// Returns the cloud's answer, changed by the fault.
     func applied(to answer: Response, failure: Response? = nil) -> Response {
         var response = answer
         switch action {
@@ -137,14 +137,14 @@ struct Fault: Sendable, Equatable {
 
 /// The faults that are set. The first one that matches a request applies.
 struct FaultTable: Sendable {
-    /// More rules than that are refused.
+    /// The maximum number of rules. More are refused.
     static let maximumRules = 64
 
     private(set) var rules: [Fault] = []
 
     init(rules: [Fault] = []) { self.rules = rules }
 
-    /// The fault for this request, if any. It is removed once its count is used up.
+    /// Returns the fault for this request, if any. It is removed once its count is used up.
     mutating func next(for request: Request) -> Fault? {
         guard let index = rules.firstIndex(where: { $0.matches(request) }) else { return nil }
         let fault = rules[index]
@@ -156,7 +156,7 @@ struct FaultTable: Sendable {
 }
 
 extension FaultTable {
-    /// The body of `POST /_sim/faults`.
+    /// Reads the body of `POST /_sim/faults`.
     init(_ body: Fields) throws(APIError) {
         guard let list = body.value["rules"]?.array, list.count <= Self.maximumRules else { throw .invalidBody }
         for element in list { rules.append(try Fault(element)) }
@@ -164,7 +164,7 @@ extension FaultTable {
 }
 
 extension Fault {
-    /// One of the `rules` of `POST /_sim/faults`.
+    /// Reads one of the `rules` of `POST /_sim/faults`.
     init(_ value: JSONValue) throws(APIError) {
         let fields = Fields(value: value)
         guard value.members != nil, let path = try fields.string("path"), path.hasPrefix("/"),

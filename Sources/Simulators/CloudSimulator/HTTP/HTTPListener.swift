@@ -4,12 +4,12 @@ import Glibc
 import RainIO
 import Synchronization
 
-/// Serves HTTP/1.1 on one TCP port, each connection on a thread of its own.
+/// Serves HTTP/1.1 on one TCP port, each connection on its own thread.
 ///
-/// Few connections, short requests, and a handler that may compute: threads are the plainest thing that stays within its
-/// bounds (connections, head, body, and the time that a request may take to arrive).
+/// There are few connections, requests are short, and handlers may compute. Threads are the simplest design that keeps its limits
+/// (connections, head, body, and the time that a request may take to arrive).
 final class HTTPListener: Sendable {
-    /// More connections than that at once are closed as they come.
+    /// The maximum number of connections. Further ones are closed at once.
     static let maximumConnections = 256
     /// How long a connection may be silent between two requests.
     static let idleLimit: Int32 = 60_000
@@ -21,14 +21,14 @@ final class HTTPListener: Sendable {
     let port: UInt16
     private let socket: Int32
     private let handler: Handler
-    /// Answers what is not HTTP: status and reason.
+    /// Answers bytes that are not HTTP: status and reason.
     private let refusal: @Sendable (Int, String) -> Response
-    /// Milliseconds since 1970, for the `Date` of responses.
+    /// Returns the milliseconds since 1970, for the `Date` of responses.
     private let clock: @Sendable () -> Int64
     private let connections = Mutex<Set<Int32>>([])
     private let isStopping = Atomic(false)
 
-    /// Binds at once; port 0 lets the system choose.
+    /// Binds at once. With port 0 the system chooses the port.
     init(
         address: ListenAddress, clock: @escaping @Sendable () -> Int64 = wallClock,
         refusal: @escaping @Sendable (Int, String) -> Response, handler: @escaping Handler
@@ -42,11 +42,11 @@ final class HTTPListener: Sendable {
     func start() {
         mustStartThread { [self] in
             while true {
-                // Close-on-exec, so that a broker that is started now does not inherit the socket.
+                // Close-on-exec, so that a broker that starts now does not inherit the socket.
                 let connection = accept4(socket, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
                 guard connection >= 0 else {
                     if isStopping.load(ordering: .acquiring) { return }
-                    // If no descriptor is free, wait a moment instead of spinning. A peer that has gone needs no wait.
+                    // If no descriptor is free, wait a moment instead of spinning. If the peer is gone, no wait is needed.
                     if errno != EINTR && errno != ECONNABORTED { usleep(10_000) }
                     continue
                 }
@@ -70,7 +70,7 @@ final class HTTPListener: Sendable {
         }
     }
 
-    /// Takes no new connection and ends the open ones.
+    /// Accepts no new connections and ends the open ones.
     func stop() {
         guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         shutdown(socket, Int32(SHUT_RDWR))
@@ -109,7 +109,7 @@ final class HTTPListener: Sendable {
                 switch receive(from: connection, within: Int32(clamping: left)) {
                 case .bytes(let bytes): parser.append(bytes)
                 case .ended:
-                    // The peer may have closed its sending side only, and still wait for a response.
+                    // The peer may have closed only its sending side, and may still wait for a response.
                     if parser.isWithinRequest {
                         _ = deliver(refusal(400, "the request ends half-way"), to: connection, keepsConnection: false)
                     }
@@ -124,10 +124,10 @@ final class HTTPListener: Sendable {
         }
     }
 
-    /// Whether the connection goes on.
+    /// Returns whether the connection stays open.
     private func deliver(_ response: Response, to connection: Int32, keepsConnection: Bool) -> Bool {
         if response.delayMilliseconds > 0 {
-            // Over early where the peer is gone.
+            // Ends early if the peer is gone.
             _ = pollDescriptor(connection, for: [], until: .after(milliseconds: response.delayMilliseconds))
         }
         switch response.delivery {
@@ -137,7 +137,7 @@ final class HTTPListener: Sendable {
             linger(connection)
         case .cut:
             _ = send(response.serialized(keepsConnection: false, now: clock()), to: connection)
-            // The bytes must arrive before the reset, which makes the peer drop what it has not read yet.
+            // The bytes must arrive before the reset, because a reset makes the peer drop unread bytes.
             usleep(20_000)
             reset(connection)
         case .reset: reset(connection)
@@ -174,8 +174,8 @@ final class HTTPListener: Sendable {
         return true
     }
 
-    /// Reads and drops what the peer still sends, for at most a second: closing with unread bytes would reset the
-    /// connection, and the peer might lose the response.
+    /// Reads and drops the peer's remaining bytes, for at most a second. Closing with unread bytes would reset the connection, and the peer
+    /// might lose the response.
     private func linger(_ connection: Int32) {
         shutdown(connection, Int32(SHUT_WR))
         let end = monotonicMilliseconds() + 1000
@@ -183,7 +183,7 @@ final class HTTPListener: Sendable {
     }
 }
 
-/// A `HOST:PORT` to listen on, the host in figures: `127.0.0.1:0`, `[::1]:8080`, `0.0.0.0:39187`.
+/// A numeric `HOST:PORT` to listen on: `127.0.0.1:0`, `[::1]:8080`, `0.0.0.0:39187`.
 public struct ListenAddress: Sendable, Equatable {
     public var host: String
     public var port: UInt16
@@ -209,10 +209,10 @@ public struct ListenAddress: Sendable, Equatable {
         return inet_pton(AF_INET6, host, &address) == 1
     }
 
-    /// As it stands in a URL.
+    /// The host as in a URL.
     var urlHost: String { isIPv6 ? "[\(host)]" : host }
 
-    /// A listening socket, and the port it got.
+    /// Opens a listening socket, and returns it with its port.
     func bind() throws(SimulatorError) -> (socket: Int32, port: UInt16) {
         let socket = Glibc.socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0 else { throw failure("no socket") }

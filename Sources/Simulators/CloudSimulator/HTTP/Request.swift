@@ -2,7 +2,7 @@
 import Glibc
 import RainJSON
 
-/// One HTTP request, whole and within its bounds.
+/// One complete HTTP request within the limits.
 public struct Request: Sendable, Equatable {
     public struct Field: Sendable, Equatable {
         public var name: String
@@ -14,7 +14,7 @@ public struct Request: Sendable, Equatable {
     }
 
     public var method: String
-    /// As it was sent, without the query.
+    /// The path as it was sent, without the query.
     public var path: String
     /// Percent-decoded, in order. Empty parts (`?&a=b`, as the official client sends it) are skipped.
     public var query: [Field]
@@ -35,13 +35,13 @@ public struct Request: Sendable, Equatable {
         self.keepsConnection = keepsConnection
     }
 
-    /// The first header of that name, which is compared without regard to case.
+    /// Returns the first header of that name, which is compared without regard to case.
     public func header(_ name: String) -> String? {
         let name = name.lowercased()
         return headers.first { $0.name.lowercased() == name }?.value
     }
 
-    /// The first query value of one of those names; nil also when it is empty.
+    /// Returns the first query value of one of those names; nil if it is missing or empty.
     public func query(_ names: String...) -> String? {
         query.first { names.contains($0.name) && !$0.value.isEmpty }?.value
     }
@@ -54,7 +54,7 @@ public struct Request: Sendable, Equatable {
     }
 }
 
-/// `+` is a space, `%41` an A; a percent sign without two hex digits stands for itself.
+/// Decodes `+` as a space and `%41` as an A. A percent sign without two hex digits stays.
 func percentDecoded(_ text: Substring) -> String {
     let source = Array(text.utf8)
     var bytes: [UInt8] = []
@@ -83,7 +83,7 @@ func hexDigit(_ byte: UInt8) -> UInt8? {
     }
 }
 
-/// One HTTP response: nearly always JSON; a page or a redirect where a browser asked.
+/// One HTTP response: usually JSON, or a page or a redirect for a browser.
 public struct Response: Sendable, Equatable {
     public enum Content: Sendable, Equatable {
         case json(JSONValue)
@@ -93,16 +93,16 @@ public struct Response: Sendable, Equatable {
         case none
     }
 
-    /// How much of it reaches the peer. Every case but ``whole`` is a fault that a test has set.
+    /// How much of the response reaches the peer. Every case except ``whole`` is a fault that a test has set.
     public enum Delivery: Sendable, Equatable {
         case whole
-        /// A complete response whose body is only the first half of it.
+        /// A complete response with only the first half of the body.
         case halved
-        /// The head promises a body of which only half comes, then the connection is reset.
+        /// Half of the body that the head announces, then a reset of the connection.
         case cut
-        /// Not a byte, then the connection is reset.
+        /// No byte, then a reset of the connection.
         case reset
-        /// Not a byte, and the connection stays open.
+        /// No byte; the connection stays open.
         case never
     }
 
@@ -110,14 +110,14 @@ public struct Response: Sendable, Equatable {
     public var headers: [Request.Field] = []
     public var content: Content
     public var delivery = Delivery.whole
-    /// What the connection is for after the response, instead of requests.
+    /// The use of the connection after the response, if no more requests follow.
     final class TakeOver: Sendable, Equatable {
         let serve: @Sendable (_ connection: Int32) -> Void
         init(_ serve: @escaping @Sendable (_ connection: Int32) -> Void) { self.serve = serve }
         static func == (left: TakeOver, right: TakeOver) -> Bool { left === right }
     }
     var takeOver: TakeOver?
-    /// How long it is held back.
+    /// The delay before the response is sent.
     var delayMilliseconds: Int64 = 0
 
     public init(status: Int = 200, _ body: JSONValue) {
@@ -131,15 +131,15 @@ public struct Response: Sendable, Equatable {
         self.headers = headers
     }
 
-    /// The body as JSON; null if it is none.
+    /// The body as JSON; null if it is not JSON.
     public var body: JSONValue {
         guard case .json(let value) = content else { return .null }
         return value
     }
 
-    /// The bytes on the wire, in one piece: two writes would wait for each other (Nagle and delayed acknowledgement).
+    /// Returns the response in one piece: two writes would wait for each other (Nagle and delayed acknowledgement).
     ///
-    /// - Parameter now: the server's time, in milliseconds since 1970: every response has a `Date` (RFC 9110, 6.6.1).
+    /// - Parameter now: the server's time, in milliseconds since 1970. Every response has a `Date` (RFC 9110, 6.6.1).
     func serialized(keepsConnection: Bool, now: Int64) -> [UInt8] {
         let (type, bytes) = payload
         let whole = delivery == .halved ? Array(bytes.prefix(bytes.count / 2)) : bytes
@@ -190,7 +190,7 @@ func reasonPhrase(_ status: Int) -> String {
     }
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7), of milliseconds since 1970.
+/// Returns a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7) from milliseconds since 1970.
 func httpDate(_ milliseconds: Int64) -> String {
     var seconds = time_t(milliseconds / 1000)
     var date = tm()

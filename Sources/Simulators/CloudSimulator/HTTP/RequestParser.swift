@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cuts requests (RFC 9112) out of the bytes of one connection, as they come.
+/// Parses requests (RFC 9112) from the bytes of one connection.
 ///
-/// A value without I/O: feed it with ``append(_:)``, ask ``next()`` until it needs more. A refused request ends
-/// the connection, since the beginning of the next request is not known.
+/// A value without I/O: feed it with ``append(_:)``, and call ``next()`` until it needs more. A refused request ends the connection,
+/// because the beginning of the next request is not known.
 struct RequestParser: Sendable {
-    /// Longest accepted request line, in bytes.
+    /// The maximum length of the request line, in bytes.
     static let maximumLine = 8 << 10
-    /// Longest accepted request line and headers together. Tokens travel in a header, and are 1 to 2 KiB.
+    /// The maximum length of the request line and headers together. Tokens are sent in a header, and are 1 to 2 KiB long.
     static let maximumHead = 32 << 10
-    /// Largest body: the 399 KB that custom data may have, and room for its JSON.
+    /// The largest body: 399 KB of custom data, and its JSON around it.
     static let maximumBody = 512 << 10
-    /// Of a firmware image: 5 MiB in base64, and its JSON. No other call may have it.
+    /// The largest body with a firmware image: 5 MiB in base64, and its JSON. Other calls must not have it.
     static let maximumImageBody = 7 << 20
 
     static func maximumBody(of target: String) -> Int {
@@ -21,7 +21,7 @@ struct RequestParser: Sendable {
     enum Step: Sendable, Equatable {
         case needsMore
         case request(Request)
-        /// The HTTP status to answer before closing, and why.
+        /// Answer with this HTTP status and reason, then close.
         case refuse(Int, String)
     }
 
@@ -38,7 +38,7 @@ struct RequestParser: Sendable {
     /// How the end of the body is found (RFC 9112, section 6.3).
     private enum Framing: Sendable { case length(Int), chunked }
 
-    /// What has come of a body in chunks.
+    /// The received part of a body in chunks.
     private var chunks = ChunkedBody()
 
     struct Refusal: Error {
@@ -100,7 +100,7 @@ struct RequestParser: Sendable {
         return parsed
     }
 
-    /// The position after the empty line that ends the head.
+    /// Returns the position after the empty line that ends the head.
     private mutating func endOfHead() -> Int? {
         var index = searched
         while let lineFeed = buffer[index...].firstIndex(of: 0x0A) {
@@ -126,8 +126,8 @@ struct RequestParser: Sendable {
         return Head(request: request, framing: try framing(headers, version, maximumBody(of: target)))
     }
 
-    /// A request that says both, or says chunked in a version without chunks, may be read otherwise by a server before this one: that is how
-    /// requests are smuggled (RFC 9112, sections 6.1 and 11.2).
+    /// A request with both framings, or with chunks in a version without them, may be read differently by a server before this one. This is
+    /// how requests are smuggled (RFC 9112, sections 6.1 and 11.2).
     private static func framing(
         _ headers: [Request.Field], _ version: String, _ maximumBody: Int
     ) throws(Refusal) -> Framing {
@@ -194,15 +194,15 @@ extension ArraySlice<UInt8> {
     }
 }
 
-/// Puts a body together that comes in chunks (RFC 9112, section 7.1), as its bytes come.
+/// Assembles a body that is sent in chunks (RFC 9112, section 7.1).
 ///
-/// Strict where two readers could differ on where the body ends: lines end with CR LF, a size is hexadecimal digits and nothing else.
+/// It is strict where two readers could differ about the end of the body: lines end with CR LF, and a size has only hexadecimal digits.
 struct ChunkedBody: Sendable {
-    /// Most hexadecimal digits of a chunk's size.
+    /// The maximum number of hexadecimal digits of a chunk's size.
     static let maximumSizeDigits = 8
-    /// Longest line with a chunk's size and its extensions, or with one trailer field, in bytes.
+    /// The maximum length of a line with a chunk's size and its extensions, or with one trailer field, in bytes.
     static let maximumLine = 1 << 10
-    /// All such lines of a body together; one in chunks of a kilobyte has some 4 KiB of them.
+    /// The maximum length of all such lines of a body. A body in chunks of a kilobyte has some 4 KiB of them.
     static let maximumLines = 64 << 10
 
     private enum State { case size, data(Int), dataEnd, trailer }
@@ -211,8 +211,8 @@ struct ChunkedBody: Sendable {
     private var body: [UInt8] = []
     private var lineBytes = 0
 
-    /// Takes what there is out of `buffer`.
-    /// - Returns: the whole body; nil while more of it is to come.
+    /// Takes the available bytes from `buffer`.
+    /// - Returns: the whole body; nil if more bytes must come.
     mutating func take(from buffer: inout [UInt8]) throws(RequestParser.Refusal) -> [UInt8]? {
         var start = 0
         defer { buffer.removeFirst(start) }
@@ -237,7 +237,7 @@ struct ChunkedBody: Sendable {
                 guard line.isEmpty else { throw Self.malformed("a chunk is longer than its size") }
                 state = .size
             case .trailer:
-                // What stands here is checked and dropped: no header of a request is taken from behind its body.
+                // Trailer fields are checked and dropped. No header of a request is taken from after its body.
                 guard let line = try line(of: buffer, from: &start) else { return nil }
                 if line.isEmpty { return body }
                 _ = try RequestParser.header(line)
@@ -245,7 +245,7 @@ struct ChunkedBody: Sendable {
         }
     }
 
-    /// The next line without its end; nil while it is not there.
+    /// Returns the next line without its end; nil if it is incomplete.
     private mutating func line(
         of buffer: [UInt8], from start: inout Int
     ) throws(RequestParser.Refusal) -> ArraySlice<UInt8>? {
@@ -259,7 +259,7 @@ struct ChunkedBody: Sendable {
         return buffer[start..<(end - 1)]
     }
 
-    /// Of `1a;name=value`.
+    /// Reads the size from a line such as `1a;name=value`.
     private static func size(_ line: ArraySlice<UInt8>) throws(RequestParser.Refusal) -> Int {
         let digits = line.prefix { hexDigit($0) != nil }
         let rest = line[digits.endIndex...].drop { $0 == 0x20 || $0 == 0x09 }

@@ -2,18 +2,18 @@
 import RainJSON
 import Synchronization
 
-/// A simulated system that people sign in to, on a port of its own; it serves the real system's paths.
+/// A simulated identity system with its own port, which serves the real system's paths.
 ///
-/// It answers from the moment it is made until ``stop()``.
+/// It answers from its creation until ``stop()``.
 public final class IdentityServer: Sendable {
     public let api: IdentityAPI
-    /// `http://127.0.0.1:49152`.
+    /// Such as `http://127.0.0.1:49152`.
     public let url: String
     private let listener: HTTPListener
 
     /// - Parameters:
     ///   - listen: port 0 for a free one.
-    ///   - journal: records what happens; by default nothing is recorded.
+    ///   - journal: records requests and events; by default nothing is recorded.
     ///   - clock: milliseconds since 1970.
     public init(
         provider: IdentitySystem, listen: ListenAddress = ListenAddress(host: "127.0.0.1", port: 0),
@@ -58,13 +58,13 @@ public final class IdentityAPI: Sendable {
     /// The system's time, in milliseconds since 1970.
     var now: Int64 { clock() + clockOffset.load(ordering: .relaxed) }
 
-    /// Where clients reach it; set when it is known.
+    /// The system's URL for clients; set when it is known.
     var url: String {
         get { base.withLock { $0 } }
         set { base.withLock { $0 = newValue } }
     }
 
-    /// Answers one request, and notes it in the journal.
+    /// Answers one request, and records it in the journal.
     public func respond(to request: Request) -> Response {
         if request.path.hasPrefix(CloudAPI.controlPrefix) { return control(request) }
         let fault = faults.withLock { $0.next(for: request) }
@@ -102,7 +102,7 @@ public final class IdentityAPI: Sendable {
 
     // MARK: Control
 
-    /// `POST /_sim/…`, as the simulated cloud has it.
+    /// Answers `POST /_sim/…`, like the simulated cloud.
     private func control(_ request: Request) -> Response {
         let what = String(request.path.dropFirst(CloudAPI.controlPrefix.count))
         var user: String?
@@ -151,7 +151,7 @@ public final class IdentityAPI: Sendable {
     }
 }
 
-/// A system that people sign in to, of those that are simulated.
+/// The simulated identity systems.
 public enum IdentitySystem: String, Sendable, CaseIterable {
     /// Schibsted's account platform.
     case spid
@@ -159,12 +159,12 @@ public enum IdentitySystem: String, Sendable, CaseIterable {
     case liferay
     /// The libraries' network.
     case oclc
-    /// Any server that speaks OpenID Connect.
+    /// Any OpenID Connect server.
     case oidc
     /// RainMaker Neo's accounts.
     case neo
 
-    /// The system with the people and applications that every test knows.
+    /// Makes the system with the people and applications that all tests use.
     func service() throws(SimulatorError) -> any IdentityService {
         switch self {
         case .spid: SPiDService()

@@ -5,10 +5,10 @@ import RainJSON
 protocol IdentityService: Sendable {
     mutating func answer(_ call: inout IdentityCall) -> Response
 
-    /// The person of that name: an e-mail address, a screen name or a number.
+    /// Returns the person of that name: an e-mail address, a screen name or a number.
     func person(named name: String) -> Person?
 
-    /// The user of an access token; nil for a token that has expired or belongs to a client.
+    /// Returns the user of an access token; nil for a token that has expired or belongs to a client.
     func user(ofAccessToken token: String, at now: Int64) -> TokenUser?
 
     /// Expires all access tokens and cookies of that person. Refresh tokens stay valid.
@@ -20,7 +20,7 @@ protocol IdentityService: Sendable {
     /// Changes settings of the system for a test: the members of `POST /_sim/settings`.
     mutating func change(_ settings: Fields) throws(APIError)
 
-    /// The system's response to an internal failure.
+    /// Returns the system's response to an internal failure.
     func failure(status: Int) -> Response
 }
 
@@ -35,11 +35,11 @@ struct IdentityCall {
     let request: Request
     /// Milliseconds since 1970, by the system's own clock.
     let now: Int64
-    /// Where the system is: `http://127.0.0.1:49152`.
+    /// The system's URL: `http://127.0.0.1:49152`.
     let base: String
-    /// What the journal records in place of a path that contains a secret.
+    /// The text that the journal records instead of a path that contains a secret.
     var route: String?
-    /// The authenticated caller. Only people and clients that the system knows are recorded here and in the journal.
+    /// The authenticated caller. Only known people and clients are recorded here and in the journal.
     var person: String?
     var client: String?
     var notes: [IdentityNote] = []
@@ -59,7 +59,7 @@ struct IdentityCall {
         return nil
     }
 
-    /// The token of `Authorization: Bearer` (RFC 6750, 2.1); what stands behind a comma is not part of it.
+    /// The token of `Authorization: Bearer` (RFC 6750, 2.1). The text after a comma does not belong to it.
     var bearer: String? {
         guard let header = request.header("Authorization"), header.lowercased().hasPrefix("bearer ") else { return nil }
         let token = header.dropFirst(7).prefix { $0 != "," }.trimmingSpaces()
@@ -74,8 +74,8 @@ struct IdentityCall {
     }
 }
 
-/// An event that the journal records beside the request. Its texts are constants of the simulator and the names of known clients and
-/// people, so it cannot contain a secret.
+/// An event that the journal records in addition to the request. Its texts are constants of the simulator and the names of known clients
+/// and people, so it cannot contain a secret.
 struct IdentityNote: Sendable {
     enum Event: String { case authorize, login, token, exchange, logout, account, signature }
 
@@ -84,7 +84,7 @@ struct IdentityNote: Sendable {
     var outcome: String
     var client: String?
     var person: String?
-    /// The grant type, or the kind of thing.
+    /// The grant type, or the kind of object.
     var kind: String?
     var reason: String?
     /// Whether an authorization request has a code challenge (RFC 7636) and a state.
@@ -93,13 +93,13 @@ struct IdentityNote: Sendable {
 
 /// The user of an access token.
 struct TokenUser: Sendable, Equatable {
-    /// As the system names the user to clients.
+    /// The system's id for the user.
     var id: String
     var email: String
 }
 
 extension Journal {
-    /// One request to a simulated system, and what came of it.
+    /// Records one request to a simulated system, and its outcome.
     func identity(_ call: IdentityCall, system: IdentitySystem, status: Int, fault: String?) {
         let head: [JSONValue.Member] = [.init("provider", .string(system.rawValue))]
         for note in call.notes {
@@ -132,12 +132,12 @@ extension IdentityNote {
     }
 }
 
-/// Sign-in and consent as plain HTML: no script, no picture, nothing from elsewhere, every text escaped.
+/// Sign-in and consent pages in plain HTML: no script, no picture, no external resource, every text escaped.
 ///
-/// All systems use the same names, so that one test driver fits all: `#username`, `#password`, `#remember`, `#allow`, `#deny`,
-/// and `#failure` for what went wrong.
+/// All systems use the same names, so that one test driver works with all: `#username`, `#password`, `#remember`, `#allow`, `#deny`, and
+/// `#failure` for the error.
 enum IdentityPage {
-    /// The sign-in form. It is sent to the address that the page came from; `extra` is HTML inside of it, `note` before it.
+    /// Makes the sign-in form. It is sent to the page's own address. `extra` is HTML inside the form, `note` is before it.
     static func signIn(
         title: String, userLabel: String = "E-mail", userField: String = "username", query: [Request.Field],
         hidden: [Request.Field] = [], extra: String = "", canRemember: Bool = false, failure: String? = nil,
@@ -160,7 +160,7 @@ enum IdentityPage {
             """)
     }
 
-    /// The consent form of an application. `handle` names the request, and can be used once.
+    /// Makes the consent form of an application. `handle` identifies the request, and can be used once.
     static func consent(
         title: String, person: String, application: String, wants: [String], query: [Request.Field], handle: String,
         headers: [Request.Field] = []
@@ -188,7 +188,7 @@ enum IdentityPage {
 
     static func page(status: Int, title: String, head: String = "", _ body: String) -> Response {
         var response = SignInPage.page(status: status, title: title, head: head, body)
-        // No form-action: it would also forbid where the answer redirects to, an application's own scheme for one.
+        // No form-action: it would also forbid the redirect of the answer, for example to an application's own scheme.
         response.headers.append(.init("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"))
         return response
     }
@@ -204,7 +204,7 @@ enum IdentityPage {
     static func escaped(_ text: String) -> String { SignInPage.escaped(text) }
 }
 
-/// A redirect to `target` with these parameters in its query, or behind a `#`.
+/// Redirects to `target` with these parameters in its query, or after a `#`.
 func redirect(
     to target: String, _ parameters: [Request.Field], inFragment: Bool = false, headers: [Request.Field] = []
 ) -> Response {

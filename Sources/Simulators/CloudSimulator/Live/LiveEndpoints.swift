@@ -4,7 +4,7 @@ import RainCryptoOpenSSL
 import RainJSON
 import Synchronization
 
-/// Live changes: `assume_role`, and MQTT over WebSocket with what it gives.
+/// Live changes: `assume_role`, and MQTT over WebSocket with its credentials.
 extension CloudAPI {
     static let nodesPerRole = 5
 
@@ -12,7 +12,7 @@ extension CloudAPI {
     func assumeRole(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let body = try call.body()
-        // The published description numbers these refusals 119018 to 119022, and does not say which is which.
+        // The published description numbers these refusals 119018 to 119022, but does not assign the numbers.
         guard ["mqtt", "videostream"].contains(try body.string("user_role") ?? "") else {
             throw APIError(119018, "User role is not valid")
         }
@@ -62,7 +62,7 @@ extension CloudAPI {
     }
 }
 
-/// The signature in the query of a request (AWS Signature Version 4), as AWS IoT checks it: the session token is not part of what is signed.
+/// The signature in the query of a request (AWS Signature Version 4), as AWS IoT checks it: the session token is not signed.
 struct RequestSignature {
     let accessKey: String
     let sessionToken: String?
@@ -75,7 +75,7 @@ struct RequestSignature {
     private static let signatureName = "X-Amz-Signature"
     private static let tokenName = "X-Amz-Security-Token"
 
-    /// Nil for a request that has none, or one of another kind.
+    /// Returns nil for a request without a signature, or with one of another kind.
     init?(_ request: Request) {
         func value(_ name: String) -> String? {
             let found = request.query.filter { $0.name == name }
@@ -97,7 +97,7 @@ struct RequestSignature {
         (self.date, self.signature, self.seconds) = (date, signature, seconds)
     }
 
-    /// - Parameter now: milliseconds since 1970. AWS takes signatures from five minutes ahead.
+    /// - Parameter now: milliseconds since 1970. AWS accepts signatures up to five minutes ahead.
     func isValid(for role: RoleTable.Role, _ request: Request, now: Int64) -> Bool {
         guard sessionToken == role.sessionToken, role.expiresAt > now, scope[1] == RoleTable.region,
             let signed = Self.milliseconds(date), (signed - 300_000...signed + seconds * 1000).contains(now),
@@ -114,7 +114,7 @@ struct RequestSignature {
         return hexadecimal(OpenSSLHashes.hmacSHA256(Array(text.utf8), key: key)) == signature
     }
 
-    /// `20130524T000000Z`.
+    /// Reads a time such as `20130524T000000Z`.
     private static func milliseconds(_ text: String) -> Int64? {
         let digits = text.utf8.map { Int64($0) - 0x30 }
         guard text.utf8.count == 16, Array(text.utf8)[8] == UInt8(ascii: "T"), text.hasSuffix("Z"),
@@ -131,7 +131,7 @@ struct RequestSignature {
     }
 }
 
-/// All but RFC 3986's unreserved characters as `%41`.
+/// Percent-encodes all characters but RFC 3986's unreserved ones, such as `%41`.
 private func escaped(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     let bytes = text.utf8.flatMap { byte -> [UInt8] in
@@ -151,7 +151,7 @@ private func hexadecimal(_ bytes: [UInt8]) -> String {
     return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
-/// The short-lived credentials that `assume_role` has given.
+/// The short-lived credentials that `assume_role` has issued.
 struct RoleTable: Sendable {
     struct Role: Sendable {
         let accessKey: String
@@ -163,9 +163,9 @@ struct RoleTable: Sendable {
     }
 
     static let region = "us-east-1"
-    /// How long a role is good, in milliseconds: an hour.
+    /// The lifetime of a role in milliseconds: an hour.
     static let lifetime: Int64 = 3_600_000
-    /// The oldest go beyond that.
+    /// The maximum number of roles. Beyond it the oldest are dropped.
     private static let maximum = 1000
 
     private var roles: [Role] = []

@@ -3,13 +3,13 @@ import Glibc
 import RainIO
 import Synchronization
 
-/// One user's connection that listens to nodes. As AWS IoT, it ends the connection where something is not allowed.
+/// One user's connection that subscribes to nodes. Like AWS IoT, it ends the connection if a request is not allowed.
 final class LiveSession: Sendable {
     private let connection: Int32
-    /// The nodes that the role is for.
+    /// The nodes of the role.
     private let nodes: Set<String>
     private let topics = Mutex<Set<String>>([])
-    /// Two threads send: the one that reads, and the broker's.
+    /// Two threads send: the reading one, and the broker's.
     private let turn = Mutex(())
 
     private static let patience: Int32 = 60_000
@@ -45,7 +45,7 @@ final class LiveSession: Sendable {
         send(frame: 2, ClientPackets.publish(topic, payload))
     }
 
-    /// Whether the connection goes on.
+    /// Returns whether the connection stays open.
     private func answer(_ packet: ClientPackets.Packet, silence: inout Int32) throws(ClientFrames.Violation) -> Bool {
         switch packet {
         case .connect(let keepAlive):
@@ -71,7 +71,7 @@ final class LiveSession: Sendable {
                 let count = rest.withUnsafeBytes {
                     Glibc.send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
                 }
-                // A client that takes nothing for as long as the listener lets a response take is gone.
+                // A client that reads nothing for as long as the listener allows for a response is gone.
                 guard count > 0 else { return _ = shutdown(connection, Int32(SHUT_RDWR)) }
                 rest = rest.dropFirst(count)
             }
@@ -89,7 +89,7 @@ final class LiveSession: Sendable {
     }
 }
 
-/// Those who listen.
+/// The open live connections.
 final class LiveSessions: Sendable {
     private let sessions = Mutex<[ObjectIdentifier: LiveSession]>([:])
 
@@ -107,7 +107,7 @@ final class LiveSessions: Sendable {
 /// Reads a client's WebSocket frames (RFC 6455, 5.2), which are masked.
 struct ClientFrames {
     enum Frame: Equatable { case data([UInt8]), ping([UInt8]), close }
-    /// A client that breaks the rules: its connection is ended.
+    /// A client's violation of the protocol, which ends its connection.
     struct Violation: Error {}
 
     private static let maximumPayload = 256 << 10
@@ -115,7 +115,7 @@ struct ClientFrames {
 
     mutating func append(_ bytes: [UInt8]) { pending += bytes }
 
-    /// Nil while there is no whole frame; a pong is skipped.
+    /// Returns nil if there is no whole frame. A pong is skipped.
     mutating func next() throws(Violation) -> Frame? {
         while true {
             guard pending.count >= 2 else { return nil }
@@ -142,7 +142,7 @@ struct ClientFrames {
         }
     }
 
-    /// A server's frame, which is not masked.
+    /// Returns a server's frame, which is not masked.
     static func encoded(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
         let head: [UInt8] =
             switch payload.count {
@@ -154,7 +154,7 @@ struct ClientFrames {
     }
 }
 
-/// Reads the MQTT packets of a client that listens (MQTT 3.1.1).
+/// Reads the MQTT packets of a client that subscribes (MQTT 3.1.1).
 struct ClientPackets {
     enum Packet: Equatable {
         case connect(keepAlive: Int)
@@ -167,7 +167,7 @@ struct ClientPackets {
 
     mutating func append(_ bytes: [UInt8]) { pending += bytes }
 
-    /// Nil while there is no whole packet. Throws for one that a listener does not send.
+    /// Returns nil if there is no whole packet. Throws for a packet that such a client does not send.
     mutating func next() throws(ClientFrames.Violation) -> Packet? {
         guard let head = pending.first else { return nil }
         var (length, used) = (0, 1)

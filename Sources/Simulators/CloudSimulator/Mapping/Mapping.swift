@@ -4,12 +4,12 @@ import RainCryptoOpenSSL
 import RainJSON
 import Synchronization
 
-/// The users of each node, and the requests for mappings.
+/// The users of each node, and the mapping requests.
 ///
-/// A mapping by secret is confirmed when two messages agree on user and secret: the user's request, and the node's report,
-/// whichever comes first. A value without a clock: each step is told the time (milliseconds since 1970).
+/// A mapping by secret is confirmed when two messages agree on user and secret: the user's request and the node's report, in any order. A
+/// value without a clock: each step gets the time (milliseconds since 1970).
 struct MappingTable: Codable, Sendable, Equatable {
-    /// The oldest requests are forgotten beyond this.
+    /// The maximum number of requests. Beyond it the oldest are dropped.
     static let maximumRequests = 1000
 
     /// A node's report that waits for the user's request.
@@ -28,7 +28,7 @@ struct MappingTable: Codable, Sendable, Equatable {
     private var reports: [String: Report] = [:]
     /// The users of each node, the first one being primary.
     private var owners: [String: [String]] = [:]
-    /// Those beside the first who are primary as well, by node. Nil in the state of a simulator that shared nothing.
+    /// Further primary users, by node. Nil in the state of a simulator without sharing.
     private var morePrimaries: [String: [String]]?
 
     func nodes(of userID: String) -> [String] { owners.filter { $0.value.contains(userID) }.keys.sorted() }
@@ -38,16 +38,16 @@ struct MappingTable: Codable, Sendable, Equatable {
     }
     func users(of nodeID: String) -> [String] { owners[nodeID] ?? [] }
 
-    /// The request of that id, if it is that user's.
+    /// Returns the request of that id, if it belongs to that user.
     func request(_ id: String, of userID: String) -> MappingRequest? {
         requests[id].flatMap { $0.userID == userID ? $0 : nil }
     }
 
-    // MARK: by secret
+    // MARK: By secret
 
-    /// The user's half.
+    /// Adds the user's half.
     ///
-    /// A report with another user or secret does not discard the request: it may stem from an earlier attempt, and the node's report for
+    /// A report with another user or secret does not discard the request. It may come from an earlier attempt, and the node's report for
     /// this one may still come.
     mutating func request(
         id: String, nodeID: String, userID: String, secret: String, tags: [String] = [], at now: Int64
@@ -58,14 +58,14 @@ struct MappingTable: Codable, Sendable, Equatable {
             tags: tags, requestedAt: now, expiresAt: now + patience)
         add(request)
         changes.append(MappingChange(what: .requested, nodeID: nodeID, userID: userID))
-        // The report stays: a client that lost the response asks again, and gets the same answer.
+        // The report stays: a client that lost the response repeats the request, and gets the same answer.
         if let report = reports[nodeID], Self.agree(request, report) {
             changes += confirm(id, nodeID: nodeID, replacing: report.isReset, at: now)
         }
         return changes
     }
 
-    /// The node's half. Requests for this node that it contradicts are discarded.
+    /// Adds the node's half. Requests for this node that it contradicts are discarded.
     mutating func report(
         nodeID: String, userID: String, secret: String, isReset: Bool, at now: Int64
     ) -> [MappingChange] {
@@ -91,10 +91,10 @@ struct MappingTable: Codable, Sendable, Equatable {
         return changes
     }
 
-    /// The user id that a node reports after a factory reset: the node has no user any more.
+    /// The user id that a node reports after a factory reset, when it has no user.
     static let factoryResetUser = "esp-rmaker"
 
-    // MARK: by challenge
+    // MARK: By challenge
 
     enum ChallengeRefusal: Error { case unknownRequest, alreadyConfirmed, timedOut, decided, wrongResponse }
 
@@ -110,7 +110,7 @@ struct MappingTable: Codable, Sendable, Equatable {
         return changes + [MappingChange(what: .requested, nodeID: nil, userID: userID)]
     }
 
-    /// A challenge takes one answer: a wrong one discards it.
+    /// A challenge accepts one answer: a wrong one discards it.
     mutating func answerChallenge(
         id: String, userID: String, nodeID: String, at now: Int64, isValid: (String) -> Bool
     ) -> (changes: [MappingChange], refusal: ChallengeRefusal?) {
@@ -129,9 +129,9 @@ struct MappingTable: Codable, Sendable, Equatable {
         return (changes + confirm(id, nodeID: nodeID, replacing: true, at: now), nil)
     }
 
-    // MARK: ends
+    // MARK: Removal
 
-    /// Nil if the user does not have the node.
+    /// Returns nil if the user does not have the node.
     mutating func remove(_ nodeID: String, from userID: String) -> [MappingChange]? {
         guard isMapped(nodeID, to: userID) else { return nil }
         reports[nodeID] = nil
@@ -144,13 +144,13 @@ struct MappingTable: Codable, Sendable, Equatable {
         return [MappingChange(what: .removed, nodeID: nodeID, userID: userID)]
     }
 
-    // MARK: sharing
+    // MARK: Sharing
 
     /// Gives a node to another user, too.
     ///
     /// - Parameters:
-    ///   - leaving: whose it is.
-    ///   - ownerStays: where the node is handed over, whether that user keeps it as a secondary one; nil where it is not.
+    ///   - leaving: the present owner.
+    ///   - ownerStays: if the node is transferred, whether that user keeps it as a secondary user; nil if it is not transferred.
     mutating func share(_ nodeID: String, with guest: String, asPrimary: Bool, leaving owner: String, ownerStays: Bool?)
     {
         guard isMapped(nodeID, to: owner) else { return }
@@ -221,11 +221,11 @@ struct MappingTable: Codable, Sendable, Equatable {
     private static func hash(_ secret: String) -> [UInt8] { OpenSSLHashes.sha256(Array(secret.utf8)) }
 }
 
-/// A user's request for a node, until it is decided and beyond.
+/// A user's request for a node, kept even after its decision.
 struct MappingRequest: Codable, Sendable, Equatable {
     enum Status: String, Codable, Sendable { case requested, confirmed, timedout, discarded }
 
-    /// How the node confirms it.
+    /// How the node confirms the request.
     enum Proof: Codable, Sendable, Equatable {
         /// The node reports the same secret over MQTT. Only its SHA-256 is kept.
         case secret(hash: [UInt8])
@@ -240,14 +240,14 @@ struct MappingRequest: Codable, Sendable, Equatable {
     var proof: Proof
     var status: Status
     var tags: [String] = []
-    /// Milliseconds since 1970, as are the others.
+    /// Milliseconds since 1970, like the others.
     var requestedAt: Int64
-    /// Nil: never.
+    /// Nil for never.
     var expiresAt: Int64?
     var decidedAt: Int64?
 }
 
-/// Something that happened to a mapping, for the journal.
+/// A change of a mapping, for the journal.
 struct MappingChange: Sendable, Equatable {
     enum What: String, Sendable { case requested, confirmed, timedout, discarded, removed, reported }
     var what: What
@@ -256,7 +256,7 @@ struct MappingChange: Sendable, Equatable {
 }
 
 extension CloudAPI {
-    /// `PUT user/nodes/mapping`: the user's half of a mapping by secret, or its end.
+    /// `PUT user/nodes/mapping`: adds the user's half of a mapping by secret, or removes a mapping.
     func requestMapping(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let body = try call.body()
@@ -288,7 +288,7 @@ extension CloudAPI {
         return success("Mapping request is submitted", [.init("request_id", .string(id))])
     }
 
-    /// `GET user/nodes/mapping?request_id=`: how far it is.
+    /// `GET user/nodes/mapping?request_id=`: the request's status.
     func mappingStatus(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         guard let id = call.request.query("request_id") else { throw .requestIDMissing }
@@ -313,10 +313,10 @@ extension CloudAPI {
         return Response(.object(members))
     }
 
-    /// The longest challenge, in seconds: a hundred years.
+    /// The maximum timeout of a challenge, in seconds: a hundred years.
     private static let maximumChallengeTimeout: Int64 = 100 * 366 * 86_400
 
-    /// `POST user/nodes/mapping/initiate`: a challenge for the node to sign.
+    /// `POST user/nodes/mapping/initiate`: returns a challenge for the node to sign.
     func initiateMapping(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let timeout = try call.body(isOptional: true).integer("timeout") ?? 360
@@ -333,7 +333,7 @@ extension CloudAPI {
             [.init("request_id", .string(id)), .init("challenge", .string(challenge))])
     }
 
-    /// `POST user/nodes/mapping/verify`: the signed challenge. The mapping is final with the answer.
+    /// `POST user/nodes/mapping/verify`: takes the signed challenge. The mapping is final with the answer.
     func verifyMapping(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let body = try call.body()

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// What users want to happen when a node reports something: events, and what is then set at which nodes.
+/// The users' automations: events of nodes, and the values that are then set on nodes.
 struct AutomationTable: Codable, Sendable, Equatable {
     struct Automation: Codable, Sendable, Equatable {
         var id: String
         var owner: String
-        /// As the user gave it: name, event_type, events, actions and what else there is.
+        /// The user's document: name, event_type, events, actions and other members.
         var document: JSONValue
-        /// Whether its events held when they were last looked at: it acts when they begin to.
+        /// Whether its events held at the last check. It acts when they begin to hold.
         var holds = false
     }
 
-    /// The simulator's own bound.
+    /// A limit of the simulator.
     static let maximum = 1000
 
     private(set) var all: [Automation] = []
@@ -33,9 +33,9 @@ struct AutomationTable: Codable, Sendable, Equatable {
     mutating func remove(_ id: String) { all.removeAll { $0.id == id } }
     mutating func removeAll(of user: String) { all.removeAll { $0.owner == user } }
 
-    /// A node has these values now.
+    /// Takes a node's present values.
     ///
-    /// - Returns: what is to be set, where: the actions of those whose events hold now and did not before, or that act each time.
+    /// - Returns: the values to set, and where: the actions of automations whose events hold now and did not before, or that act each time.
     mutating func observe(_ node: String, _ params: JSONValue?) -> [(owner: String, node: String, values: JSONValue)] {
         var actions: [(owner: String, node: String, values: JSONValue)] = []
         for index in all.indices where all[index].document["node_id"]?.string == node {
@@ -55,7 +55,7 @@ struct AutomationTable: Codable, Sendable, Equatable {
 }
 
 extension AutomationTable.Automation {
-    /// `{"params":{"Light":{"Power":true}},"check":"=="}` each, all of them or, with `event_operator` `or`, one.
+    /// Checks events such as `{"params":{"Light":{"Power":true}},"check":"=="}`: all of them or, with `event_operator` `or`, one.
     fileprivate func holds(_ params: JSONValue?) -> Bool {
         let events = document["events"]?.array ?? []
         guard !events.isEmpty else { return false }
@@ -88,9 +88,9 @@ extension AutomationTable.Automation {
     }
 }
 
-/// `user/node_automation`: what happens when a node reports something.
+/// `user/node_automation`: actions that follow a node's report.
 extension CloudAPI {
-    /// The most automations in one page.
+    /// The maximum number of automations in one page.
     static let automationPage = 25
     private static let members: Set<String> = [
         "name", "event_type", "events", "actions", "node_id", "location", "event_operator", "retrigger", "enabled",
@@ -134,7 +134,7 @@ extension CloudAPI {
         return Response(.object(members))
     }
 
-    /// A node has reported values: what is to follow is sent.
+    /// Handles values that a node has reported: sends the actions that follow.
     func automate(_ node: String) {
         guard readState({ $0.automations?.all.isEmpty == false }) else { return }
         let actions = try? changeState { state in
@@ -153,7 +153,7 @@ extension CloudAPI {
         return found
     }
 
-    /// Takes over the members that are given, once they are sound.
+    /// Stores the given members after checking them.
     private func keep(
         _ automation: AutomationTable.Automation, _ changes: JSONValue, _ user: User
     ) throws(APIError) {

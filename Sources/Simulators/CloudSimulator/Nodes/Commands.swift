@@ -2,7 +2,7 @@
 import RainJSON
 import Synchronization
 
-/// What users have told nodes to do, and what the nodes have answered. It is not kept over a restart.
+/// The users' commands to nodes, and the nodes' answers. A restart loses them.
 struct CommandTable: Codable, Sendable, Equatable {
     struct Record: Codable, Sendable, Equatable {
         enum Status: String, Codable, Sendable {
@@ -17,7 +17,7 @@ struct CommandTable: Codable, Sendable, Equatable {
         var data: JSONValue
         var isBase64: Bool
         var status = Status.requested
-        /// The node's own (`esp_rmaker_cmd_status_t`).
+        /// The node's own status (`esp_rmaker_cmd_status_t`).
         var nodeStatus: UInt8?
         var answer: [UInt8] = []
         /// Milliseconds since 1970; nil for never.
@@ -26,7 +26,7 @@ struct CommandTable: Codable, Sendable, Equatable {
         var expiresAt: Int64?
     }
 
-    /// The oldest are forgotten beyond this.
+    /// The maximum number of commands. Beyond it the oldest are dropped.
     static let maximum = 1000
 
     private(set) var records: [Record] = []
@@ -36,7 +36,7 @@ struct CommandTable: Codable, Sendable, Equatable {
         if records.count > Self.maximum { records.removeFirst(records.count - Self.maximum) }
     }
 
-    /// False where nobody waits for it.
+    /// Returns false if no request waits for the answer.
     mutating func answer(_ message: CommandMessage, from node: String, at now: Int64) -> Bool {
         expire(at: now)
         let index = records.firstIndex {
@@ -57,19 +57,19 @@ struct CommandTable: Codable, Sendable, Equatable {
         }
     }
 
-    /// What a node that comes back has not answered yet.
+    /// Returns the commands that a returning node has not answered yet.
     func pending(for node: String) -> [Record] { records.filter { $0.node == node && $0.status == .requested } }
     func list(_ requestID: String, of owner: String) -> [Record] {
         records.filter { $0.requestID == requestID && $0.owner == owner }
     }
 }
 
-/// A command to a node, or its answer: type, length and value, a byte each for type and length (`esp_rmaker_cmd_resp.c` of RainMaker's common
-/// component). A value of more than 255 bytes continues in the next element of its type.
+/// A command to a node, or its answer: type, length and value, with one byte each for type and length (`esp_rmaker_cmd_resp.c` of
+/// RainMaker's common component). A value of more than 255 bytes continues in the next element of its type.
 struct CommandMessage: Equatable {
     private enum Kind: UInt8 { case requestID = 1, role, status, timestamp, command, data }
 
-    /// Who commands, as firmware checks it.
+    /// The role of the sender, as firmware checks it.
     enum Role: UInt8 { case primary = 2, secondary = 4 }
 
     var requestID = ""
@@ -98,7 +98,7 @@ struct CommandMessage: Equatable {
 
     init() {}
 
-    /// Nil for what ends within an element, or names no request.
+    /// Returns nil for bytes that end within an element, or that name no request.
     init?(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -122,17 +122,17 @@ struct CommandMessage: Equatable {
 
 /// `user/nodes/cmd`: a command to nodes, and their answers.
 extension CloudAPI {
-    /// The most bytes of a command; the simulator's own bound.
+    /// The maximum size of a command in bytes; a limit of the simulator.
     static let maximumCommand = 4096
     static let commandPage = 25
 
-    /// `POST`: to up to 25 nodes. Each has its answer where one of them fails.
+    /// `POST`: sends to up to 25 nodes. If one of them fails, each has its own answer.
     func sendCommand(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let body = try call.body()
         let nodes = try Self.names(body.value["node_ids"])
         guard (1...25).contains(nodes.count) else { throw .nodeIDMissing }
-        // The official client hands on what was typed, which may be a text.
+        // The official client passes on the typed value, which may be a text.
         var command = body.value["cmd"]?.integer
         if command == nil { command = body.value["cmd"]?.string.flatMap { Int64($0) } }
         guard let command, (0...65535).contains(command) else { throw APIError(131001, "Command is not valid") }
@@ -197,7 +197,7 @@ extension CloudAPI {
         return Response(.object(members))
     }
 
-    /// A node's answer, on `from-node`. One without a request asks for what it has missed, which is sent anyway.
+    /// Handles a node's answer on `from-node`. An answer without a request asks for missed commands, which are sent anyway.
     func receiveAnswer(of node: String, _ payload: [UInt8]) {
         let now = now
         let message = CommandMessage(payload)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// The groups that users put their nodes into, each perhaps within another.
+/// The users' groups of nodes. A group may be within another one.
 struct GroupTable: Codable, Sendable, Equatable {
     struct Group: Codable, Sendable, Equatable {
         var id: String
@@ -18,7 +18,7 @@ struct GroupTable: Codable, Sendable, Equatable {
         var isMatter = false
     }
 
-    /// The simulator's own bounds.
+    /// Limits of the simulator.
     static let maximumGroups = 1000
     static let maximumDepth = 8
 
@@ -26,7 +26,7 @@ struct GroupTable: Codable, Sendable, Equatable {
 
     subscript(id: String) -> Group? { groups[id] }
 
-    /// Adds it, or replaces what has its id. False where there is no room.
+    /// Adds the group, or replaces the one with its id. Returns false if there is no space.
     @discardableResult
     mutating func put(_ group: Group) -> Bool {
         guard groups[group.id] != nil || groups.count < Self.maximumGroups else { return false }
@@ -34,13 +34,13 @@ struct GroupTable: Codable, Sendable, Equatable {
         return true
     }
 
-    /// With all that is within it.
+    /// Removes a group and all groups within it.
     mutating func remove(_ id: String) {
         for child in children(of: id) { remove(child.id) }
         groups[id] = nil
     }
 
-    /// Those that a user owns or shares and that are in no other that the user sees, by id.
+    /// Returns the groups that a user owns or shares and that are not within another visible group, by id.
     func roots(of user: String) -> [Group] {
         groups.values.filter { group in
             (group.owner == user || group.guests.contains(user))
@@ -50,7 +50,7 @@ struct GroupTable: Codable, Sendable, Equatable {
 
     func children(of id: String) -> [Group] { groups.values.filter { $0.parent == id }.sorted { $0.id < $1.id } }
 
-    /// Whether the user may see it: it, or one around it, is theirs or shared with them.
+    /// Whether the user may see the group: it, or a group around it, belongs to the user or is shared with them.
     func isVisible(_ id: String, to user: String) -> Bool {
         var next: String? = id
         for _ in 0...Self.maximumDepth {
@@ -66,7 +66,7 @@ struct GroupTable: Codable, Sendable, Equatable {
         groups.values.contains { $0.nodes.contains(node) && isVisible($0.id, to: user) }
     }
 
-    /// How many groups are around it, itself included.
+    /// Returns how many groups are around the group, including itself.
     func depth(of id: String) -> Int {
         var (next, depth): (String?, Int) = (id, 0)
         while let group = next.flatMap({ groups[$0] }), depth <= Self.maximumDepth {
@@ -85,7 +85,7 @@ struct GroupTable: Codable, Sendable, Equatable {
         return false
     }
 
-    /// A node that has left a user's account is in none of that user's groups any more.
+    /// Removes a node that has left a user's account from that user's groups.
     mutating func removeNode(_ node: String, of user: String) {
         for (id, group) in groups where group.owner == user { groups[id]?.nodes.removeAll { $0 == node } }
     }
@@ -98,7 +98,7 @@ struct GroupTable: Codable, Sendable, Equatable {
 
 /// `user/node_group`: groups of nodes.
 extension CloudAPI {
-    /// The most groups in one page.
+    /// The maximum number of groups in one page.
     static let groupPage = 25
 
     func createGroup(_ call: Call) throws(APIError) -> Response {
@@ -157,7 +157,7 @@ extension CloudAPI {
         return success("Group removed successfully")
     }
 
-    /// `GET user/node_group`: those in no other, a page at a time, or the one that is named.
+    /// `GET user/node_group`: the groups that are within no other, a page at a time, or the named group.
     func listGroups(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         if call.request.query("group_id") != nil {
@@ -179,7 +179,7 @@ extension CloudAPI {
         return Response(.object(members))
     }
 
-    /// `GET user/node_group/sharing`: who has the caller's groups, and those within them with `sub_groups`.
+    /// `GET user/node_group/sharing`: the users with whom the caller's groups are shared; with `sub_groups`, also for groups within them.
     func groupSharing(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let isDeep = try flag("sub_groups", in: call, otherwise: false)
@@ -226,7 +226,7 @@ extension CloudAPI {
         return group
     }
 
-    /// One that the caller may change.
+    /// Returns the named group, if the caller may change it.
     private func namedGroup(_ call: Call, _ user: User) throws(APIError) -> GroupTable.Group {
         let group = try visibleGroup(call, user)
         guard group.owner == user.id else { throw .notAllowed }

@@ -9,26 +9,26 @@ struct Node: Codable, Sendable, Equatable {
 
     var id: String
     var keyKind: KeyKind
-    /// The node's certificate, PEM: challenges are verified with its key.
+    /// The node's certificate, PEM. Its key verifies challenges.
     var certificate: String
     /// The configuration that the node last published.
     var config: JSONValue?
     /// The values of its parameters, as last published.
     var params: JSONValue?
     var tags: [String] = []
-    /// What applications keep with the node; an object.
+    /// Data that applications store with the node; an object.
     var metadata: JSONValue?
     var connectivity = Connectivity()
 
     struct Connectivity: Codable, Sendable, Equatable {
         var isConnected = false
-        /// Milliseconds since 1970 of the last change; 0 if it was never seen.
+        /// The last change in milliseconds since 1970; 0 if the node was never seen.
         var changedAt: Int64 = 0
 
         var json: JSONValue { ["connectivity": ["connected": .bool(isConnected), "timestamp": .integer(changedAt)]] }
     }
 
-    /// Takes over the values of `update`, device by device and parameter by parameter.
+    /// Merges the values of `update`, device by device and parameter by parameter.
     mutating func merge(params update: JSONValue) {
         guard let devices = update.members else { return }
         var all = params?.members ?? []
@@ -55,7 +55,7 @@ public struct NodeSpecification: Sendable, Equatable {
     var id: String
     var keyKind: Node.KeyKind
 
-    /// `ID` or `ID:rsa`. An id becomes a certificate's name, a topic level and a file name.
+    /// Reads `ID` or `ID:rsa`. An id becomes a certificate's name, a topic level and a file name.
     public init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 1 || parts.count == 2 && (parts[1] == "rsa" || parts[1] == "p256") else { return nil }
@@ -81,12 +81,12 @@ extension Node {
     }
 }
 
-/// What a user wants to be kept with a node that is mapped.
+/// The data that a user stores with a mapped node.
 struct NodeNotes: Sendable {
-    /// Largest metadata, as JSON, in bytes; the simulator's own bound.
+    /// The maximum size of the metadata as JSON, in bytes; a limit of the simulator.
     static let maximumMetadata = 32 << 10
 
-    /// The user's place where no tags are given.
+    /// The tags; the user's place if there are none.
     var tags: [String]
     var metadata: JSONValue?
 
@@ -101,20 +101,20 @@ struct NodeNotes: Sendable {
 }
 
 extension Node {
-    /// Without notes it keeps those that it has.
+    /// Stores the notes. Without notes the node keeps its present ones.
     mutating func take(_ notes: NodeNotes) {
         if !notes.tags.isEmpty { tags = notes.tags }
         if let metadata = notes.metadata { self.metadata = metadata }
     }
 }
 
-/// Tags and metadata that users keep with a node.
+/// Tags and metadata that users store with a node.
 extension CloudAPI {
-    /// The most tags that one node may have; the simulator's own bound.
+    /// The maximum number of tags of one node; a limit of the simulator.
     static let maximumNodeTags = 64
 
-    /// `PUT user/nodes?node_id=`: tags are added. Metadata is merged member by member: null takes a member away, and null in place of the
-    /// object all of it.
+    /// `PUT user/nodes?node_id=`: adds tags. Metadata is merged member by member: null removes a member, and null instead of the object
+    /// removes all of it.
     func noteNode(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let node = try ownNode(try call.nodeID(), of: user)
@@ -144,7 +144,7 @@ extension CloudAPI {
         return success("Node updated successfully")
     }
 
-    /// `DELETE user/nodes?node_id=` with `{"tags":[…]}`: takes these away; one that the node does not have is no error.
+    /// `DELETE user/nodes?node_id=` with `{"tags":[…]}`: removes these tags. It is not an error if the node does not have one.
     func removeNodeTags(_ call: Call) throws(APIError) -> Response {
         let node = try ownNode(try call.nodeID(), of: try call.caller())
         let tags = try call.body().tags()

@@ -3,7 +3,7 @@ import RainJSON
 import Synchronization
 
 extension CloudAPI {
-    /// The most nodes in one page, and how many there are if the client does not say.
+    /// The maximum number of nodes in one page, and the default.
     static let pageSize = 25
 
     /// `GET user/nodes`: ids, or details, a page at a time.
@@ -27,7 +27,7 @@ extension CloudAPI {
         return Response(try page(shown, of: user, call: call, next: next, total: nodes.count))
     }
 
-    /// `a:b OR c:d`.
+    /// Reads a filter such as `a:b OR c:d`.
     private static func tagFilter(_ text: String) throws(APIError) -> Set<String> {
         let tags = text.split(separator: " OR ").map(String.init)
         guard !tags.isEmpty, tags.allSatisfy({ $0.split(separator: ":", maxSplits: 1).count == 2 }) else {
@@ -54,7 +54,7 @@ extension CloudAPI {
         return Response(params)
     }
 
-    /// The user's node that the query names. Of one that does not exist these calls answer with 400, where the list has 404.
+    /// Returns the user's node in the query. If it does not exist, these calls answer with 400; the list answers with 404.
     func namedNode(_ call: Call) throws(APIError) -> Node {
         do throws(APIError) {
             return try ownNode(try call.nodeID(), of: try call.caller())
@@ -64,7 +64,7 @@ extension CloudAPI {
         }
     }
 
-    /// `PUT user/nodes/params`: values go to the node, which reports what it did with them.
+    /// `PUT user/nodes/params`: sends values to the node, which reports the result.
     func setNodeParams(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let body = try call.anyBody()
@@ -109,7 +109,7 @@ extension CloudAPI {
         return success("Node removed successfully")
     }
 
-    /// A node of that user.
+    /// Returns a node of that user.
     func ownNode(_ id: String, of user: User) throws(APIError) -> Node {
         let (node, isOwn) = readState { ($0.nodes[id], $0.mappings.isMapped(id, to: user.id)) }
         guard isOwn else { throw node == nil ? .nodesMissing : .nodeNotOwned }
@@ -149,7 +149,7 @@ extension CloudAPI {
     }
 
     func flag(_ name: String, in call: Call, otherwise: Bool = true) throws(APIError) -> Bool {
-        // Python's clients, the official one among them, write True.
+        // Python's clients, including the official one, write True.
         switch call.request.query(name)?.lowercased() {
         case nil: otherwise
         case "true": true
@@ -159,11 +159,11 @@ extension CloudAPI {
     }
 }
 
-/// `user/otaimage`: firmware images that users upload, and where nodes get them.
+/// `user/otaimage`: firmware images that users upload and nodes download.
 extension CloudAPI {
-    /// The largest image, in bytes, as the cloud has it.
+    /// The maximum size of an image in bytes, as in the cloud.
     static let maximumImage = 5 << 20
-    /// The oldest are forgotten beyond this.
+    /// The maximum number of images. Beyond it the oldest are dropped.
     static let maximumImages = 16
 
     /// `POST {"image_name","base64_fwimage"}`.
@@ -184,7 +184,7 @@ extension CloudAPI {
         return Response(["status": "success", "image_url": .string("\(base)/otaimages/\(id)")])
     }
 
-    /// `GET otaimages/ID`: for whoever has the address.
+    /// `GET otaimages/ID`: for everyone who has the address.
     func image(_ call: Call) throws(APIError) -> Response {
         guard let image = images.withLock({ images in images.first { $0.id == call.pathParameter }?.bytes }) else {
             throw .notFound
@@ -194,11 +194,11 @@ extension CloudAPI {
 }
 
 extension CloudAPI {
-    /// The largest message a node may send; the firmware's own buffers are smaller.
+    /// The maximum size of a node's message; the firmware's own buffers are smaller.
     static let maximumMessage = 128 << 10
 
-    /// Takes a message that a node published, under `node/ID/SUFFIX` or with a rule before it
-    /// (`$aws/rules/RULE/node/ID/SUFFIX`). The broker has authenticated the node by its certificate.
+    /// Handles a message that a node published, under `node/ID/SUFFIX` or after the prefix of a rule (`$aws/rules/RULE/node/ID/SUFFIX`).
+    /// The broker has authenticated the node by its certificate.
     func receive(topic: String, payload: [UInt8]) {
         var parts = topic.split(separator: "/", omittingEmptySubsequences: false)
         if parts.starts(with: ["$aws", "rules"]) { parts.removeFirst(min(3, parts.count)) }
@@ -207,13 +207,13 @@ extension CloudAPI {
         guard readState({ $0.nodes[node] != nil }) else { return }
         let suffix = parts[2...].joined(separator: "/")
         if suffix == "from-node" { return receiveAnswer(of: node, payload) }
-        // What this cloud itself has sent comes back to it.
+        // The cloud receives its own messages as well.
         if suffix == "to-node" { return }
         let limits = JSONLimits(maximumBytes: Self.maximumMessage, maximumDepth: 16, maximumValues: 20_000)
         guard let message = try? JSONValue(parsing: payload, limits: limits), message.members != nil else {
             return journal.node(node, "ignored")
         }
-        // By basic ingest a message reaches the cloud alone, as at AWS.
+        // By basic ingest only the cloud receives a message, as with AWS.
         if topic.hasPrefix("node/") { live.publish(topic, payload) }
         switch suffix {
         case "config":

@@ -2,7 +2,7 @@
 import RainJSON
 import Synchronization
 
-/// What users offer each other: nodes, or groups of them.
+/// The users' offers to each other: nodes, or groups of them.
 struct SharingTable: Codable, Sendable, Equatable {
     enum Kind: String, Codable, Sendable { case nodes, groups }
 
@@ -14,11 +14,11 @@ struct SharingTable: Codable, Sendable, Equatable {
         /// Ids of nodes or groups.
         var subjects: [String]
         var owner: String
-        /// The user who is asked.
+        /// The user who gets the request.
         var guest: String
-        /// The guest is to be an owner as well, instead of a second user.
+        /// Whether the guest becomes a primary user instead of a secondary one.
         var isPrimary: Bool
-        /// What the owner is afterwards where all is handed over: a second user, or nobody. Nil where nothing is handed over.
+        /// After a transfer, whether the owner stays as a secondary user. Nil if it is not a transfer.
         var ownerStays: Bool?
         var metadata: JSONValue?
         var status = Status.pending
@@ -26,9 +26,9 @@ struct SharingTable: Codable, Sendable, Equatable {
         var requestedAt: Int64
     }
 
-    /// The oldest are forgotten beyond this.
+    /// The maximum number of requests. Beyond it the oldest are dropped.
     static let maximum = 1000
-    /// How long a request can be answered, in milliseconds: the seven days that clients tell people.
+    /// How long a request can be answered, in milliseconds: seven days, as clients tell their users.
     static let patience: Int64 = 7 * 86_400_000
 
     private(set) var requests: [Request] = []
@@ -45,27 +45,27 @@ struct SharingTable: Codable, Sendable, Equatable {
         requests[index].status = .declined
     }
 
-    /// Those that wait for an answer or were declined, of one side.
+    /// Returns the open and declined requests of one side.
     func list(_ kind: Kind, of user: String, asOwner: Bool, at now: Int64) -> [Request] {
         requests.filter {
             $0.kind == kind && (asOwner ? $0.owner : $0.guest) == user && $0.requestedAt + Self.patience > now
         }
     }
 
-    /// Forgets what a user has offered and was offered.
+    /// Removes all offers from and to a user.
     mutating func removeAll(of user: String) { requests.removeAll { $0.owner == user || $0.guest == user } }
 }
 
 extension CloudState {
-    /// Takes a node from a user's account and groups; from those of all who have it where that user is its only owner. Nil where the user does
-    /// not have it.
+    /// Removes a node from a user's account and groups. If that user is its only owner, all other users lose it as well. Returns nil if the
+    /// user does not have it.
     mutating func removeNode(_ node: String, from user: String) -> [MappingChange]? {
         guard let changes = mappings.remove(node, from: user) else { return nil }
         for change in changes { groups?.removeNode(node, of: change.userID) }
         return changes
     }
 
-    /// Has nodes that a reset, or another user's mapping, took from a user leave that user's groups as well.
+    /// Removes nodes that a user lost by a reset or another user's mapping from that user's groups as well.
     mutating func leaveGroups(_ changes: [MappingChange]) {
         for change in changes where change.what == .removed {
             if let node = change.nodeID { groups?.removeNode(node, of: change.userID) }
@@ -89,14 +89,14 @@ extension CloudState {
                 group.guests.append(request.guest)
             }
             groups?.put(group)
-            // Who has a group has its nodes.
+            // A user who has a group has its nodes.
             for node in group.nodes {
                 mappings.share(node, with: request.guest, asPrimary: false, leaving: request.owner, ownerStays: nil)
             }
         }
     }
 
-    /// Takes it from a second user; nil where that user does not have it, or is its owner.
+    /// Removes it from a secondary user. Returns nil if that user does not have it, or is its owner.
     mutating func unshare(_ subject: String, _ kind: SharingTable.Kind, from user: String) -> [MappingChange]? {
         switch kind {
         case .nodes:
@@ -106,7 +106,7 @@ extension CloudState {
             guard var group = groups?[subject], group.guests.contains(user) else { return nil }
             group.guests.removeAll { $0 == user }
             groups?.put(group)
-            // What another of the groups that the user still has holds stays.
+            // Nodes that another of the user's groups contains stay.
             return group.nodes.filter {
                 !mappings.isPrimary(user, of: $0) && groups?.holds($0, visibleTo: user) != true
             }
@@ -115,12 +115,12 @@ extension CloudState {
     }
 }
 
-/// Sharing nodes, and groups, with other users: a request, and the other's answer to it.
+/// Sharing nodes and groups with other users: a request, and the other user's answer.
 extension CloudAPI {
-    /// The most requests in one page.
+    /// The maximum number of requests in one page.
     static let sharingPage = 10
 
-    /// `PUT user/nodes/sharing`, `PUT user/node_group/sharing`: asks another user.
+    /// `PUT user/nodes/sharing`, `PUT user/node_group/sharing`: sends a request to another user.
     func share(_ kind: SharingTable.Kind, _ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let body = try call.body()
@@ -148,7 +148,7 @@ extension CloudAPI {
         return success("Sharing request has been sent", [.init("request_id", .string(id))])
     }
 
-    /// `DELETE …/sharing?nodes=a,b&user_name=`: ends what is shared. A second user may leave by it.
+    /// `DELETE …/sharing?nodes=a,b&user_name=`: ends the sharing. A secondary user may use it to leave.
     func unshare(_ kind: SharingTable.Kind, _ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let subjects = (call.request.query(kind.rawValue) ?? "").split(separator: ",").map(String.init)
@@ -169,7 +169,7 @@ extension CloudAPI {
         return success("Sharing removed successfully")
     }
 
-    /// `GET …/sharing/requests`: what the caller has sent (`primary_user=true`), or got.
+    /// `GET …/sharing/requests`: the requests that the caller has sent (`primary_user=true`) or received.
     func sharingRequests(_ kind: SharingTable.Kind, _ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let asOwner = try flag("primary_user", in: call, otherwise: false)
@@ -191,7 +191,7 @@ extension CloudAPI {
         return Response(.object(members))
     }
 
-    /// `PUT …/sharing/requests` `{"accept":bool,"request_id":…}`: the other's answer.
+    /// `PUT …/sharing/requests` `{"accept":bool,"request_id":…}`: the other user's answer.
     func answerSharing(_ kind: SharingTable.Kind, _ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let body = try call.body()
@@ -209,7 +209,7 @@ extension CloudAPI {
         return success(isAccepted ? "Sharing request accepted" : "Sharing request declined")
     }
 
-    /// `DELETE …/sharing/requests?request_id=`: the owner takes it back.
+    /// `DELETE …/sharing/requests?request_id=`: the owner withdraws the request.
     func cancelSharing(_ kind: SharingTable.Kind, _ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         guard let id = call.request.query("request_id") else { throw .requestIDMissing }
@@ -218,7 +218,7 @@ extension CloudAPI {
         return success("Sharing request removed successfully")
     }
 
-    /// `GET user/nodes/sharing[?node_id=]`: who has the caller's nodes.
+    /// `GET user/nodes/sharing[?node_id=]`: the users of the caller's nodes.
     func nodeSharing(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let ids =

@@ -49,7 +49,7 @@ extension CloudAPI {
 
     private enum Asked {
         case request(ReceivedAuthorization)
-        /// A response in place of the sign-in page.
+        /// A response instead of the sign-in page.
         case instead(Response)
     }
 
@@ -57,7 +57,7 @@ extension CloudAPI {
         case user(User)
         /// The page again, with the reason.
         case page(String)
-        /// The page that asks for the code, of the sign-in with that handle.
+        /// The page that asks for the code, for the sign-in with that handle.
         case secondStep(String, failure: String?)
     }
 
@@ -92,7 +92,7 @@ extension CloudAPI {
         }
     }
 
-    /// The account of a user of an identity provider; made at the first sign-in.
+    /// Returns the account of a user of an identity provider, which is made at the first sign-in.
     private func federatedUser(_ name: String, provider: String) throws(APIError) -> User {
         try addUser { state in
             let known = state.user(named: name)
@@ -164,7 +164,7 @@ struct ReceivedAuthorization {
 
     static let defaultScope = "aws.cognito.signin.user.admin email openid phone profile"
 
-    /// The address that the browser is redirected to with the answer.
+    /// Returns the redirect of the browser with the answer.
     func redirect(_ parameters: [Request.Field]) -> Response {
         let all = parameters + (state.map { [Request.Field("state", $0)] } ?? [])
         let target = redirectURI + (redirectURI.contains("?") ? "&" : "?") + formEncoded(all)
@@ -175,13 +175,13 @@ struct ReceivedAuthorization {
 extension ReceivedAuthorization {
     /// Why a request gets no sign-in page.
     enum Refusal: Error {
-        /// Shown to the user, as no redirect URI can be trusted yet.
+        /// Shown to the user, because no redirect URI can be trusted yet.
         case page(String)
-        /// The application is told, through the browser.
+        /// Reported to the application, through the browser.
         case redirect(Response, OAuthFailure)
     }
 
-    /// The client and its redirect are checked first: until they are known, nobody is redirected (RFC 6749, 4.1.2.1).
+    /// The client and its redirect URI are checked first: until they are known, nobody is redirected (RFC 6749, 4.1.2.1).
     init(query: [Request.Field], clients: [OAuthClient], relay: String, providers: [String]) throws(Refusal) {
         let parameters: OAuthParameters
         do throws(OAuthFailure) {
@@ -212,7 +212,7 @@ extension ReceivedAuthorization {
     }
 
     private func check(_ parameters: OAuthParameters, providers: [String]) throws(OAuthFailure) {
-        // The phone apps and the official client say CODE.
+        // The phone apps and the official client send CODE.
         let type = try parameters.required("response_type").lowercased()
         guard type == "code" else { throw OAuthFailure(.unsupportedResponseType, "Only code is supported") }
         let method = parameters["code_challenge_method"]
@@ -230,10 +230,10 @@ extension ReceivedAuthorization {
 
 /// The hosted pages: plain HTML without scripts, so that a browser, a test and `curl` can use them.
 enum SignInPage {
-    /// The user pool itself, as `identity_provider` names it.
+    /// The user pool's own name in `identity_provider`.
     static let ownProvider = "COGNITO"
 
-    /// User and password, and a button for each identity provider.
+    /// Asks for user and password, with a button for each identity provider.
     static func password(providers: [String], query: String, failure: String?) -> Response {
         let buttons = providers.map { provider in
             """
@@ -270,7 +270,7 @@ enum SignInPage {
             """)
     }
 
-    /// The code that was sent to the user, after the password.
+    /// Asks for the code that was sent to the user, after the password.
     static func secondStep(session: String, query: String, failure: String?) -> Response {
         page(
             status: failure == nil ? 200 : 400, title: "Enter the code",
@@ -324,12 +324,12 @@ enum SignInPage {
     }
 }
 
-/// The page that RainMaker has registered as the redirect of command-line tools (`welcome.html`): it sends the browser on
-/// to the tool on this machine, whose port stands in the state (`port:N`).
+/// The page that RainMaker has registered as the redirect URI of command-line tools (`welcome.html`). It redirects the browser to the tool
+/// on this machine, whose port is in the state (`port:N`).
 enum RelayPage {
     static let path = "/welcome.html"
 
-    /// The parameters that are passed on. A state that is longer than `port:N` is among them, as the tool has put something into it.
+    /// The parameters that are passed on. A state longer than `port:N` is passed on as well, because the tool has added something to it.
     private static let handedOn = ["code", "error", "error_description"]
 
     static func respond(to request: Request) -> Response {
@@ -347,7 +347,7 @@ enum RelayPage {
             "<p><a id=\"onward\" href=\"\(target)\">Go on to the program that asked</a></p>")
     }
 
-    /// The N of `port:N`, and of `port:N:anything`.
+    /// Returns the N of `port:N`, and of `port:N:anything`.
     static func port(in state: String) -> UInt16? {
         let parts = state.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count >= 2, parts[0] == "port", parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),

@@ -3,8 +3,7 @@ import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
 
-/// An application that may sign users in through the hosted pages: its id, its secret if it can keep one, and where the
-/// browser may be sent afterwards.
+/// An application that may sign users in through the hosted pages: its id, its secret if it can keep one, and its redirect URIs.
 public struct OAuthClient: Sendable, Equatable {
     public var id: String
     /// Nil for a public client (RFC 6749, 2.1).
@@ -19,7 +18,7 @@ public struct OAuthClient: Sendable, Equatable {
         self.redirects = redirects
     }
 
-    /// `ID[:SECRET]=REDIRECT[,REDIRECT…]`, as `--oauth-client` takes it.
+    /// Reads `ID[:SECRET]=REDIRECT[,REDIRECT…]`, the value of `--oauth-client`.
     public init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
@@ -32,8 +31,8 @@ public struct OAuthClient: Sendable, Equatable {
         self.init(id: String(id), secret: name.count > 1 ? String(name[1]) : nil, redirects: redirects)
     }
 
-    /// The public client of Espressif's own apps and tools, which third parties share: what it may redirect to there, and to
-    /// loopback addresses, too, which the real one may not.
+    /// The public client of Espressif's own apps and tools, which third parties share. It has the real client's redirect URIs, and also
+    /// loopback addresses, which the real one does not have.
     public static let shared = OAuthClient(
         id: TokenIssuer.clientID,
         redirects: [
@@ -41,7 +40,7 @@ public struct OAuthClient: Sendable, Equatable {
             "com.espressif.rainmaker.softap://success",
         ].compactMap { RegisteredRedirect($0) })
 
-    /// Takes one more; a client has some at most.
+    /// Adds a redirect URI, up to a limit.
     mutating func register(_ redirect: RegisteredRedirect) {
         if redirects.count < 32 { redirects.append(redirect) }
     }
@@ -54,12 +53,12 @@ public struct OAuthClient: Sendable, Equatable {
     }
 }
 
-/// A redirect URI that a client has registered: compared as a string (RFC 9700, 4.1.3), but for the port of a loopback
-/// address that was registered without one (RFC 8252, 7.3), and for a path that was registered as `/*`.
+/// A redirect URI that a client has registered. It is compared as a string (RFC 9700, 4.1.3), with two exceptions. A loopback address that
+/// was registered without a port matches all ports (RFC 8252, 7.3). A path that was registered as `/*` matches all paths.
 public struct RegisteredRedirect: Sendable, Equatable {
     private var text: String
     private var isExact = false
-    /// For a loopback address without a port: what stands before and after it.
+    /// For a loopback address without a port: the parts before and after the port.
     private var loopback: (host: String, path: String)? {
         for host in ["http://127.0.0.1", "http://[::1]", "http://localhost"] where text.hasPrefix(host + "/") {
             return (host, String(text.dropFirst(host.count)))
@@ -72,7 +71,7 @@ public struct RegisteredRedirect: Sendable, Equatable {
         self.text = text
     }
 
-    /// For servers that compare every character, the port of a loopback address too, as Liferay does.
+    /// For servers that compare every character, including the port of a loopback address, like Liferay.
     public init?(exactly text: String) {
         self.init(text)
         isExact = true
@@ -90,7 +89,7 @@ public struct RegisteredRedirect: Sendable, Equatable {
         return loopback.path == "/*" || loopback.path == path
     }
 
-    /// Absolute, without a fragment, and nothing in it that would need quoting in a header.
+    /// Whether the text is absolute, has no fragment, and needs no quoting in a header.
     static func isURI(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), text.utf8.count <= 2048 else { return false }
         let scheme = text[..<colon].lowercased().utf8
@@ -104,7 +103,7 @@ public struct RegisteredRedirect: Sendable, Equatable {
     }
 }
 
-/// The parameters of an OAuth request: each at most once (RFC 6749, 3.1 and 3.2), an empty one counting as absent.
+/// The parameters of an OAuth request: each at most once (RFC 6749, 3.1 and 3.2). An empty one counts as absent.
 struct OAuthParameters {
     private var fields: [String: String] = [:]
 
@@ -116,7 +115,7 @@ struct OAuthParameters {
         }
     }
 
-    /// Of a body that is `application/x-www-form-urlencoded`.
+    /// Reads the parameters from a body that is `application/x-www-form-urlencoded`.
     init(form request: Request) throws(OAuthFailure) {
         let type = request.header("Content-Type")?.split(separator: ";").first?.lowercased() ?? ""
         guard type.trimmingSpaces() == "application/x-www-form-urlencoded" else {
@@ -143,7 +142,7 @@ extension StringProtocol {
     }
 }
 
-/// `name=value&…`, everything but RFC 3986's unreserved characters quoted.
+/// Returns `name=value&…`, with all characters percent-encoded except RFC 3986's unreserved ones.
 func formEncoded(_ fields: [Request.Field]) -> String {
     fields.map { "\(percentEncoded($0.name))=\(percentEncoded($0.value))" }.joined(separator: "&")
 }
@@ -169,10 +168,10 @@ struct BasicCredentials: Equatable {
 
     init(user: String, password: String) { (self.user, self.password) = (user, password) }
 
-    /// - Parameter isFormEncoded: as OAuth clients do it (RFC 6749, 2.3.1).
+    /// - Parameter isFormEncoded: whether both parts are form-encoded, as OAuth clients do (RFC 6749, 2.3.1).
     init?(_ header: String, isFormEncoded: Bool = false) {
         guard header.lowercased().hasPrefix("basic ") else { return nil }
-        // base64 of the standard alphabet, padded, as base64url without.
+        // Converts padded base64 of the standard alphabet to base64url without padding.
         let digits = header.dropFirst(6).filter { $0 != "=" && $0 != " " }
             .map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
         guard let bytes = decodedBase64URL(String(digits)), let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
@@ -186,7 +185,7 @@ struct BasicCredentials: Equatable {
     }
 }
 
-/// A refusal in OAuth's own words (RFC 6749, 4.1.2.1 and 5.2).
+/// A refusal in OAuth's format (RFC 6749, 4.1.2.1 and 5.2).
 struct OAuthFailure: Error, Equatable {
     enum Code: String {
         case invalidRequest = "invalid_request"
@@ -220,7 +219,7 @@ struct OAuthFailure: Error, Equatable {
         self.description = description
     }
 
-    /// As the token endpoint answers.
+    /// Returns the answer of the token endpoint.
     func response(status: Int = 400) -> Response {
         var response = Response(
             status: code == .serverError ? 500 : status,

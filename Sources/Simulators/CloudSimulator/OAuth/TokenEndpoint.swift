@@ -3,7 +3,7 @@ import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
 
-/// `POST /token`: codes, refresh tokens and passwords become tokens (RFC 6749, 4.1.3, 6 and 4.3).
+/// `POST /token`: exchanges codes, refresh tokens and passwords for tokens (RFC 6749, 4.1.3, 6 and 4.3).
 extension CloudAPI {
     func token(_ call: Call) -> Response {
         let hasBasic = call.request.header("Authorization") != nil
@@ -26,7 +26,7 @@ extension CloudAPI {
         }
     }
 
-    /// By `client_id` and `client_secret` in the body, or by HTTP Basic (RFC 6749, 2.3.1), not both.
+    /// Authenticates by `client_id` and `client_secret` in the body, or by HTTP Basic (RFC 6749, 2.3.1), not both.
     private func authenticatedClient(_ request: Request, _ form: OAuthParameters) throws(OAuthFailure) -> OAuthClient {
         var (id, secret) = (form["client_id"], form["client_secret"])
         if let header = request.header("Authorization") {
@@ -134,21 +134,21 @@ struct AuthorizationGrant: Codable, Sendable, Equatable {
     /// How the user signed in: `Cognito`, or the identity provider's name.
     var provider: String
     var expiresAt: Int64
-    /// The session that was begun with the code; set once the code was used.
+    /// The session that began with the code; set once the code was used.
     var sessionID: String?
 }
 
-/// The authorization codes that were issued, by their hashes. A value without a clock; times are in milliseconds.
+/// The issued authorization codes, by their hashes. A value without a clock; times are in milliseconds.
 struct AuthorizationGrants: Codable, Sendable, Equatable {
     enum Verdict: Equatable {
         case granted(AuthorizationGrant)
-        /// Unknown, expired, of another client or redirect, or without the right verifier.
+        /// Unknown, expired, of another client or redirect URI, or without the right verifier.
         case refused(String)
-        /// Used before: the session that was begun with it must end (RFC 6749, 4.1.2).
+        /// Used before: the session that began with it must end (RFC 6749, 4.1.2).
         case reused(sessionID: String)
     }
 
-    /// The oldest are forgotten beyond this.
+    /// The maximum number of codes. Beyond it the oldest are dropped.
     static let maximum = 100
 
     private var grants: [String: AuthorizationGrant] = [:]
@@ -182,7 +182,7 @@ struct AuthorizationGrants: Codable, Sendable, Equatable {
         return .granted(grant)
     }
 
-    /// RFC 7636, 4.6. A verifier without a challenge is refused, too (RFC 9700, 2.1.1): an attacker may have removed the challenge.
+    /// RFC 7636, 4.6. A verifier without a challenge is refused as well (RFC 9700, 2.1.1): an attacker may have removed the challenge.
     private static func proves(_ verifier: String?, _ challenge: String?) -> Bool {
         switch (verifier, challenge) {
         case (nil, nil): return true

@@ -2,7 +2,7 @@
 import RainCrypto
 import RainCryptoOpenSSL
 
-/// The state of the simulated backend: which user asked for which node, and whose it is. A value without a clock.
+/// The state of the simulated backend: the users' requests for nodes, and the owners of nodes. A value without a clock.
 struct NodeOwners: Sendable {
     /// When a mapping by secret is confirmed.
     enum Confirmation: String, Sendable {
@@ -28,15 +28,15 @@ struct NodeOwners: Sendable {
     var confirmation = Confirmation.atOnce
     private var mappings = MappingTable()
     private var waiting = ExpiringTable<Waiting>(maximum: 1000)
-    /// The identity provider of the user who last asked for a node.
+    /// The identity provider of the user who last requested a node.
     private var providers: [String: IdentitySystem] = [:]
-    /// PEM, by node.
+    /// The public keys as PEM, by node.
     private var keys: [String: String] = [:]
 
     func provider(of node: String) -> IdentitySystem? { providers[node] }
     func nodes(of user: String) -> [String] { mappings.nodes(of: user) }
 
-    /// The user's half. Nil where there are too many nodes.
+    /// Adds the user's half. Returns nil if there are too many nodes.
     mutating func add(
         _ node: String, id: String, user: String, secret: String, provider: IdentitySystem, at now: Int64
     ) -> [MappingChange]? {
@@ -53,12 +53,12 @@ struct NodeOwners: Sendable {
         }
     }
 
-    /// The node's half.
+    /// Adds the node's half.
     mutating func report(_ node: String, user: String, secret: String, at now: Int64) -> [MappingChange] {
         mappings.report(nodeID: node, userID: user, secret: secret, isReset: true, at: now)
     }
 
-    /// Nil where that user has made no such request.
+    /// Returns nil if that user has made no such request.
     mutating func status(
         of id: String, user: String, at now: Int64
     ) -> (status: MappingRequest.Status, changes: [MappingChange])? {
@@ -74,9 +74,9 @@ struct NodeOwners: Sendable {
         return mappings.request(id, of: user).map { ($0.status, changes) }
     }
 
-    // MARK: by challenge
+    // MARK: By challenge
 
-    /// False for what is no key, or where there are too many.
+    /// Returns false if the text is not a key, or there are too many.
     mutating func setKey(_ pem: String, of node: String) -> Bool {
         guard (try? PublicKey(pem: Array(pem.utf8))) != nil, keys[node] != nil || keys.count < Self.maximumNodes else {
             return false

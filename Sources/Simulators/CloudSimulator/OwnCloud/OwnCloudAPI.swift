@@ -4,8 +4,8 @@ import RainCryptoOpenSSL
 import RainJSON
 import Synchronization
 
-/// The backend of a cloud of one's own, as a function from a request to a response. It accepts the access tokens of the simulated
-/// identity systems, or its own for a one-time code of SPiD, and stores which user owns which node. It does no network I/O.
+/// A simulated backend of an own cloud, as a function from a request to a response. It accepts the access tokens of the simulated identity
+/// systems, or gives its own for a one-time code of SPiD. It stores the owners of nodes, and does no network I/O.
 public final class OwnCloudAPI: Sendable {
     let systems: [IdentityAPI]
     let journal: Journal
@@ -30,7 +30,7 @@ public final class OwnCloudAPI: Sendable {
     /// Its time, in milliseconds since 1970.
     var now: Int64 { clock() + clockOffset.load(ordering: .relaxed) }
 
-    /// Answers one request, and notes it in the journal.
+    /// Answers one request, and records it in the journal.
     public func respond(to request: Request) -> Response {
         if request.path.hasPrefix(CloudAPI.controlPrefix) { return control(request) }
         let fault = faults.withLock { $0.next(for: request) }
@@ -116,7 +116,7 @@ extension OwnCloudAPI {
         }
     }
 
-    /// The user's half of a mapping by secret.
+    /// Handles the user's half of a mapping by secret.
     private func add(
         _ node: String, _ call: OwnCloudCall, _ caller: OwnCloudCaller
     ) throws(OwnCloudFailure) -> Response {
@@ -217,7 +217,7 @@ extension Journal {
 
 /// One request to the simulated backend.
 struct OwnCloudCall {
-    /// Longer ids and secrets are refused.
+    /// The maximum length of ids and secrets.
     private static let maximumText = 128
 
     let request: Request
@@ -239,7 +239,7 @@ struct OwnCloudCall {
         return header.dropFirst(7).trimmingSpaces()
     }
 
-    /// The caller: the person to whom one of the systems issued the token. The token must still be valid there.
+    /// Returns the caller: the person to whom one of the systems issued the token. The token must still be valid there.
     func caller() throws(OwnCloudFailure) -> OwnCloudCaller {
         let token = try token()
         for system in systems {
@@ -270,9 +270,9 @@ struct OwnCloudCall {
     }
 }
 
-/// The users whom the simulated backend has registered, and the tokens that it gave them. A value without a clock.
+/// The registered users of the simulated backend, and their tokens. A value without a clock.
 struct OwnCloudSessions: Sendable {
-    /// How long a token is good, in seconds.
+    /// The lifetime of a token, in seconds.
     static let lifetime: Int64 = 3600
     static let maximumUsers = 1000
 
@@ -280,7 +280,7 @@ struct OwnCloudSessions: Sendable {
     /// The ids of the registered users, by provider.
     private var users: Set<String> = []
 
-    /// Registers the user and issues a token. Nil where there are too many users.
+    /// Registers the user and issues a token. Returns nil if there are too many users.
     mutating func begin(_ caller: OwnCloudCaller, at now: Int64) -> (token: String, isNew: Bool)? {
         let user = "\(caller.system.rawValue):\(caller.user.id)"
         let isNew = !users.contains(user)
@@ -297,10 +297,10 @@ struct OwnCloudSessions: Sendable {
 }
 
 extension OwnCloudAPI {
-    /// The client of the backend at SPiD, which redeems codes that apps asked for on its behalf.
+    /// The backend's client at SPiD, which redeems codes that apps requested for it.
     static let spidClient = "backend-1"
 
-    /// `POST /sessions {"code"}`: redeems the code at SPiD, as a backend does it, and answers the backend's own token.
+    /// `POST /sessions {"code"}`: redeems the code at SPiD, as a backend does, and returns the backend's own token.
     func signIn(_ call: OwnCloudCall, _ user: inout String?) throws(OwnCloudFailure) -> Response {
         let code = try OwnCloudCall.text("code", of: try call.body())
         guard let spid = systems.first(where: { $0.system == .spid }),
@@ -319,7 +319,7 @@ extension OwnCloudAPI {
         guard let token = redeemed.body["access_token"]?.string, let id = redeemed.body["user_id"]?.string else {
             throw OwnCloudFailure(400, "invalid_grant", "SPiD did not accept the code")
         }
-        // Asks who it is in its own name, with its own token.
+        // Asks SPiD for the user, with the backend's own token.
         let profile = spid.respond(
             to: Request(
                 method: "GET", target: "/api/2/user/\(id)", headers: [.init("Authorization", "Bearer \(token)")]))
@@ -339,7 +339,7 @@ extension OwnCloudAPI {
         ])
     }
 
-    /// `DELETE /sessions/current`: the token is good for nothing afterwards.
+    /// `DELETE /sessions/current`: ends the token.
     func signOut(_ call: OwnCloudCall, _ caller: OwnCloudCaller) throws(OwnCloudFailure) -> Response {
         let token = try call.token()
         sessions.withLock { $0.end(token) }
@@ -349,7 +349,7 @@ extension OwnCloudAPI {
 }
 
 extension OwnCloudAPI {
-    /// `POST /_sim/…`, as the identity systems have it.
+    /// Answers `POST /_sim/…`, like the identity systems.
     func control(_ request: Request) -> Response {
         let what = String(request.path.dropFirst(CloudAPI.controlPrefix.count))
         let response: Response
@@ -388,18 +388,18 @@ extension OwnCloudAPI {
     }
 }
 
-/// A backend of one's own beside the identity systems, on a port of its own.
+/// A simulated backend of an own cloud, with its own port beside the identity systems.
 ///
-/// It answers from the moment it is made until ``stop()``.
+/// It answers from its creation until ``stop()``.
 public final class OwnCloudServer: Sendable {
     public let api: OwnCloudAPI
-    /// `http://127.0.0.1:49152`.
+    /// Such as `http://127.0.0.1:49152`.
     public let url: String
     private let listener: HTTPListener
 
     /// - Parameters:
     ///   - systems: the systems whose access tokens are accepted.
-    ///   - host: where to listen, on a free port.
+    ///   - host: the host to listen on, with a free port.
     public init(
         systems: [IdentityAPI], host: String = "127.0.0.1", journal: Journal,
         clock: @escaping @Sendable () -> Int64 = wallClock
@@ -416,8 +416,8 @@ public final class OwnCloudServer: Sendable {
 
     public func stop() { listener.stop() }
 
-    /// The description of this backend for clients: the file of docs/own-cloud.md. Users of SPiD sign in to it with a one-time code; the
-    /// other systems have none, and it takes their tokens.
+    /// The description of this backend for clients: the file of docs/own-cloud.md. Users of SPiD sign in to it with a one-time code. The
+    /// other systems have no such codes, so it accepts their tokens.
     public var description: JSONValue {
         var members: [JSONValue.Member] = [.init("schemaVersion", 1)]
         if api.systems.contains(where: { $0.system == .spid }) {

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// Everything that survives a restart.
+/// The whole state that survives a restart.
 struct CloudState: Codable, Sendable {
     var users = UserTable()
-    /// By id.
+    /// The sessions by id.
     var sessions: [String: Session] = [:]
     var grants = AuthorizationGrants()
     var codes = VerificationCodes()
-    /// By id.
+    /// The nodes by id.
     var nodes: [String: Node] = [:]
     var mappings = MappingTable()
-    /// Nil in the folder of a simulator that had no claim service.
+    /// Nil in the folder of a simulator without a claim service.
     var claims: ClaimTable?
-    /// These are nil until somebody uses them, and in older folders.
+    /// These are nil until they are used, and in older folders.
     var sharing: SharingTable?
     var groups: GroupTable?
     var automations: AutomationTable?
-    /// The broker's port. It is tried first after a restart, as boards have stored it.
+    /// The broker's port. It is tried first after a restart, because boards have stored it.
     var brokerPort: UInt16?
 
-    /// The most sessions that one user may have; signing in once more ends the oldest.
+    /// The maximum number of a user's sessions. A further sign-in ends the oldest.
     static let maximumSessions = 100
 
     mutating func begin(_ session: Session) {
@@ -35,8 +35,8 @@ struct CloudState: Codable, Sendable {
 
     func user(named name: String) -> User? { users.named(name) }
 
-    /// Adds a user, or replaces the one of that id. A user who is removed to make room loses sessions, codes and nodes.
-    /// - Returns: the changed mappings; nil if there is no room.
+    /// Adds a user, or replaces the one of that id. A user who is removed to make space loses sessions, codes and nodes.
+    /// - Returns: the changed mappings; nil if there is no space.
     mutating func add(_ user: User) -> [MappingChange]? {
         guard case .added(let gone) = users.add(user) else { return nil }
         return gone.map { remove(userID: $0) } ?? []
@@ -64,7 +64,8 @@ struct CloudState: Codable, Sendable {
             return state
         } catch {
             throw SimulatorError(
-                .storage, "\(folder.file(file)) is not of this simulator (\(error)); choose another --data or remove it"
+                .storage,
+                "\(folder.file(file)) does not belong to this simulator (\(error)); choose another --data or remove it"
             )
         }
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The folder that holds all that the simulator knows, mode 0700, its files 0600 and each written whole or not at all.
+/// The folder of all the simulator's data, mode 0700. Its files have mode 0600, and each is written whole or not at all.
 public final class DataFolder: Sendable {
     public let path: String
     let isTemporary: Bool
     private let owner: FolderOwner?
 
-    /// The folder at `path`, made if it is not there; or a temporary one, which ``removeIfTemporary()`` removes.
+    /// Opens the folder at `path`, which is made if it is missing; or makes a temporary one, which ``removeIfTemporary()`` removes.
     public init(path given: String?) throws(SimulatorError) {
         if let given {
             isTemporary = false
@@ -35,7 +35,7 @@ public final class DataFolder: Sendable {
 
     public func file(_ name: String) -> String { path + "/" + name }
 
-    /// The contents of a file; nil if there is none.
+    /// Returns the contents of a file; nil if there is none.
     func read(_ name: String) throws(SimulatorError) -> [UInt8]? {
         let descriptor = open(file(name), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -53,7 +53,7 @@ public final class DataFolder: Sendable {
         }
     }
 
-    /// Replaces a file. It survives the death of the process, not that of the machine: there is no `fsync`.
+    /// Replaces a file. It survives the death of the process, but not that of the machine: there is no `fsync`.
     func write(_ bytes: [UInt8], to name: String) throws(SimulatorError) {
         let target = file(name)
         let draft = target + ".new"
@@ -82,7 +82,7 @@ public final class DataFolder: Sendable {
 
     private static let temporaryName = "cloud-sim-"
 
-    /// What was left by simulators that were killed.
+    /// Removes the folders of simulators that were killed.
     private static func removeAbandoned(in parent: String) {
         for name in names(in: parent) where name.hasPrefix(temporaryName) {
             let folder = "\(parent)/\(name)"
@@ -115,9 +115,8 @@ public final class DataFolder: Sendable {
     }
 }
 
-/// Tells a temporary folder that somebody uses from one that was left behind: a lock on a file in it, which goes with its process however
-/// that ends.
-final class FolderOwner: Sendable {
+/// Distinguishes a temporary folder in use from one that was left behind: a lock on a file in it, which ends with its process in any case.
+public final class FolderOwner: Sendable {
     private let descriptor: Int32
 
     private init(descriptor: Int32) { self.descriptor = descriptor }
@@ -126,7 +125,7 @@ final class FolderOwner: Sendable {
 
     private static func lock(_ folder: String) -> String { "\(folder)/lock" }
 
-    /// The owner of a folder that was just made. The lock file gets its name once it is locked, so that nobody finds it free.
+    /// Owns a folder that was just made. The lock file gets its name once it is locked, so that no other process finds it free.
     convenience init?(of folder: String) {
         let draft = Self.lock(folder) + ".new"
         let descriptor = open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -135,7 +134,25 @@ final class FolderOwner: Sendable {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, rename(draft, Self.lock(folder)) == 0 else { return nil }
     }
 
-    /// The next owner of a folder of this user's whose owner is gone; nil where it lives, or where nothing says whose the folder is.
+    /// Makes this process the only owner of the folder of `--data`, until the value is dropped. Creates the folder if it does not exist.
+    ///
+    /// - Throws: `unavailable` while another simulator has it.
+    public convenience init(alone folder: String) throws(SimulatorError) {
+        mkdir(folder, 0o700)
+        // Not the lock of a temporary folder: this one is never removed.
+        let descriptor = open("\(folder)/in-use", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else {
+            throw SimulatorError(
+                .storage, "cannot use \(folder): \(String(cString: strerror(errno))); choose another --data")
+        }
+        self.init(descriptor: descriptor)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw SimulatorError(
+                .unavailable, "another simulator uses the data in \(folder): end it, or choose another --data")
+        }
+    }
+
+    /// Takes over a folder of this user whose owner is gone. Returns nil if the owner lives, or is not known.
     convenience init?(takingOver folder: String) {
         var status = stat()
         guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {

@@ -5,13 +5,13 @@ import Synchronization
 
 /// A log of events, one JSON object a line (NDJSON), for tests and for users who want to see what happened.
 ///
-/// It takes no body, header or query value, so no secret and no token can get into it.
+/// It records no body, header or query value, so it cannot contain a secret or a token.
 public final class Journal: Sendable {
     private let descriptor: Int32
     private let clock: @Sendable () -> Int64
     private let turn = Mutex(())
 
-    /// Appends to the file at `path`; without a path it drops everything.
+    /// Appends to the file at `path`. Without a path it discards everything.
     public init(path: String?, clock: @escaping @Sendable () -> Int64 = wallClock) throws(SimulatorError) {
         self.clock = clock
         guard let path else {
@@ -45,13 +45,13 @@ public final class Journal: Sendable {
         write("malformed", [.init("status", .integer(Int64(status))), .init("reason", .string(reason))])
     }
 
-    /// - Parameter method: how: `password`, or the name of an identity provider.
+    /// - Parameter method: `password`, or the name of an identity provider.
     func login(user: String, by method: String) {
         write("login", [.init("user", .string(user)), .init("by", .string(method))])
     }
 
-    /// The outcome of an authorization request: `shown`, `granted`, `denied` or `refused`. It records whether the request has a code
-    /// challenge and a state, but not their values.
+    /// Records the outcome of an authorization request: `shown`, `granted`, `denied` or `refused`. It records whether the request has a
+    /// code challenge and a state, but not their values.
     func authorize(_ request: ReceivedAuthorization, outcome: String, user: String? = nil) {
         write(
             "authorize",
@@ -66,7 +66,7 @@ public final class Journal: Sendable {
         write("authorize", [.init("outcome", "refused"), .init("reason", .string(reason))])
     }
 
-    /// A request of a test to the simulator itself (`/_sim/…`).
+    /// Records a request of a test to the simulator itself (`/_sim/…`).
     func control(_ what: String, user: String?, status: Int, provider: String? = nil) {
         write(
             "control",
@@ -86,8 +86,8 @@ public final class Journal: Sendable {
         write("logout", [.init("user", .string(user)), .init("everywhere", .bool(everywhere))])
     }
 
-    /// - Parameter what: `signed_up`, `confirmed`, `password_reset`, `password_changed`, `updated`, `deleted`, `guest`,
-    ///   `converted`, or `code_sent` with the kind of it.
+    /// - Parameter what: `signed_up`, `confirmed`, `password_reset`, `password_changed`, `updated`, `deleted`, `guest`, `converted`, or
+    ///   `code_sent` with its kind.
     func account(_ what: String, user: String, kind: String? = nil) {
         write(
             "account",
@@ -112,15 +112,15 @@ public final class Journal: Sendable {
                 + (reason.map { [.init("reason", .string($0))] } ?? []))
     }
 
-    /// - Parameter what: `connected`, `disconnected`, `config`, `params`, or `ignored` for a message that makes no sense.
+    /// - Parameter what: `connected`, `disconnected`, `config`, `params`, or `ignored` for an invalid message.
     func node(_ id: String, _ what: String) {
         write("node", [.init("node", .string(id)), .init("what", .string(what))])
     }
 
-    /// For the typed entries above, and those of the identity systems.
+    /// Writes an entry, for the typed methods above and those of the identity systems.
     func write(_ event: String, _ members: [JSONValue.Member]) {
         guard descriptor >= 0 else { return }
-        // One write for one line, so that a reader never sees half of one.
+        // One write for each line, so that a reader never sees half of a line.
         turn.withLock { _ in
             let head: [JSONValue.Member] = [.init("time", .integer(clock())), .init("event", .string(event))]
             let line = JSONValue.object(head + members).serialized() + [0x0A]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// Which adapter is used, out of those that BlueZ has.
+/// Chooses an adapter from those that BlueZ has.
 enum AdapterChoice {
     /// - Parameters:
-    ///   - wanted: `hci1`, or an adapter's address; nil takes the first that is switched on.
-    ///   - isBlocked: whether rfkill holds the machine's Bluetooth off.
+    ///   - wanted: `hci1`, or an adapter's address; nil chooses the first that is switched on.
+    ///   - isBlocked: whether rfkill blocks the machine's Bluetooth.
     /// - Returns: the adapter's path.
     static func path(
         in tree: ObjectTree, wanted: String?, isBlocked: () -> Bool
@@ -14,7 +14,7 @@ enum AdapterChoice {
         guard !all.isEmpty else {
             throw BluetoothError(
                 .noAdapter,
-                message: "This machine has no Bluetooth adapter: plug one in, and look for it with `bluetoothctl list`."
+                message: "This machine has no Bluetooth adapter. Plug one in, and check it with `bluetoothctl list`."
             )
         }
         let candidates = all.filter { path in wanted.map { isNamed($0, path, tree) } ?? true }
@@ -39,23 +39,23 @@ enum AdapterChoice {
 
     static let blocked = BluetoothError(
         .blocked,
-        message: "Bluetooth is blocked on this machine: unblock it with `rfkill unblock bluetooth`, or by its "
+        message: "Bluetooth is blocked on this machine. Unblock it with `rfkill unblock bluetooth`, or by its "
             + "switch or airplane mode.")
 
     static func gone(_ path: String) -> BluetoothError {
-        BluetoothError(.noAdapter, message: "The Bluetooth adapter \(name(path)) is gone: plug it in again.")
+        BluetoothError(.noAdapter, message: "The Bluetooth adapter \(name(path)) is gone. Plug it in again.")
     }
 
     static func off(_ path: String) -> BluetoothError {
         BluetoothError(
             .poweredOff,
-            message: "The Bluetooth adapter \(name(path)) is off, or blocked by rfkill: switch it on with "
+            message: "The Bluetooth adapter \(name(path)) is off, or blocked by rfkill. Switch it on with "
                 + "`bluetoothctl power on`. If that fails, run `rfkill unblock bluetooth` first.")
     }
 
     static func name(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    /// Whether an adapter has that path: `/org/bluez/hci0`, and nothing below.
+    /// Whether this is an adapter's path: `/org/bluez/hci0`, and nothing below.
     static func isAdapter(_ path: String) -> Bool {
         path.hasPrefix(BlueZName.root + "/") && path.utf8.count { $0 == UInt8(ascii: "/") } == 3
     }
@@ -71,25 +71,25 @@ enum AdapterChoice {
 
     private static func isReady(_ path: String, _ tree: ObjectTree) -> Bool {
         guard isOn(path, tree) == true else { return false }
-        // Absent in old versions, which knew nothing else.
+        // Old versions, which supported only this role, have no such property.
         return tree[path, BlueZName.adapter]?["Roles"]?.texts?.contains("central") ?? true
     }
 }
 
 extension String {
-    /// Names and addresses of the radio are compared in ASCII, without Unicode's tables.
+    /// The text in lower case; names and addresses of the radio are compared in ASCII, without Unicode's tables.
     var asciiLowercased: String {
         String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }, as: UTF8.self)
     }
 }
 
-/// The adapter that is used, and what makes it that one: its name where it was chosen by that, its address otherwise, since names
-/// change when a dongle is plugged in again while somebody holds the old one.
+/// The adapter in use, and how it is recognised: by its name if it was chosen by that, otherwise by its address. Names change if a dongle
+/// is plugged in again while another program still holds the old one.
 struct ChosenAdapter: Sendable {
-    /// `/org/bluez/hci0`
+    /// The path, such as `/org/bluez/hci0`.
     let path: String
     private let address: String?
-    /// What was asked for; nil for any.
+    /// The requested adapter; nil for any.
     private let wanted: String?
 
     init(path: String, wanted: String?, in tree: ObjectTree) {
@@ -98,7 +98,7 @@ struct ChosenAdapter: Sendable {
         address = tree[path, BlueZName.adapter]?["Address"]?.text
     }
 
-    /// Why it receives nothing at the moment; nil where it can receive.
+    /// Returns why it receives nothing at the moment; nil if it can receive.
     func trouble(in tree: ObjectTree) -> BluetoothError? {
         guard tree.isServed else { return .noBlueZ("it has left the bus") }
         guard isThere(in: tree), let adapter = tree[path, BlueZName.adapter] else { return AdapterChoice.gone(path) }
@@ -106,7 +106,7 @@ struct ChosenAdapter: Sendable {
         return adapter["PowerState"]?.text == "off-blocked" ? AdapterChoice.blocked : AdapterChoice.off(path)
     }
 
-    /// Whether it has come back under another name.
+    /// Whether it has returned under another name.
     func hasMoved(in tree: ObjectTree) -> Bool {
         guard !isByName, let address, tree.isServed, !isThere(in: tree) else { return false }
         return tree.paths(with: BlueZName.adapter, below: BlueZName.root).contains {
@@ -114,7 +114,7 @@ struct ChosenAdapter: Sendable {
         }
     }
 
-    /// Whether it is gone, and another adapter that is ready may take its place.
+    /// Whether it is gone, and another adapter that is ready may replace it.
     func isReplaceable(in tree: ObjectTree) -> Bool {
         guard wanted == nil, tree.isServed, !isThere(in: tree) else { return false }
         return (try? AdapterChoice.path(in: tree, wanted: nil, isBlocked: { false })) != nil
@@ -124,7 +124,7 @@ struct ChosenAdapter: Sendable {
 
     private func isThere(in tree: ObjectTree) -> Bool {
         guard let adapter = tree[path, BlueZName.adapter] else { return false }
-        // Another with its name does where any does, and where the name was what was asked for.
+        // Any adapter will do, or one with the requested name, or one with the same address.
         return wanted == nil || isByName || adapter["Address"]?.text == address
     }
 }

@@ -2,7 +2,8 @@
 import RainDBus
 import Synchronization
 
-/// Calls over one connection to the bus. The first that finds it lost ends all waits for BlueZ, so that it is not used again.
+/// Calls over one connection to the bus. The first call that finds the connection lost ends all waits for BlueZ, so that it is not used
+/// again.
 struct BlueZCalls: Sendable {
     let client: DBusClient
     let watch: ObjectWatch
@@ -31,13 +32,13 @@ struct BlueZCalls: Sendable {
         }
     }
 
-    /// Begins the scan of this connection.
+    /// Starts the scan of this connection.
     ///
-    /// BlueZ answers `InProgress` where the kernel could not start scanning, and forgets the caller then (`start_discovery_complete` in
-    /// src/adapter.c); it answers the same to a connection that scans already, because an earlier answer was lost.
+    /// BlueZ answers `InProgress` if the kernel could not start scanning, and then forgets the caller (`start_discovery_complete` in
+    /// src/adapter.c). It gives the same answer to a connection that is already scanning, because an earlier answer was lost.
     func startScan(_ adapter: String) async -> Result<Void, BluetoothError> {
         do throws(DBusError) {
-            // Active scanning is BlueZ's default; without "le" it would look for classic devices half the time.
+            // Active scanning is BlueZ's default. Without "le" it would search for classic devices half of the time.
             let filter = DBusValue.properties([("Transport", .string("le")), ("DuplicateData", .bool(false))])
             try await call(
                 DBusCall(BlueZName.service, adapter, BlueZName.adapter, "SetDiscoveryFilter", [filter]),
@@ -59,7 +60,7 @@ struct BlueZCalls: Sendable {
             DBusCall(BlueZName.service, adapter, BlueZName.adapter, "StartDiscovery"), within: OpenAdapter.callLimit)
     }
 
-    /// Returns whether there was a scan of this connection.
+    /// Stops the scan; returns whether this connection had one.
     @discardableResult
     func stopScan(_ adapter: String) async -> Bool {
         let stop = DBusCall(BlueZName.service, adapter, BlueZName.adapter, "StopDiscovery")
@@ -67,24 +68,24 @@ struct BlueZCalls: Sendable {
     }
 }
 
-/// BlueZ's signals, as they arrive on the thread of the bus, and no signals that pretend to be BlueZ's.
+/// BlueZ's signals, on the thread of the bus. Signals that pretend to be BlueZ's are ignored.
 ///
-/// On the system's bus every user of the machine can send a signal to this connection, and so invent a board, the end of a link or the end
-/// of BlueZ. Only two senders count here: BlueZ's own connection, and the bus, which says which connection that is.
+/// On the system bus every user of the machine can send a signal to this connection. Such a signal could invent a board, the end of a link
+/// or the end of BlueZ. Only two senders are accepted: BlueZ's own connection, and the bus, which reports BlueZ's connection.
 final class BlueZFeed: Sendable {
     let watch: ObjectWatch
     let pairing = PairingAgent()
     private let owner = Mutex(DBusNameOwner(of: BlueZName.service))
     private let follower = Mutex<Follower?>(nil)
 
-    /// Not a bare closure in the mutex: each reading would put it into another wrapper (Swift 6.3 converts a closure that is handed out and
-    /// back as generic), and calls would become deeper with each signal.
+    /// Not a bare closure in the mutex. Swift 6.3 converts a closure that is passed out and back as generic, so each reading would add
+    /// another wrapper, and calls would become deeper with each signal.
     private struct Follower {
         var take: @Sendable (Event) -> Void
     }
 
     enum Event {
-        /// BlueZ is on the bus anew: everything that it said before is forgotten.
+        /// BlueZ is on the bus again: all earlier facts about it are forgotten.
         case restarted
         case changed(String)
     }
@@ -95,7 +96,7 @@ final class BlueZFeed: Sendable {
         DBusClient.Handlers(
             admits: { message in self.owner.withLock { $0.admits(message) } },
             signal: { self.take($0) },
-            // Only calls of BlueZ's: the bus, whose signals are accepted as well, makes none.
+            // Only calls of BlueZ: the bus, whose signals are also accepted, makes none.
             call: { self.pairing.answer($0) },
             lost: { _ in self.watch.end(.busLost) })
     }
@@ -108,12 +109,12 @@ final class BlueZFeed: Sendable {
         do {
             try await client.call(question, within: limit()) { answer in self.owner.withLock { $0.learn(answer) } }
         } catch {
-            // The first call to it may start BlueZ, and then a signal says who it is.
+            // The first call may start BlueZ; a signal then reports its connection.
             guard error.name == DBusErrorName.nameHasNoOwner else { throw error }
         }
     }
 
-    /// Called with what happened, on the thread of the bus.
+    /// Sets the function that is called with each event, on the thread of the bus.
     func follow(_ body: @escaping @Sendable (Event) -> Void) { follower.withLock { $0 = Follower(take: body) } }
 
     private func take(_ signal: DBusMessage) {
@@ -135,7 +136,7 @@ final class BlueZFeed: Sendable {
 /// Names of BlueZ's interfaces (BlueZ, doc/).
 enum BlueZName {
     static let service = "org.bluez"
-    /// Where adapters are.
+    /// The path above the adapters.
     static let root = "/org/bluez"
     static let adapter = "org.bluez.Adapter1"
     static let device = "org.bluez.Device1"

@@ -3,24 +3,24 @@ import Glibc
 import Logging
 import RainDBus
 
-/// This machine's Bluetooth, as far as boards need it: one adapter of BlueZ's, what it hears, and the connections through it.
+/// This machine's Bluetooth for boards: one adapter of BlueZ, the boards that it receives, and the connections through it.
 ///
-/// One value serves a whole process, for as long as that runs: the transports of fifty boards share its connection to the bus and its
-/// scanner. Where D-Bus is restarted, or the adapter comes back under another name, the next use opens both anew. Only the links to boards
-/// are lost then, which is reported like any broken link.
+/// One value serves a whole process during its lifetime: the transports of fifty boards share its connection to the bus and its scanner. If
+/// D-Bus restarts, or the adapter returns under another name, the next use opens both again. Only the links to boards are lost then, which
+/// is reported like any broken link.
 public final class BluetoothCentral: Sendable {
     private let lasting: ReconnectingAdapter
 
-    /// The adapter's name, `hci0`: the one it has now, or had last.
+    /// The adapter's current or last name, such as `hci0`.
     public var adapterName: String { AdapterChoice.name(lasting.last.path) }
 
-    /// Reaches BlueZ and chooses an adapter. Nothing is sent by radio.
+    /// Connects to BlueZ and chooses an adapter. Sends nothing by radio.
     ///
     /// - Parameters:
-    ///   - adapter: `hci1`, which is whatever adapter has that name; or an adapter's address, which is found again under any name. Nil takes the
-    ///     first that is switched on, and another where that is gone.
-    ///   - bus: where BlueZ is; the system's bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
-    ///   - isBlocked: whether rfkill holds Bluetooth off; nil asks the kernel.
+    ///   - adapter: `hci1` for the adapter that has that name, or an adapter's address, which is found again under any name. Nil chooses
+    ///     the first that is switched on, and another one if that is gone.
+    ///   - bus: the bus with BlueZ; the system bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
+    ///   - isBlocked: whether rfkill blocks Bluetooth; nil asks the kernel.
     /// - Throws: `noBus`, `noBlueZ`, `noAdapter`, `poweredOff`, `blocked` or `accessDenied`, within two seconds; `cancelled`.
     public static func open(
         adapter: String? = nil, bus: DBusAddress = .system, isBlocked: (@Sendable () -> Bool)? = nil,
@@ -37,15 +37,15 @@ public final class BluetoothCentral: Sendable {
 
     private init(_ lasting: ReconnectingAdapter) { self.lasting = lasting }
 
-    /// Closes the connection to the bus; everything under way ends with `cancelled`.
+    /// Closes the connection to the bus; all running operations end with `cancelled`.
     public func close() { lasting.close() }
 
-    /// The one that was opened last.
+    /// The adapter that was opened last.
     var adapter: OpenAdapter { lasting.last }
 
-    /// Runs `body`. If the adapter is lost meanwhile, runs it again on the one that is opened in its place, while there is time.
+    /// Runs `body`. If the adapter is lost meanwhile, runs it again on the next adapter, while there is time.
     ///
-    /// - Throws: what `body` does, and why no adapter can be opened (``open(adapter:bus:isBlocked:logger:)``).
+    /// - Throws: the errors of `body`, and why no adapter can be opened (``open(adapter:bus:isBlocked:logger:)``).
     func withAdapter<Result>(
         until end: ContinuousClock.Instant, _ body: (OpenAdapter) async throws(BluetoothError) -> Result
     ) async throws(BluetoothError) -> Result {
@@ -54,7 +54,7 @@ public final class BluetoothCentral: Sendable {
             do {
                 return try await body(adapter)
             } catch {
-                // What is gone may have been replaced.
+                // The lost adapter may have been replaced.
                 guard [.radioLost, .noAdapter].contains(error.code), ContinuousClock.now < end else { throw error }
                 let next = try await lasting.current(until: end)
                 guard next !== adapter else { throw error }
@@ -76,18 +76,18 @@ public final class BluetoothCentral: Sendable {
     }
 }
 
-/// Looking for boards.
+/// Searching for boards.
 extension BluetoothCentral {
-    /// Scans, and hands over each board that fits as soon as it is heard, once, until `found` answers false or the time is over.
+    /// Scans, and reports each matching board once, as soon as it is received, until `found` returns false or the time is over.
     ///
-    /// It goes on after an outage of up to five seconds: of the adapter, of BlueZ, of a scan that BlueZ does not begin, of D-Bus itself,
-    /// for which it opens another connection. A longer outage is an error.
+    /// It continues after an outage of the adapter, of BlueZ or of D-Bus itself, for which it opens another connection, and of a scan that
+    /// BlueZ does not start. An outage of more than five seconds is an error.
     ///
-    /// - Parameter includesConnected: whether boards that a program on this machine is connected to are reported as well, though they do
-    ///   not advertise.
-    /// - Throws: a problem with this machine's Bluetooth (``BluetoothError/isOfThisMachine``), also where that comes about meanwhile, unless it is over
-    ///   within seconds; `connectionFailed` where BlueZ does not scan; `radioLost` where time was over before it was clear whether the bus
-    ///   comes back; `cancelled`. Hearing nothing is no error.
+    /// - Parameter includesConnected: whether to report also boards that a program on this machine is connected to, although they do not
+    ///   advertise.
+    /// - Throws: A problem with this machine's Bluetooth (``BluetoothError/isOfThisMachine``), also one that begins during the scan and
+    ///   does not end within seconds. `connectionFailed` if BlueZ does not scan. `radioLost` if the time ended before it was clear whether
+    ///   the bus returns. `cancelled`. Receiving nothing is not an error.
     public func discover(
         _ filter: BoardFilter, for time: Duration, includesConnected: Bool = true,
         found: @Sendable (DiscoveredBoard) async -> Bool
@@ -101,7 +101,7 @@ extension BluetoothCentral {
     }
 }
 
-/// Whether rfkill holds Bluetooth off, as the kernel tells it in sysfs (Documentation/ABI/stable/sysfs-class-rfkill).
+/// Whether rfkill blocks Bluetooth, according to the kernel in sysfs (Documentation/ABI/stable/sysfs-class-rfkill).
 enum RadioSwitch {
     static func isBlocked(_ folder: String = "/sys/class/rfkill") -> Bool {
         guard let entries = opendir(folder) else { return false }

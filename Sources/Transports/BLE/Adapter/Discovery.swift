@@ -3,10 +3,11 @@ import RainDBus
 
 /// The scanner of one adapter, shared by all searches of this process, because BlueZ counts scans by connection to the bus.
 ///
-/// A scan that BlueZ does not start is retried for as long as a search goes on, whether it is the first or one that BlueZ ended. The reason
-/// why it cannot be started is recorded for those searches meanwhile.
+/// If BlueZ does not start a scan, the start is retried while a search is running, for the first scan and after BlueZ ended one. Meanwhile
+/// the reason why it cannot be started is recorded for those searches.
 actor Discovery {
-    /// The first pause after a failure, which BlueZ often needs right after an adapter was switched on; each is twice the one before.
+    /// The first pause after a failure, which BlueZ often needs right after an adapter was switched on. Each pause is twice the previous
+    /// one.
     static let shortestPause = Duration.milliseconds(250)
     static let longestPause = Duration.seconds(4)
 
@@ -17,15 +18,15 @@ actor Discovery {
     private let sleep: @Sendable (Duration) async throws -> Void
     private var users = 0
     private var isRunning = false
-    /// The last change of the scanner; each waits for the one before.
+    /// The last change of the scanner; each waits for the previous one.
     private var last: Task<Result<Void, BluetoothError>, Never>?
-    /// Retries the scan, until it is cancelled or no search goes on.
+    /// Retries the scan until it is cancelled or no search is running.
     private var repetition: Task<Void, Never>?
     private var isTroubled = false
 
     /// - Parameters:
-    ///   - isReady: whether there is an adapter that can scan. Trying again ends without one; it restarts when the adapter is back.
-    ///   - note: called with the reason why searches hear nothing, and with nil when that is over.
+    ///   - isReady: whether there is an adapter that can scan. Retries end without one, and restart when the adapter is back.
+    ///   - note: called with the reason why searches receive nothing, and with nil when that is over.
     init(
         start: @escaping @Sendable () async -> Result<Void, BluetoothError>, stop: @escaping @Sendable () async -> Void,
         isReady: @escaping @Sendable () -> Bool = { true },
@@ -39,9 +40,9 @@ actor Discovery {
         self.sleep = sleep
     }
 
-    /// Scans until ``leave()`` was called as often as this. Returns after the first attempt, also where that failed in a way that may pass.
+    /// Scans until ``leave()`` was called as often as this. Returns after the first attempt, even if it failed in a way that may pass.
     ///
-    /// - Throws: what does not pass by itself: `accessDenied`, `blocked`, `radioLost`, `cancelled`.
+    /// - Throws: errors that do not pass: `accessDenied`, `blocked`, `radioLost`, `cancelled`.
     func join() async throws(BluetoothError) {
         users += 1
         guard case .failure(let error) = await adjust().value else { return }
@@ -52,7 +53,8 @@ actor Discovery {
         if repetition == nil { persist(error) }
     }
 
-    /// NotReady comes right after an adapter was switched on, InProgress beside another client's scan, and all but these while BlueZ starts.
+    /// NotReady comes right after an adapter was switched on, InProgress during another client's scan, and all others but these while BlueZ
+    /// starts.
     private static func mayPass(_ error: BluetoothError) -> Bool {
         ![.accessDenied, .blocked, .radioLost, .cancelled].contains(error.code)
     }
@@ -62,7 +64,7 @@ actor Discovery {
         _ = await adjust().value
     }
 
-    /// BlueZ has ended the scan: searches that go on need a new one. Returns after the first attempt.
+    /// Starts a new scan for the running searches after BlueZ has ended one. Returns after the first attempt.
     func restart() async {
         isRunning = false
         guard case .failure(let error) = await adjust().value else { return }

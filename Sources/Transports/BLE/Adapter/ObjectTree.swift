@@ -3,21 +3,21 @@ import RainDBus
 import RainIO
 import Synchronization
 
-/// What is known of a service's objects: kept as `ObjectManager` and `Properties` signals tell it.
+/// A service's objects, updated by `ObjectManager` and `Properties` signals.
 ///
-/// Bounded, because the devices in radio reach decide how many objects there are and how long their names: only the properties that are
-/// used here are kept, and of those only so much.
+/// It is bounded, because the devices in radio range decide how many objects there are and how long their names are. Only the properties
+/// that are used here are kept, up to a limit.
 struct ObjectTree: Sendable {
     typealias Properties = [String: DBusValue]
 
-    /// More than any adapter keeps; what is beyond is not looked at.
+    /// More than any adapter keeps; further objects are ignored.
     static let maximumObjects = 100_000
-    /// Bytes of all texts. A board has some 100 of its own and 50 for each of its attributes.
+    /// The limit for the bytes of all texts. A board has about 100 of its own and 50 for each of its attributes.
     static let maximumText = 64 << 20
-    /// Bytes of one value, such as a list of services.
+    /// The limit for the bytes of one value, such as a list of services.
     static let maximumValue = 8192
 
-    /// The properties that are kept, by interface; objects with none of these interfaces are not.
+    /// The properties that are kept, by interface; objects without these interfaces are not kept.
     private static let kept: [String: Set<String>] = [
         BlueZName.adapter: ["Address", "Powered", "PowerState", "Roles"],
         BlueZName.device: [
@@ -28,31 +28,32 @@ struct ObjectTree: Sendable {
         BlueZName.descriptor: ["UUID"],
     ]
 
-    /// What a signal was about.
+    /// The subject of a signal.
     enum Change: Sendable, Equatable {
         case nothing
-        /// The object at that path, or one of its properties.
+        /// The object at this path, or one of its properties.
         case object(String)
         case everything
     }
 
     private(set) var objects: [String: [String: Properties]] = [:]
-    /// Bytes of all texts that are kept, paths among them.
+    /// The bytes of all texts, including paths.
     private(set) var text = 0
     /// Devices that appeared while this process was watching, and that no program has connected to yet: BlueZ drops those by itself.
     private var newcomers: Set<String> = []
-    /// Devices that only this process's connections have BlueZ keep.
+    /// Devices that BlueZ keeps only because this process connected to them.
     private var ours: Set<String> = []
     /// Devices that BlueZ had no keys for when this process first connected to them.
     private var unbonded: Set<String> = []
-    /// Whether the service is on the bus; nothing is known of its objects otherwise.
+    /// Whether the service is on the bus; otherwise nothing is known of its objects.
     var isServed = true
-    /// Why the adapter does not scan for those who listen, where that is not for want of an adapter; nil for nothing.
+    /// Why the adapter does not scan, unless there is no adapter; nil if it scans.
     var scanTrouble: BluetoothError?
-    /// The paths right below each path: a radio with a thousand boards in reach is not searched for the seven characteristics of one.
+    /// The paths directly below each path. So the seven characteristics of one board are found without searching a thousand boards in
+    /// range.
     private var below: [String: Set<String>] = [:]
 
-    /// Takes the answer to `GetManagedObjects`, `a{oa{sa{sv}}}`, in place of what was known.
+    /// Replaces the objects by the answer to `GetManagedObjects`, `a{oa{sa{sv}}}`.
     mutating func load(_ managed: DBusValue) {
         removeAll()
         for entry in managed.entries ?? [] {
@@ -88,9 +89,9 @@ struct ObjectTree: Sendable {
         }
     }
 
-    /// Takes properties that were read, `a{sv}`.
+    /// Merges properties that were read, `a{sv}`.
     mutating func merge(_ properties: DBusValue, into interface: String, of path: String) {
-        // A change to an object that was never added belongs to one that has gone meanwhile.
+        // A change to an unknown object belongs to one that has been removed in the meantime.
         guard objects[path]?[interface] != nil else { return }
         for entry in properties.entries ?? [] {
             guard let name = entry.key.text else { continue }
@@ -100,14 +101,14 @@ struct ObjectTree: Sendable {
 
     // MARK: what was here before
 
-    /// This process is about to connect to a device, which BlueZ keeps for good from then on.
+    /// Records that this process is about to connect to a device, which BlueZ keeps for good from then on.
     mutating func adopt(_ path: String) {
         if newcomers.remove(path) != nil { ours.insert(path) }
         if !isBonded(path) { unbonded.insert(path) }
     }
 
-    /// Whether BlueZ may forget a device without loss to another program: it appeared while this process was watching, this process
-    /// connected to it first, and it is neither paired nor trusted; or its keys came with this process's own link.
+    /// Whether BlueZ may forget a device without a loss for other programs. Either it appeared while this process was watching, this
+    /// process connected to it first, and it is neither paired nor trusted; or its keys came with this process's own link.
     func isDispensable(_ path: String) -> Bool {
         guard let device = objects[path]?[BlueZName.device], device["Trusted"]?.boolean != true else { return false }
         return isBonded(path) ? unbonded.contains(path) : ours.contains(path)
@@ -150,11 +151,11 @@ struct ObjectTree: Sendable {
         guard Self.kept[interface]?.contains(name) == true, let properties = objects[path]?[interface] else { return }
         let length = value.map(Self.length) ?? 0
         text -= properties[name].map(Self.length) ?? 0
-        // What is too long is as if it were not there, and never what it was before.
+        // A value that is too long counts as missing, never as its previous value.
         let fits = length <= Self.maximumValue && text + length <= Self.maximumText
         if fits { text += length }
         objects[path]?[interface]?[name] = fits ? value : nil
-        // By another program, or this one has adopted it before.
+        // Connected by another program, or already adopted by this one.
         if name == "Connected", value?.boolean == true { newcomers.remove(path) }
     }
 
@@ -179,7 +180,7 @@ struct ObjectTree: Sendable {
         if below[parent]?.isEmpty == true { below[parent] = nil }
     }
 
-    /// The bytes of its texts; a number has none, and so has always room. Any other kind is in none of the properties that are kept.
+    /// Returns the bytes of a value's texts. A number has none, so it always fits. The kept properties have no other kinds.
     private static func length(_ value: DBusValue) -> Int {
         switch value {
         case .byte, .bool, .int16, .uint16, .int32, .uint32, .int64, .uint64, .double: 0
@@ -200,21 +201,21 @@ struct ObjectTree: Sendable {
 
     subscript(path: String, interface: String) -> Properties? { objects[path]?[interface] }
 
-    /// The paths right below that one with that interface, in their order.
+    /// Returns the paths directly below `path` that have this interface, in order.
     func paths(with interface: String, below path: String) -> [String] {
         (below[path] ?? []).filter { objects[$0]?[interface] != nil }.sorted()
     }
 }
 
-/// The tree of BlueZ's objects as signals change it, and the tasks that wait for something in it.
+/// The tree of BlueZ's objects, changed by signals, and the tasks that wait for a condition in it.
 ///
-/// No task is resumed, and nothing is cancelled, while the lock is held: a task that is being cancelled holds a lock of the runtime's while
-/// its handler waits for this one, and resuming the task needs the runtime's.
+/// While the lock is held, no task is resumed and nothing is cancelled. A task that is being cancelled holds a lock of the runtime while
+/// its handler waits for this one, and resuming the task needs the runtime's lock.
 final class ObjectWatch: Sendable {
     private struct Search {
-        /// The objects that it is about; nil for any.
+        /// The objects that it depends on; nil for any.
         var paths: [String]?
-        /// Looks for what is wanted; returns what resumes the waiting task where it is found.
+        /// Checks the condition; if it is met, returns the function that resumes the waiting task.
         var check: (ObjectTree, ObjectTree.Change) -> (() -> Void)?
         var giveUp: (BluetoothError) -> Void
     }
@@ -222,7 +223,7 @@ final class ObjectWatch: Sendable {
     private struct State: ~Copyable {
         var tree = ObjectTree()
         var waiters: [Int: Search] = [:]
-        /// The searches that are about certain objects, by path; all others are shown every change.
+        /// The waits that depend on certain objects, by path; all others see every change.
         var byPath: [String: Set<Int>] = [:]
         var general: Set<Int> = []
         var nextID = 0
@@ -248,8 +249,8 @@ final class ObjectWatch: Sendable {
 
     private let state = Mutex(State())
 
-    /// Changes the tree, and shows what changed to those that wait for it. Of a thousand boards that are heard each second, fifty
-    /// waiters want one each.
+    /// Changes the tree, and shows the change to the tasks that wait for it. A thousand boards may be received each second while each of
+    /// fifty tasks waits for one.
     @discardableResult
     func change(_ body: (inout ObjectTree) -> ObjectTree.Change) -> ObjectTree.Change {
         var change = ObjectTree.Change.nothing
@@ -274,11 +275,11 @@ final class ObjectWatch: Sendable {
 
     func read<Result: Sendable>(_ body: (ObjectTree) -> Result) -> Result { state.withLock { body($0.tree) } }
 
-    /// When it ended; nil while it goes on.
+    /// When it ended; nil while it is in use.
     var ended: ContinuousClock.Instant? { state.withLock { $0.end?.at } }
 
-    /// The bus is gone, or this side closed it, or the adapter is another: all waits end, and nothing is known any more. What
-    /// ended it first is told to who comes later.
+    /// Ends all waits because the bus is gone, this side closed it, or the adapter is another; nothing is known any more. Later callers get
+    /// the first error.
     func end(_ error: BluetoothError) {
         let waiters = state.withLock { state in
             if state.end == nil { state.end = (error, .now) }
@@ -292,10 +293,10 @@ final class ObjectWatch: Sendable {
         for waiter in waiters { waiter.giveUp(error) }
     }
 
-    /// Waits until `probe` finds something in the tree. It is asked at once, with everything changed, and after each change.
+    /// Waits until `probe` finds something in the tree. It is called at once, with everything changed, and after each change.
     ///
-    /// - Parameter paths: the objects that it looks at; nil for any.
-    /// - Throws: `timeout` when the time is over, `cancelled` when the calling task is, and what ``end(_:)`` was told.
+    /// - Parameter paths: the objects that it depends on; nil for any.
+    /// - Throws: `timeout` if the time is over, `cancelled` if the calling task is, and the error of ``end(_:)``.
     func wait<Found: Sendable>(
         forAny paths: [String]?, within limit: Duration,
         _ probe: @escaping @Sendable (ObjectTree, ObjectTree.Change) -> Found?
@@ -324,7 +325,7 @@ final class ObjectWatch: Sendable {
         }.get()
     }
 
-    /// The same for one object.
+    /// Does the same for one object.
     func wait<Found: Sendable>(
         for path: String, within limit: Duration,
         _ probe: @escaping @Sendable (ObjectTree, ObjectTree.Change) -> Found?

@@ -4,33 +4,33 @@ import ProtocommCore
 import RainDBus
 import Synchronization
 
-/// One adapter of BlueZ's, as one connection to the bus reaches it: what it hears, and the links through it.
+/// One adapter of BlueZ over one connection to the bus: the boards that it receives, and the links through it.
 ///
-/// It cannot be used again once that connection is lost, or the adapter has another name: all waits end with `radioLost`, and
-/// ``BluetoothCentral`` opens another. It survives a restart of BlueZ, and an adapter that is off or unplugged for a while.
+/// It cannot be used again after that connection is lost, or the adapter has another name. All waits then end with `radioLost`, and
+/// ``BluetoothCentral`` opens another one. It survives a restart of BlueZ, and an adapter that is off or unplugged for a while.
 final class OpenAdapter: Sendable {
     let watch: ObjectWatch
     let logger: Logger
     let chosen: ChosenAdapter
-    /// The boards of this process's transports.
+    /// The boards that this process's transports use.
     let holds: ConnectionOwnership
     let discovery: Discovery
     let opened = ContinuousClock.now
     private let bus: BlueZCalls
     let pairing: PairingAgent
-    /// Whether the adapter could receive when BlueZ last told of it.
+    /// Whether the adapter could receive at BlueZ's last signal.
     private let wasReady = Mutex(true)
 
-    /// How long opening may take in all: short, so that a missing adapter is reported before a person wonders.
+    /// The time limit for opening: short, so that a missing adapter is reported quickly.
     static let openingLimit = Duration.milliseconds(1800)
 
-    /// How long BlueZ may take for what it answers at once: whatever does not wait for the radio.
+    /// The time limit for BlueZ's immediate answers: those that do not wait for the radio.
     static let callLimit = Duration.seconds(5)
 
     /// The adapter's path, `/org/bluez/hci0`.
     var path: String { chosen.path }
 
-    /// What is opened.
+    /// The requested adapter.
     struct Request: Sendable {
         /// `hci1` or an adapter's address; nil for the first that is switched on.
         var adapter: String?
@@ -38,7 +38,7 @@ final class OpenAdapter: Sendable {
         var isBlocked: @Sendable () -> Bool
     }
 
-    /// Reaches BlueZ and chooses an adapter. Nothing is sent by radio.
+    /// Connects to BlueZ and chooses an adapter. Sends nothing by radio.
     static func open(_ request: Request, logger: Logger) async throws(BluetoothError) -> OpenAdapter {
         let began = ContinuousClock.now
         func left() -> Duration { max(.milliseconds(50), openingLimit - (ContinuousClock.now - began)) }
@@ -79,7 +79,7 @@ final class OpenAdapter: Sendable {
         self.logger = logger
         let (watch, path) = (bus.watch, chosen.path)
         self.watch = watch
-        // Who waits for that board looks again.
+        // Tasks that wait for that board check again.
         holds = ConnectionOwnership { path in watch.change { _ in .object(path) } }
         discovery = Discovery(
             start: { await bus.startScan(path) }, stop: { _ = await bus.stopScan(path) },
@@ -94,20 +94,20 @@ final class OpenAdapter: Sendable {
 
     deinit { bus.client.close() }
 
-    /// Closes the connection to the bus; everything under way ends with `cancelled`.
+    /// Closes the connection to the bus; all running operations end with `cancelled`.
     func close() {
         watch.end(.cancelled)
         bus.client.close()
     }
 
-    /// Ends this value where its adapter is gone and any other would do, so that another is opened.
+    /// Ends this value if its adapter is gone and any other will do, so that another one is opened.
     func endIfReplaceable() {
         if watch.read({ chosen.isReplaceable(in: $0) }) { watch.end(.adapterMoved(path)) }
     }
 
-    // MARK: what links need
+    // MARK: for links
 
-    /// A call to one of BlueZ's objects.
+    /// Calls one of BlueZ's objects.
     @discardableResult
     func call(
         _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue] = [], within limit: Duration
@@ -115,14 +115,14 @@ final class OpenAdapter: Sendable {
         try await bus.call(DBusCall(BlueZName.service, path, interface, member, arguments), within: limit)
     }
 
-    /// Sends calls that are not answered, and returns when the bus has them.
+    /// Sends calls that have no answer, and returns when the bus has received them.
     func sendWithoutReply(_ calls: [DBusCall]) async {
         for call in calls { await bus.client.post(call) }
-        // The bus takes messages in their order.
+        // The bus handles messages in their order.
         _ = try? await bus.call(.bus("GetId"), within: .seconds(2))
     }
 
-    /// Reads an object's properties anew: a signal about them may have been missed.
+    /// Reads an object's properties again, because a signal about them may have been missed.
     func refresh(
         _ path: String, _ interface: String, within limit: Duration = callLimit
     ) async throws(DBusError) {
@@ -136,10 +136,10 @@ final class OpenAdapter: Sendable {
         }
     }
 
-    // MARK: what BlueZ says
+    // MARK: BlueZ's signals
 
-    /// Sees to it that searches for boards go on after BlueZ was restarted, and after the adapter was off or away: BlueZ forgets
-    /// who scanned when it switches an adapter off.
+    /// Lets searches for boards continue after BlueZ was restarted, and after the adapter was off or absent: BlueZ forgets its scanning
+    /// clients when it switches an adapter off.
     private func take(_ event: BlueZFeed.Event) {
         switch event {
         case .restarted:
@@ -147,7 +147,7 @@ final class OpenAdapter: Sendable {
             // Ends by itself, within the limits of its calls; nobody waits for it.
             Task { [self] in
                 do { try await bus.load(within: Self.callLimit) } catch {
-                    // Nobody would ask a second time. One that has left again tells of its return.
+                    // Without this, the objects would never be read. If BlueZ has left again, its return causes another signal.
                     if watch.read(\.isServed) { watch.end(.unclear) }
                     return
                 }
@@ -174,11 +174,11 @@ final class OpenAdapter: Sendable {
     }
 }
 
-/// Listening for boards, in the scan that all share.
+/// Receiving boards, in the scan that all searches share.
 extension OpenAdapter {
-    /// Scans, and hands over each board that is wanted as soon as it is heard.
+    /// Scans, and reports each wanted board as soon as it is received.
     ///
-    /// - Parameter heard: the addresses of boards that were handed over before; those that are now are added.
+    /// - Parameter heard: the addresses of boards that were already reported; those reported now are added.
     func discover(
         _ filter: BoardFilter, until end: ContinuousClock.Instant, except heard: inout Set<String>,
         where isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool,
@@ -215,7 +215,7 @@ extension OpenAdapter {
                         let now = chosen.trouble(in: tree) ?? tree.scanTrouble
                         if now?.code != trouble { return .trouble(now) }
                     }
-                    // What is in the tree then was heard before.
+                    // The boards in the tree were then received before.
                     guard trouble == nil else { return nil }
                     let boards = Self.boards(in: tree, after: change, below: adapter, only: only).filter {
                         !known.contains($0.address) && $0.isPresent && filter.matches($0) && isWanted($0)
@@ -237,7 +237,7 @@ extension OpenAdapter {
         }
     }
 
-    /// Those that a change may have to do with.
+    /// Returns the boards that a change may be about.
     private static func boards(
         in tree: ObjectTree, after change: ObjectTree.Change, below adapter: String, only: String?
     ) -> [DiscoveredBoard] {
@@ -251,19 +251,20 @@ extension OpenAdapter {
     }
 }
 
-/// From a name to a connection whose endpoints are known.
+/// Connecting to a board by its name, including its endpoints.
 extension OpenAdapter {
-    /// Reading one endpoint's name.
+    /// The time limit for reading one endpoint's name.
     private static let nameLimit = Duration.seconds(10)
 
-    /// Finds the board and connects to it, again and again while attempts are aborted or the board vanishes.
+    /// Finds the board and connects to it. Repeats this while attempts are aborted or the board disappears.
     ///
     /// - Parameters:
-    ///   - filter: which board; of several, the first that is heard.
-    ///   - limit: for everything, all attempts together; what is left of the last one may take a few seconds more to end.
-    ///   - isFresh: has BlueZ forget what it remembers of the board first. That also happens, once, where a connection has not the
-    ///     endpoints of a board.
-    /// - Throws: `notFound`, `connectionFailed`, a problem with this machine's Bluetooth, `radioLost` where this adapter is over, `cancelled`.
+    ///   - filter: the board; if several match, the first that is received.
+    ///   - limit: for all attempts together; the last one may take a few seconds more to end.
+    ///   - isFresh: makes BlueZ first forget its data about the board. That also happens, once, if a connection lacks the endpoints of a
+    ///     board.
+    /// - Throws: `notFound`, `connectionFailed`, a problem with this machine's Bluetooth, `radioLost` if this adapter can no longer be
+    ///   used, `cancelled`.
     func connect(
         _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false
     ) async throws(BluetoothError) -> BoardLink {
@@ -271,7 +272,7 @@ extension OpenAdapter {
         do {
             return try await keepTrying(filter, within: limit, isFresh: isFresh, &tried)
         } catch {
-            // An attempt that was called off is still ending.
+            // An attempt that was cancelled is still ending.
             if let tried, error.code != .cancelled { await leave(tried, isOurs: false) }
             if let tried { await forbidPairing(tried) }
             throw error
@@ -322,7 +323,7 @@ extension OpenAdapter {
         do { try await Task.sleep(for: pause) } catch { throw .cancelled }
     }
 
-    /// A board, for this transport alone.
+    /// A board that only this transport may use.
     private struct Candidate {
         var board: DiscoveredBoard
         var hold: BoardHold
@@ -330,10 +331,10 @@ extension OpenAdapter {
 
     // MARK: finding
 
-    /// Waits until a board is heard that no transport of this process has.
+    /// Waits until a board is received that no transport of this process uses.
     ///
-    /// One that this machine is connected to already is taken only where it was named, since nothing tells whether another program talks
-    /// to it or left it behind (the official client does after a failure): that connection is ended, its session is not ours.
+    /// A board that this machine is already connected to is chosen only if it was named. It is unknown whether another program uses it or
+    /// left the connection behind (the official client does after a failure). That connection is ended, since its session is not ours.
     private func find(
         _ filter: BoardFilter, until end: ContinuousClock.Instant
     ) async throws(BluetoothError) -> Candidate {
@@ -350,7 +351,7 @@ extension OpenAdapter {
         }
     }
 
-    /// How long a board that was found before is listened for under its address, before another with its name is taken for it.
+    /// How long to wait for a known board under its address, before another one with its name is accepted for it.
     private static let addressLimit = Duration.seconds(4)
 
     private func firstHeard(
@@ -386,22 +387,39 @@ extension OpenAdapter {
                 .first { $0.isConnected && filter.matches($0) }
         }
         guard let occupied else {
+            if let nameless = filter.namesBoard ? namelessBoard() : nil {
+                return BluetoothError(
+                    .notFound,
+                    message:
+                        "No Bluetooth board \(filter.label) was found, but one that does not send its name (\(nameless.address)). If it "
+                        + "is the right one, use its address instead of the name.")
+            }
             return BluetoothError(
                 .notFound,
-                message: "No Bluetooth board \(filter.isUnique ? filter.label + " " : "")was heard: check that it is "
+                message: "No Bluetooth board \(filter.isUnique ? filter.label + " " : "")was found. Check that it is "
                     + "powered, near, and in provisioning mode.")
         }
         guard filter.isUnique else {
             return BluetoothError(
                 .notFound,
-                message: "No free Bluetooth board was heard, and this machine is connected to \(occupied.label): name "
-                    + "that one to take it from whoever uses it.")
+                message: "No free Bluetooth board was found, and this machine is connected to \(occupied.label). Name "
+                    + "that one to take it from the program that uses it.")
         }
         return BluetoothError(
             .connectionFailed,
             message:
-                "\(occupied.label) is in use by this very program: wait until it is done with it, or use one transport for both."
+                "\(occupied.label) is already in use by this program. Wait until it has finished, or use one transport for both."
         )
+    }
+
+    /// The strongest board that waits to be provisioned and has sent no name.
+    private func namelessBoard() -> DiscoveredBoard? {
+        let adapter = path
+        return watch.read { tree in
+            tree.paths(with: BlueZName.device, below: adapter).compactMap { DiscoveredBoard(path: $0, in: tree) }
+                .filter { $0.name == nil && $0.rssi != nil && BoardFilter.anyBoard.matches($0) }
+                .min(by: DiscoveredBoard.isLouder)
+        }
     }
 
     // MARK: one attempt
@@ -419,7 +437,7 @@ extension OpenAdapter {
         do throws(DBusError) {
             try await call(device, BlueZName.device, "Connect", within: ConnectShare.connect(of: end - .now))
         } catch {
-            // BlueZ goes on trying otherwise, and refuses the next attempt.
+            // Otherwise BlueZ continues to connect, and refuses the next attempt.
             if error.code == .timeout { await release(device) }
             if error.code == .cancelled { await letGo(device) }
             if error.name != BlueZErrorName.alreadyConnected {
@@ -438,14 +456,14 @@ extension OpenAdapter {
             target.hold.connected()
             return BoardLink(adapter: self, board: board, hold: target.hold, endpoints: map, mtu: mtu)
         } catch {
-            // Nobody waits for the end of a link after a cancellation.
+            // After a cancellation nobody waits for the end of a link.
             if error.isCancellation { await letGo(device) } else { await release(device) }
             throw error
         }
     }
 
-    /// Waits for the services. The signals that tell of them are not all there is: the first connection after BlueZ started often gets
-    /// none, so the properties are read as well.
+    /// Waits for the services. It does not rely on signals alone: the first connection after BlueZ started often gets none, so the
+    /// properties are also read.
     private func resolve(_ device: String, until end: ContinuousClock.Instant) async throws(AttemptError) {
         var pause = Duration.milliseconds(250)
         while true {
@@ -490,8 +508,8 @@ extension OpenAdapter {
         return map
     }
 
-    /// Nil where the board has no name for it, or keeps it to itself. One that is late says nothing about its endpoints: another connection
-    /// may be better.
+    /// Returns nil if the board has no name for the attribute, or refuses to send it. A late answer says nothing about the endpoints:
+    /// another connection may be better.
     private func name(
         _ characteristic: EndpointMap.Characteristic, of device: String, until end: ContinuousClock.Instant
     ) async throws(AttemptError) -> [UInt8]? {
@@ -506,7 +524,7 @@ extension OpenAdapter {
             case .notPaired(let error): throw .other(error)
             case .failed(.cancelled, _): throw .other(.cancelled)
             case .failed(.linkLost, _), .failed(.timeout, _), .failed(.busy, _): throw .lost
-            // The board keeps it to itself, or answers nonsense.
+            // The board refuses to send it, or sends an invalid answer.
             case .failed: return nil
             }
         }
@@ -518,12 +536,12 @@ private actor FirstHeard {
     func take(_ board: DiscoveredBoard) { self.board = board }
 }
 
-/// Boards that demand an encrypted link.
+/// Boards that require an encrypted link.
 extension OpenAdapter {
-    /// How long BlueZ may take for what it does about an agent, which most boards do not need.
+    /// The time limit for BlueZ's calls about an agent, which most boards do not need.
     private static let agentLimit = Duration.seconds(2)
 
-    /// Sees to it that BlueZ may pair with a board that is about to be connected to. A board that demands no encryption is met without it.
+    /// Lets BlueZ pair with a board before the connection. Boards that require no encryption work without it.
     func allowPairing(_ device: String) async {
         do {
             try await pairing.allow(device, or: otherEnd(of: device)) { (call) async throws(DBusError) in
@@ -542,8 +560,8 @@ extension OpenAdapter {
         try await self.call(call.path, call.interface, call.member, call.arguments, within: Self.agentLimit)
     }
 
-    /// Where the board is played by another adapter of this machine, BlueZ asks the same agent for its side: the device that has this
-    /// adapter's address, at the adapter that has the board's.
+    /// Returns the devices of the link's other end. If another adapter of this machine acts as the board, BlueZ asks the same agent for the
+    /// board's side. The device then has this adapter's address, at the adapter with the board's address.
     private func otherEnd(of device: String) -> Set<String> {
         let adapter = path
         return watch.read { tree in
@@ -557,7 +575,7 @@ extension OpenAdapter {
         }
     }
 
-    /// Pairs by Just Works, which is all that boards can; for versions of BlueZ that leave it to their client.
+    /// Pairs by Just Works, the only method of boards; for versions of BlueZ that leave pairing to their client.
     func pair(_ device: String, within limit: Duration) async throws(BluetoothError) {
         await allowPairing(device)
         do {
@@ -568,13 +586,13 @@ extension OpenAdapter {
             if error.code == .disconnected { throw .busLost }
             throw BluetoothError(
                 .pairingFailed,
-                message: "The board wants an encrypted link, and pairing failed (\(error.message)). Remove old "
+                message: "The board requires an encrypted link, and pairing failed (\(error.message)). Remove old "
                     + "pairings with `bluetoothctl remove`, restart the board, and try again.")
         }
     }
 }
 
-/// The end of a connection, and of what BlueZ remembers of it.
+/// Ending a connection, and removing BlueZ's data about it.
 extension OpenAdapter {
     /// Ends the connection, and waits until it has ended: BlueZ keeps it for two seconds.
     func disconnect(_ device: String) async {
@@ -584,25 +602,26 @@ extension OpenAdapter {
         }
     }
 
-    /// The same for a caller that may have been cancelled, which must not leave the board occupied.
+    /// Does the same for a caller that may have been cancelled, so that the board does not stay occupied.
     func release(_ device: String) async {
         await Task { await disconnect(device) }.value
     }
 
-    /// Has BlueZ end the connection, and returns when the bus has the message: the two seconds are BlueZ's own.
+    /// Makes BlueZ end the connection, and returns when the bus has received the message: the two seconds are BlueZ's own.
     func letGo(_ device: String) async {
         await Task {
             await sendWithoutReply([DBusCall(BlueZName.service, device, BlueZName.device, "Disconnect")])
         }.value
     }
 
-    /// The same at the end of a transport. What BlueZ keeps of a board that it had not known before is given up with it, or every board
-    /// that was ever provisioned would stay in its tree and on its disk, with attributes that another firmware may not have.
+    /// Does the same at the end of a transport. BlueZ then also forgets a board that it did not know before. Otherwise every board that was
+    /// ever provisioned would stay in its tree and on its disk, with attributes that another firmware may not have.
     ///
-    /// BlueZ does both in their order and by itself: it forgets a device once the link has ended (`remove_device` in src/adapter.c).
-    /// One that still advertises is heard anew.
+    /// BlueZ does both in order and by itself: it forgets a device once the link has ended (`remove_device` in src/adapter.c). A board that
+    /// still advertises appears again.
     ///
-    /// - Parameter isOurs: whether there is a link, and it is the caller's; another's is left alone, and so is the board.
+    /// - Parameter isOurs: whether the link exists and is the caller's. Another program's link is not ended, and its board is not
+    ///   forgotten.
     func leave(_ device: String, isOurs: Bool) async {
         let isFree = isOurs || holds.isFree(device, isConnected: false)
         let mayForget = watch.read { tree in
@@ -610,7 +629,7 @@ extension OpenAdapter {
         }
         var calls = isOurs ? [DBusCall(BlueZName.service, device, BlueZName.device, "Disconnect")] : []
         if mayForget {
-            logger.debug("having BlueZ forget the board", metadata: ["device": "\(device)"])
+            logger.debug("BlueZ is to forget the board", metadata: ["device": "\(device)"])
             calls.append(
                 DBusCall(BlueZName.service, path, BlueZName.adapter, "RemoveDevice", [.objectPath(device)]))
         }
@@ -620,9 +639,9 @@ extension OpenAdapter {
         }.value
     }
 
-    /// Makes BlueZ forget what it remembers of a board, its attributes above all.
+    /// Makes BlueZ forget its data about a board, especially its attributes.
     func forget(_ device: String) async {
-        logger.debug("forgetting what BlueZ remembers of the board", metadata: ["device": "\(device)"])
+        logger.debug("BlueZ is to forget its data about the board", metadata: ["device": "\(device)"])
         _ = try? await call(path, BlueZName.adapter, "RemoveDevice", [.objectPath(device)], within: Self.callLimit)
         _ = try? await watch.wait(for: device, within: .seconds(2)) { tree, _ -> Bool? in
             tree[device, BlueZName.device] == nil ? true : nil

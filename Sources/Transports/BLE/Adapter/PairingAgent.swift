@@ -2,11 +2,11 @@
 import RainDBus
 import Synchronization
 
-/// Answers BlueZ's questions while a board's link is encrypted, and only about boards that this process connects to.
+/// Answers BlueZ's questions while a board's link is encrypted, but only about boards that this process connects to.
 ///
-/// Boards have neither keys nor a display (`NoInputNoOutput`), so there is nothing to compare: Just Works. A board that demands encryption
-/// says so within a write: BlueZ then pairs by itself, asks the default agent (`device_confirm_passkey` in src/device.c), and ends the link
-/// where there is none. So the agent is there before a connection is, and goes with the last.
+/// Boards have neither keys nor a display (`NoInputNoOutput`), so there is nothing to compare: Just Works. A board that requires encryption
+/// reports it in response to a write. BlueZ then pairs by itself and asks the default agent (`device_confirm_passkey` in src/device.c);
+/// without an agent it ends the link. So the agent is registered before a connection, and removed with the last one.
 final class PairingAgent: Sendable {
     static let path = "/org/rainkit/agent"
 
@@ -15,29 +15,29 @@ final class PairingAgent: Sendable {
     private struct State {
         var isRegistered = false
         var isDefault = false
-        /// What may be paired: each board's device, with the devices that stand for the same link.
+        /// The devices that may be paired: each board's device, with the devices that represent the same link.
         var devices: [String: Set<String>] = [:]
-        /// The last change at BlueZ; each waits for the one before.
+        /// The last change at BlueZ; each waits for the previous one.
         var last: Task<Void, any Error>?
     }
 
     private let state = Mutex(State())
 
-    /// Allows a board to be paired, and registers this agent with BlueZ as the default one, unless that is done.
+    /// Allows a board to be paired, and registers this agent with BlueZ as the default one, unless it is already registered.
     ///
-    /// - Parameter others: devices that stand for the same link: the other end, where that is an adapter of this machine, too.
+    /// - Parameter others: devices that represent the same link: its other end, if that is also an adapter of this machine.
     func allow(_ device: String, or others: Set<String> = [], _ call: @escaping Call) async throws(DBusError) {
         state.withLock { $0.devices[device] = others.union([device]) }
         try await change { try await self.register(call) }
     }
 
-    /// Ends that; without any board left the agent is taken back, and another program's is the default again.
+    /// Ends that. After the last board the agent is unregistered, and another program's is the default again.
     func forbid(_ device: String, _ call: @escaping Call) async {
         guard state.withLock({ $0.devices.removeValue(forKey: device) != nil && $0.devices.isEmpty }) else { return }
         try? await change { try await self.unregister(call) }
     }
 
-    /// BlueZ has come or gone: the agent must be registered again.
+    /// BlueZ has appeared or disappeared: the agent must be registered again.
     func forget() { state.withLock { ($0.isRegistered, $0.isDefault) = (false, false) } }
 
     func answer(_ call: DBusMessage) -> DBusClient.Answer {
@@ -51,14 +51,14 @@ final class PairingAgent: Sendable {
             let device = call.arguments.first?.text ?? ""
             let isOurs = state.withLock { state in state.devices.values.contains { $0.contains(device) } }
             return isOurs
-                ? .reply([]) : .error(name: BlueZErrorName.rejected, message: "Nobody here pairs this device.")
-        default: return .error(name: BlueZErrorName.rejected, message: "There is nobody to ask.")
+                ? .reply([]) : .error(name: BlueZErrorName.rejected, message: "This program does not pair this device.")
+        default: return .error(name: BlueZErrorName.rejected, message: "This agent has no user to ask.")
         }
     }
 
-    // MARK: at BlueZ
+    // MARK: calls to BlueZ
 
-    /// One change after the other: a board may come while the last one goes.
+    /// Makes one change after the other: a board may be added while the last one is removed.
     private func change(_ body: @escaping @Sendable () async throws -> Void) async throws(DBusError) {
         let task = state.withLock { state in
             let before = state.last

@@ -2,17 +2,16 @@
 import RainIO
 import Synchronization
 
-/// The adapter of a long-running process. After it was lost, the next caller opens it again, and callers that come meanwhile share that
-/// attempt.
+/// The adapter of a long-running process. After a loss the next caller opens it again, and other callers share that attempt.
 final class ReconnectingAdapter: Sendable {
     typealias Outcome = Result<OpenAdapter, BluetoothError>
 
     private struct State {
-        /// The one that was opened last; it may be over.
+        /// The adapter that was opened last; it may be lost.
         var adapter: OpenAdapter
         var opening: Announcement<Outcome>?
         var task: Task<Void, Never>?
-        /// What the last attempt failed with.
+        /// The error of the last attempt.
         var trouble: BluetoothError?
         var isClosed = false
     }
@@ -32,13 +31,13 @@ final class ReconnectingAdapter: Sendable {
         self.open = open
     }
 
-    /// The one that was opened last.
+    /// The adapter that was opened last.
     var last: OpenAdapter { state.withLock { $0.adapter } }
 
-    /// One that works, as far as anybody knows.
+    /// Returns an adapter that works, as far as known.
     ///
-    /// - Parameter end: how long to wait for it, where it is opened anew. However long that is, the reason why it cannot be opened is
-    ///   reported after ``AdapterLoss/patience``, counted from the loss.
+    /// - Parameter end: how long to wait for it, if it must be opened again. In any case the reason why it cannot be opened is reported
+    ///   after ``AdapterLoss/patience``, counted from the loss.
     /// - Throws: why it cannot be opened, as ``BluetoothCentral/open(adapter:bus:isBlocked:logger:)``; `cancelled`.
     func current(until end: ContinuousClock.Instant) async throws(BluetoothError) -> OpenAdapter {
         last.endIfReplaceable()
@@ -57,7 +56,7 @@ final class ReconnectingAdapter: Sendable {
         case .wait(let underWay): opening = underWay
         case .open(let new, let reopening):
             opening = new
-            // Ends by itself when its patience does, or when this is closed.
+            // Ends by itself with its time limit, or when this is closed.
             let task = Task { await self.reopen(reopening, new) }
             let isClosed = state.withLock { state in
                 state.task = task
@@ -71,7 +70,7 @@ final class ReconnectingAdapter: Sendable {
         return try outcome.get()
     }
 
-    /// Those that wait or listen get `cancelled`.
+    /// Waiting and listening callers get `cancelled`.
     func close() {
         let (adapter, opening, task) = state.withLock { state in
             state.isClosed = true
@@ -110,24 +109,24 @@ final class ReconnectingAdapter: Sendable {
     }
 }
 
-/// When lost Bluetooth is opened again: at once, then at growing intervals for as long as an outage is waited out, and after that once for
-/// each caller. A value, so that the policy can be read and tested by itself.
+/// When lost Bluetooth is opened again: at once, then at growing intervals while an outage is waited out, and after that once for each
+/// caller. It is a value, so that the policy can be read and tested by itself.
 struct Reconnecting {
     static let shortestPause = Duration.milliseconds(50)
     static let longestPause = Duration.seconds(1)
 
     private var pause = shortestPause
     private let end: ContinuousClock.Instant
-    /// Before the first attempt. A bus that disconnects this program each time is not asked without a pause.
+    /// The pause before the first attempt. If the bus disconnects this program each time, there is always a pause.
     let first: Duration
 
-    /// - Parameter opened: when what was lost had been opened.
+    /// - Parameter opened: when the lost connection was opened.
     init(opened: ContinuousClock.Instant, lost: ContinuousClock.Instant) {
         end = lost + AdapterLoss.patience
         first = opened.duration(to: lost) < .seconds(1) ? Self.shortestPause : .zero
     }
 
-    /// The pause before the next attempt; nil where the failure is to be reported.
+    /// Returns the pause before the next attempt; nil if the failure is to be reported.
     mutating func next(now: ContinuousClock.Instant = .now) -> Duration? {
         guard now < end else { return nil }
         defer { pause = min(pause * 2, Self.longestPause) }
@@ -135,32 +134,32 @@ struct Reconnecting {
     }
 }
 
-/// What to do when Bluetooth is lost during a scan. A value, so that the policy can be read and tested by itself.
+/// The policy for a loss of Bluetooth during a scan. It is a value, so that it can be read and tested by itself.
 ///
 /// A restart of BlueZ, or an adapter that is switched on again, is waited for. A longer outage is reported, because otherwise it would look
-/// as if no board were in reach. A scan that BlueZ does not begin is waited for as long as there is time.
+/// as if no board were in range. A scan that BlueZ does not start is waited for while there is time.
 struct AdapterLoss {
-    /// An adapter that is switched on again may have its firmware to load.
+    /// An adapter that is switched on again may have to load its firmware.
     static let patience = Duration.seconds(5)
-    /// BlueZ that crashed is started by the next message to it, and then takes up its adapters; D-Bus names errors of the start meanwhile.
+    /// If BlueZ crashed, the next message starts it, and then it finds its adapters; meanwhile D-Bus reports errors of the start.
     static let restartPatience = Duration.seconds(15)
 
-    /// The problem at the moment; nil for none.
+    /// The current problem; nil if there is none.
     private(set) var error: BluetoothError?
     private var began: ContinuousClock.Instant?
 
     mutating func note(_ error: BluetoothError?, now: ContinuousClock.Instant = .now) {
-        // A scan that does not begin is no outage yet.
+        // A scan that does not start is not yet an outage.
         if error == nil || self.error == nil || self.error?.code == .scanFailed { began = now }
         self.error = error
     }
 
-    /// How much of the time may be waited.
+    /// Returns how much of the time may be waited.
     func left(of limit: Duration, now: ContinuousClock.Instant = .now) -> Duration {
         guard let error, let began else { return limit }
         let patience: Duration
         switch error.code {
-        // Another client's scan may keep the kernel from it for long.
+        // Another client's scan may prevent the kernel from starting it for a long time.
         case .scanFailed: return limit
         case .noBlueZ: patience = Self.restartPatience
         default: patience = Self.patience
@@ -169,7 +168,7 @@ struct AdapterLoss {
     }
 }
 
-/// A value that comes once, and that any number of tasks wait for, each with a time limit of its own.
+/// A value that is set once, and that any number of tasks wait for, each with its own time limit.
 final class Announcement<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -178,10 +177,10 @@ final class Announcement<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Gives the value to all tasks that wait. Only the first call has an effect.
+    /// Sets the value for all waiting tasks. Only the first call has an effect.
     func make(_ value: Value) {
-        // No task is resumed while the lock is held: a task that is being cancelled holds a lock of the runtime's while its handler waits
-        // for this one.
+        // No task is resumed while the lock is held: a task that is being cancelled holds a lock of the runtime while its handler waits for
+        // this one.
         let waiters = state.withLock { state -> [Waiter<Value?>] in
             guard state.value == nil else { return [] }
             state.value = value
@@ -191,7 +190,7 @@ final class Announcement<Value: Sendable>: Sendable {
         for waiter in waiters { waiter.resume(returning: value) }
     }
 
-    /// Nil where the time is over first, or the calling task is cancelled.
+    /// Returns the value, or nil if the time is over first or the calling task is cancelled.
     func value(until end: ContinuousClock.Instant) async -> Value? {
         let waiter = Waiter<Value?>()
         let now = state.withLock { state in

@@ -2,18 +2,18 @@
 import ProtocommCore
 import RainDBus
 
-/// A connection to one board: its endpoints, and the exchange of one value for another.
+/// A connection to one board: its endpoints, and the exchange of requests and answers.
 struct BoardLink: Sendable {
-    /// The adapter that the connection goes through.
+    /// The adapter of the connection.
     let adapter: OpenAdapter
     let board: DiscoveredBoard
     /// Keeps other transports of this process from using the board.
     let hold: BoardHold
     let endpoints: EndpointMap
-    /// Bytes of one packet, as the two ends agreed; nil where BlueZ does not say (before 5.62).
+    /// The bytes of one packet, as the two ends agreed; nil if BlueZ does not report it (before 5.62).
     let mtu: Int?
 
-    /// Whether this is still the connection that it was.
+    /// Whether this connection still exists.
     var isUp: Bool {
         hold.isCurrent && adapter.watch.read { Self.isConnected(board.path, $0) }
     }
@@ -22,7 +22,8 @@ struct BoardLink: Sendable {
         tree[device, BlueZName.device]?["Connected"]?.boolean == true
     }
 
-    /// Writes the request with response, and reads what the board left in its place. BlueZ splits what is longer than a packet.
+    /// Writes the request with response, and reads the board's answer from the same attribute. BlueZ splits values that are longer than a
+    /// packet.
     ///
     /// - Throws: `refused`, `tooLong`, `linkLost`, `timeout`, `pairingFailed`, `radioLost`, `cancelled`.
     func exchange(
@@ -46,29 +47,29 @@ struct BoardLink: Sendable {
     }
 }
 
-/// Which characteristic carries which endpoint of a board.
+/// The characteristics of a board's endpoints.
 ///
-/// The names stand in the descriptors 0x2901 of the characteristics (ESP-IDF, protocomm_nimble.c): ids are given in order of
-/// creation and say nothing. Only where no descriptor can be read is the id in the UUID taken for what it usually means.
+/// The names are in the descriptors 0x2901 of the characteristics (ESP-IDF, protocomm_nimble.c): ids are assigned in order of creation and
+/// have no meaning. Only if no descriptor can be read, the usual meaning of the id in the UUID is assumed.
 struct EndpointMap: Sendable, Equatable {
     struct Characteristic: Sendable, Equatable {
         var path: String
-        /// Lower case.
+        /// In lower case.
         var uuid: String
-        /// The service's, lower case.
+        /// The service's UUID, in lower case.
         var service: String
         /// The path of the descriptor with the endpoint's name.
         var description: String?
     }
 
-    /// A board has a handful; a hundred is a mistake or an attack.
+    /// A board has fewer than ten; a hundred is a mistake or an attack.
     static let maximumCharacteristics = 64
 
     private(set) var paths: [Endpoint: String] = [:]
 
     subscript(endpoint: Endpoint) -> String? { paths[endpoint] }
 
-    /// The characteristics of a device, without those of standard services.
+    /// Returns the characteristics of a device, without those of standard services.
     static func characteristics(of device: String, in tree: ObjectTree) -> [Characteristic] {
         var found: [Characteristic] = []
         for service in tree.paths(with: BlueZName.gattService, below: device) {
@@ -90,7 +91,7 @@ struct EndpointMap: Sendable, Equatable {
         return found
     }
 
-    /// Takes what the descriptor of a characteristic says; nil where there is none, or it cannot be read.
+    /// Adds a characteristic with the name in its descriptor; nil if it has none, or it cannot be read.
     mutating func add(_ characteristic: Characteristic, name: [UInt8]?) {
         if let name, (1...64).contains(name.count), name.allSatisfy({ (0x21...0x7E).contains($0) }) {
             paths[Endpoint(name: name)] = characteristic.path
@@ -99,17 +100,17 @@ struct EndpointMap: Sendable, Equatable {
         }
     }
 
-    /// Whether a provisioning board can be talked to with this.
+    /// Whether the endpoints are sufficient for provisioning.
     var isComplete: Bool { paths[.session] != nil && paths[.version] != nil && paths[.config] != nil }
 
     static let userDescription = "00002901-0000-1000-8000-00805f9b34fb"
 
-    /// Of the Bluetooth SIG, such as 0x1800 and 0x1801.
+    /// Whether the UUID belongs to the Bluetooth SIG, such as 0x1800 and 0x1801.
     private static func isStandard(_ uuid: String) -> Bool {
         uuid.asciiLowercased.hasSuffix("-0000-1000-8000-00805f9b34fb") && uuid.hasPrefix("0000")
     }
 
-    /// A characteristic's UUID is the service's with a 16-bit id in it (characters 5 to 8).
+    /// Returns the usual endpoint. A characteristic's UUID is the service's with a 16-bit id in it (characters 5 to 8).
     private static func usualEndpoint(_ characteristic: Characteristic) -> Endpoint? {
         let (uuid, service) = (Array(characteristic.uuid.utf8), Array(characteristic.service.utf8))
         guard uuid.count == 36, service.count == 36, uuid[..<4] == service[..<4], uuid[8...] == service[8...] else {
@@ -121,15 +122,15 @@ struct EndpointMap: Sendable, Equatable {
         case "ff51": .session
         case "ff52": .config
         case "ff53": .version
-        // The first of the application's own, which in RainMaker's firmware without challenge-response is this one.
+        // The first of the application's own endpoints, which is this one in RainMaker's firmware without challenge-response.
         case "ff54": .userMapping
         default: nil
         }
     }
 }
 
-/// A read or a write of one attribute of a board's: done again while the board is busy with another, and once after pairing where it wants
-/// that.
+/// A read or a write of one attribute of a board. It is repeated while the board is busy with another, and once after pairing if the board
+/// requires that.
 struct GATTOperation: Sendable {
     /// The board whose link it needs.
     var device: String
@@ -138,8 +139,8 @@ struct GATTOperation: Sendable {
     var interface: String
     var member: String
     var arguments: [DBusValue]
-    /// Whether an attribute that may not be used is one of a link that is about to end. Reading the names of endpoints does without: a name
-    /// that the board keeps to itself is guessed, and each would cost the wait.
+    /// Whether a refusal may mean that the link is about to end. False for reading the names of endpoints: a name that the board does not
+    /// send is guessed, and each would cost the wait.
     var doubtsRefusals = true
 
     static func read(_ path: String, _ interface: String, of device: String) -> GATTOperation {
@@ -154,13 +155,13 @@ struct GATTOperation: Sendable {
     }
 
     enum Failure: Error {
-        /// Never `ambiguous`: by then it is known what became of the link.
+        /// Never `ambiguous`: by then the state of the link is known.
         case failed(GATTFailure, DBusError)
-        /// Pairing failed, or was called off.
+        /// Pairing failed, or was cancelled.
         case notPaired(BluetoothError)
     }
 
-    /// Ends with the link at the latest, whatever BlueZ does about it.
+    /// Runs the operation. It ends with the link at the latest, whatever BlueZ does.
     @discardableResult
     func run(
         through adapter: OpenAdapter, until end: ContinuousClock.Instant
@@ -175,23 +176,23 @@ struct GATTOperation: Sendable {
             case .failure(let error):
                 switch GATTFailure(error) {
                 case .busy where ContinuousClock.now < end:
-                    // An operation that was given up is still under way at the board.
+                    // The board is still handling an operation that was cancelled.
                     wasBusy = true
                     do { try await Task.sleep(for: pause) } catch { throw .failed(.cancelled, .cancelled) }
                     pause = min(pause * 2, .milliseconds(50))
                 case .wantsPairing where !hasPaired:
                     hasPaired = true
                     do { try await adapter.pair(device, within: left) } catch {
-                        // BlueZ had keys that the board has lost: the link ends as it is to be encrypted.
+                        // BlueZ had keys that the board has lost: the link ends when it is to be encrypted.
                         if adapter.watch.read({ $0.isBonded(device) }), await isCutOff(adapter) {
                             throw .failed(.linkLost, .notConnected)
                         }
                         throw .notPaired(error)
                     }
-                // A link that stayed busy to the end is stuck, whichever of the two is said last: another one helps.
+                // A link that stayed busy until the end is stuck, whichever of the two errors is last; another link helps.
                 case .timeout where wasBusy: throw .failed(.busy, error)
                 case .ambiguous: throw .failed(await isCutOff(adapter) ? .linkLost : .unclear, error)
-                // The attributes of a board that goes can be gone a moment before its link, and so can the right to use them.
+                // When a board disconnects, its attributes and the right to use them can disappear a moment before the link.
                 case .notAllowed where doubtsRefusals:
                     throw .failed(await isCutOff(adapter) ? .linkLost : .notAllowed, error)
                 case .timeout where error.code == .remote:
@@ -202,8 +203,8 @@ struct GATTOperation: Sendable {
         }
     }
 
-    /// Whether the link or the attribute is gone, or goes in a moment: BlueZ says what it cut off before it says that the link has ended.
-    /// A board that takes its services away and stays connected is of no more use than one that left.
+    /// Whether the link or the attribute is gone, or will be in a moment: BlueZ reports interrupted operations before it reports the end of
+    /// the link. A board that removes its services and stays connected counts as gone.
     private func isCutOff(_ adapter: OpenAdapter) async -> Bool {
         let (device, path, interface) = (device, path, interface)
         return await adapter.isTrue(within: .seconds(1), of: [device, path]) { tree in
@@ -235,7 +236,7 @@ struct GATTOperation: Sendable {
 }
 
 extension OpenAdapter {
-    /// Waits until that holds of those objects, or until the adapter is gone; false where neither comes in time.
+    /// Waits until the condition is true for these objects, or the adapter is gone; returns false if the time is over first.
     fileprivate func isTrue(
         within limit: Duration, of paths: [String], _ holds: @escaping @Sendable (ObjectTree) -> Bool
     ) async -> Bool {
@@ -253,23 +254,23 @@ extension DBusError {
         .remote, name: BlueZErrorName.notConnected, message: "Not connected")
 }
 
-/// What BlueZ's answer to a read or write means (BlueZ 5.66, `create_gatt_dbus_error` in src/gatt-client.c).
+/// The meaning of BlueZ's error for a read or write (BlueZ 5.66, `create_gatt_dbus_error` in src/gatt-client.c).
 enum GATTFailure: Equatable {
     case busy
     case wantsPairing
     case tooLong
     /// A handler of the firmware failed.
     case refused
-    /// The board, or BlueZ, does not let that attribute be used so.
+    /// The board, or BlueZ, does not allow this use of the attribute.
     case notAllowed
-    /// An error that says nothing of the request (ATT error 0x0e, "unlikely", and BlueZ's own), over a link that stays: the board may have
-    /// acted on it.
+    /// An error that says nothing about the request (ATT error 0x0e, "unlikely", and BlueZ's own), over a link that continues. The board
+    /// may have acted on the request.
     case unclear
     case linkLost
     case timeout
     case cancelled
-    /// A firmware's refusal, or what BlueZ says of an operation that the end of the link cut off: ATT error 0x0e ("unlikely") from
-    /// 5.66, other words from other versions.
+    /// A firmware's refusal, or BlueZ's error for an operation that the end of the link interrupted: ATT error 0x0e ("unlikely") from 5.66,
+    /// other texts from other versions.
     case ambiguous
 
     init(_ error: DBusError) {
@@ -291,9 +292,9 @@ enum GATTFailure: Equatable {
             BlueZErrorName.invalidArguments:
             self = .notAllowed
         case BlueZErrorName.notConnected, DBusErrorName.unknownObject: self = .linkLost
-        // BlueZ gave up waiting for its own answer, or ended.
+        // BlueZ stopped waiting for its own answer, or ended.
         case DBusErrorName.noReply: self = .timeout
-        // What a BlueZ had that is gone is gone with it.
+        // If BlueZ is gone, so are its links.
         case let name where DBusErrorName.isAbsence(name): self = .linkLost
         case BlueZErrorName.failed where text == "Not connected": self = .linkLost
         case BlueZErrorName.failed where Self.isHandlers(text): self = .refused
@@ -301,8 +302,8 @@ enum GATTFailure: Equatable {
         }
     }
 
-    /// What a failed handler of the firmware is over the air: 0x04 from NimBLE, 0x85 from Bluedroid, an application's 0x80 to 0x9f from others
-    /// (ESP-IDF, protocomm_nimble.c and simple_ble.c).
+    /// Whether this is the error of a failed handler of the firmware: 0x04 from NimBLE, 0x85 from Bluedroid, an application's 0x80 to 0x9f
+    /// from others (ESP-IDF, protocomm_nimble.c and simple_ble.c).
     private static func isHandlers(_ text: String) -> Bool {
         let words = "Operation failed with ATT error: 0x"
         guard text.hasPrefix(words), let code = UInt8(text.dropFirst(words.count).prefix(2), radix: 16) else {
@@ -315,17 +316,17 @@ enum GATTFailure: Equatable {
         switch self {
         case .cancelled: .cancelled
         case .timeout: BluetoothError(.timeout, message: "The board did not answer in time.")
-        case .tooLong: BluetoothError(.tooLong, message: "The board does not take a value of this length.")
-        case .refused: BluetoothError(.refused, message: "The board refused: \(cause.message).")
+        case .tooLong: BluetoothError(.tooLong, message: "The board does not accept a value of this length.")
+        case .refused: BluetoothError(.refused, message: "The board refused the request: \(cause.message).")
         case .notAllowed:
             BluetoothError(
-                .notAllowed, message: "The board does not let this be read or written (\(cause.message)).")
+                .notAllowed, message: "The board does not allow this to be read or written (\(cause.message)).")
         case .unclear, .ambiguous:
             BluetoothError(
                 .linkLost,
-                message: "The board answered with an error that says nothing of the request (\(cause.message)).")
+                message: "The board answered with an error without a cause (\(cause.message)).")
         case .wantsPairing:
-            BluetoothError(.pairingFailed, message: "The board wants an encrypted link, even after pairing.")
+            BluetoothError(.pairingFailed, message: "The board requires an encrypted link, even after pairing.")
         case .linkLost, .busy:
             BluetoothError(.linkLost, message: "The Bluetooth connection to the board broke.")
         }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// How a failed attempt at a connection ended.
+/// The failure of a connection attempt.
 enum AttemptError: Error {
     case failed(ConnectFailure, DBusError)
-    /// Connected, and gone before everything was known.
+    /// Connected, but disconnected before everything was known.
     case lost
-    /// Connected, and without the endpoints of a board.
+    /// Connected, but without the endpoints of a board.
     case stale
     case other(BluetoothError)
 
@@ -19,29 +19,31 @@ enum AttemptError: Error {
     }
 }
 
-/// The attempts at one connection: what is done after each failure, and which error is reported in the end. A value, so that the policy can
-/// be read and tested by itself.
+/// The attempts for one connection: the action after each failure, and the error that is reported in the end. It is a value, so that the
+/// policy can be read and tested by itself.
 struct ConnectAttempts: Sendable {
     enum Next: Equatable {
-        /// After that pause, with the board that was found.
+        /// Try again after this pause, with the board that was found.
         case sameBoard(Duration)
-        /// After that pause, once it was heard anew.
+        /// Try again after this pause, once the board was received again.
         case listenAgain(Duration)
-        /// Once BlueZ has forgotten the board, and it was heard anew.
+        /// Make BlueZ forget the board, and try again once it was received again.
         case forget
     }
 
     private var budget: RetryBudget
     private var hasForgotten: Bool
     private var last: BluetoothError?
-    /// Since when this machine's Bluetooth says that it is not ready.
+    /// When this machine's Bluetooth first reported that it is not ready.
     private var notReadySince: ContinuousClock.Instant?
+    /// Why the last attempt failed that was not cut off.
+    private var failureHeard: String?
     /// Attempts that failed although BlueZ has a bond with the board.
     private var failuresWithBond = 0
 
     /// - Parameters:
-    ///   - limit: for all of them together.
-    ///   - hasForgotten: whether BlueZ knows nothing of the board from before; else it is made to forget it where that may help, once.
+    ///   - limit: for all attempts together.
+    ///   - hasForgotten: whether BlueZ has no earlier data about the board. If it has, it is made to forget it once, if that may help.
     init(within limit: Duration, hasForgotten: Bool, now: ContinuousClock.Instant = .now) {
         budget = RetryBudget(within: limit, now: now)
         self.hasForgotten = hasForgotten
@@ -49,15 +51,15 @@ struct ConnectAttempts: Sendable {
 
     var end: ContinuousClock.Instant { budget.end }
 
-    /// Which one this is, from 1.
+    /// The number of this attempt, from 1.
     var number: Int { budget.attempts + 1 }
 
-    /// What to do after an attempt.
+    /// Returns the action after a failed attempt.
     ///
     /// - Parameters:
-    ///   - board: how messages name it.
-    ///   - isBonded: whether BlueZ had keys for it. A board that lost its own breaks each link as soon as it is to be encrypted.
-    /// - Throws: the error to report, where no further attempt is made.
+    ///   - board: the board's name in messages.
+    ///   - isBonded: whether BlueZ had keys for it. A board that lost its own keys breaks each link when it is to be encrypted.
+    /// - Throws: the error to report, if no further attempt is made.
     mutating func failed(
         _ error: AttemptError, board: String, isBonded: Bool = false, now: ContinuousClock.Instant = .now
     ) throws(BluetoothError) -> Next {
@@ -70,17 +72,22 @@ struct ConnectAttempts: Sendable {
         case .failed(.cancelled, _): throw .cancelled
         case .failed(let failure, let cause):
             isHeard = failure == .again
-            reason = "No Bluetooth connection to \(board) came about in \(number) attempts (\(cause.message))"
-        case .lost: reason = "The Bluetooth connection to \(board) broke each time it came about"
+            // The end of the time cuts off the last attempt, which is not the cause.
+            let isCutOff = cause.code == .timeout && failureHeard != nil
+            if !isCutOff { failureHeard = cause.message }
+            let words = failureHeard ?? cause.message
+            reason = "No Bluetooth connection to \(board) was made in \(number) attempts (\(words))"
+        case .lost: reason = "The Bluetooth connection to \(board) broke each time"
         case .stale:
             let told = BluetoothError(
-                .connectionFailed, message: "\(board) has no provisioning service: is it in provisioning mode?")
+                .connectionFailed,
+                message: "\(board) has no provisioning service. Check that it is in provisioning mode.")
             guard !hasForgotten else { throw told }
             hasForgotten = true
             last = told
             return .forget
         }
-        let told = BluetoothError(.connectionFailed, message: reason + ": move nearer to it, or restart it.")
+        let told = BluetoothError(.connectionFailed, message: reason + ". Move nearer to it, or restart it.")
         last = told
         guard let pause = budget.next(now: now) else { throw told }
         if isBonded { failuresWithBond += 1 }
@@ -88,10 +95,10 @@ struct ConnectAttempts: Sendable {
         return isHeard ? .sameBoard(pause) : .listenAgain(pause)
     }
 
-    /// The radio breaks one link; the same board a second time in a row has most likely lost its keys.
+    /// One broken link is a radio problem; a board that breaks two in a row has most likely lost its keys.
     private static let failuresUntilBondIsForgotten = 2
 
-    /// The scan says whether that lasts; where it does not notice, an end is made here.
+    /// Waits, since the scan reports a lasting problem. If the scan does not notice it, this ends the attempts.
     private mutating func notReady(
         _ error: BluetoothError, _ now: ContinuousClock.Instant
     ) throws(BluetoothError) -> Next {
@@ -102,21 +109,21 @@ struct ConnectAttempts: Sendable {
         return .listenAgain(pause)
     }
 
-    /// The error to report where no board was found: that it was heard before, and what broke the connections.
+    /// Returns the error if no board was found: that it was received before, and what broke the connections.
     func unfound(_ error: BluetoothError) -> BluetoothError {
         error.code == .notFound ? last ?? error : error
     }
 }
 
-/// What to do about a connection that did not come about. A value, so that the policy can be read and tested by itself.
+/// The action after a connection that was not made. It is a value, so that the policy can be read and tested by itself.
 enum ConnectFailure: Equatable {
-    /// The device left BlueZ's tree meanwhile: it must be heard again first.
+    /// The device left BlueZ's tree meanwhile: it must be received again first.
     case rescan
-    /// The radio lost the attempt: the same once more.
+    /// The radio lost the attempt: try the same again.
     case again
-    /// This machine's Bluetooth says that it is not ready, which passes where BlueZ or the adapter has just come back.
+    /// This machine's Bluetooth is not ready, which passes if BlueZ or the adapter has just returned.
     case passing(BluetoothError)
-    /// No attempt through this adapter can mend it.
+    /// No attempt through this adapter can succeed.
     case machine(BluetoothError)
     case cancelled
 
@@ -131,7 +138,7 @@ enum ConnectFailure: Equatable {
             let meaning = BluetoothError(adapter: adapter, error)
             switch meaning.code {
             case .poweredOff, .noBlueZ, .noAdapter: self = .passing(meaning)
-            // le-connection-abort-by-local, Software caused connection abort, timeouts: all of these come and go.
+            // le-connection-abort-by-local, Software caused connection abort, timeouts: all of these are temporary.
             case .connectionFailed: self = .again
             default: self = .machine(meaning)
             }
@@ -141,9 +148,9 @@ enum ConnectFailure: Equatable {
 
 /// How often and how fast a connection is tried again, within a time.
 ///
-/// A value, so that the policy can be read and tested by itself.
+/// It is a value, so that the policy can be read and tested by itself.
 struct RetryBudget: Sendable {
-    /// With half of all attempts aborted, so many in a row fail once in 16 million connections: it is not the radio's chance then.
+    /// If half of all attempts are aborted, this many in a row fail once in 16 million connections. So it is not chance.
     static let maximumAttempts = 24
     private(set) var attempts = 0
     private var pause = Duration.milliseconds(50)
@@ -153,7 +160,7 @@ struct RetryBudget: Sendable {
 
     func left(now: ContinuousClock.Instant = .now) -> Duration { max(end - now, .zero) }
 
-    /// The pause before the next attempt, or nil when there is none: at once at first, then growing to a second.
+    /// Returns the pause before the next attempt: none at first, then growing to a second. Nil if there is no further attempt.
     mutating func next(now: ContinuousClock.Instant = .now) -> Duration? {
         attempts += 1
         guard attempts < Self.maximumAttempts, now < end else { return nil }
@@ -163,16 +170,16 @@ struct RetryBudget: Sendable {
     }
 }
 
-/// How long one part of an attempt at a connection may take, of the time that is left: a part that hangs leaves enough for another link.
-/// A value, so that the policy can be read and tested by itself.
+/// The maximum time for one part of a connection attempt, from the remaining time: if a part hangs, enough is left for another link. It is
+/// a value, so that the policy can be read and tested by itself.
 enum ConnectShare {
-    /// A board that advertises is connected to within a second; BlueZ itself gives up after some 20 s.
+    /// A board that advertises is connected within a second; BlueZ itself gives up after about 20 s.
     static func connect(of left: Duration) -> Duration { share(left, parts: 3, atMost: .seconds(10)) }
 
     /// From the connection to the resolved services.
     static func resolve(of left: Duration) -> Duration { share(left, parts: 2, atMost: .seconds(12)) }
 
-    /// With less, a slow link would never be given its time.
+    /// With less, a slow link would never have enough time.
     private static let least = Duration.seconds(4)
 
     private static func share(_ left: Duration, parts: Int, atMost most: Duration) -> Duration {

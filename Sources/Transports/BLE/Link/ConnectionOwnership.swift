@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Which boards the transports of this process have to themselves. To BlueZ a process is one client: all its callers share a link, and
-/// one that disconnects ends it for all.
+/// The boards that the transports of this process use exclusively. To BlueZ a process is one client: all its callers share a link, and if
+/// one disconnects, it ends for all.
 final class ConnectionOwnership: Sendable {
     fileprivate struct Entry {
         var id: Int
-        /// Not connected yet, and about to be.
+        /// Not connected yet, but about to be.
         var isConnecting = true
     }
 
@@ -18,10 +18,11 @@ final class ConnectionOwnership: Sendable {
     private let state = Mutex(State())
     private let freed: @Sendable (String) -> Void
 
-    /// - Parameter freed: called with each board that no transport has any longer.
+    /// - Parameter freed: called with each board that no transport uses any longer.
     init(freed: @escaping @Sendable (String) -> Void) { self.freed = freed }
 
-    /// Takes a board, by its path; nil where a transport is connecting to it, or connected. One whose link has ended has lost it.
+    /// Takes a board, by its path; returns nil if a transport is connecting to it, or connected. A transport whose link has ended has lost
+    /// it.
     func take(_ path: String, isConnected: Bool) -> BoardHold? {
         let id: Int? = state.withLock { state in
             guard state.isFree(path, isConnected) else { return nil }
@@ -71,7 +72,7 @@ final class BoardHold: Sendable {
 
     deinit { release() }
 
-    /// From here on it lasts as long as the link.
+    /// From now on the right lasts as long as the link.
     func connected() { holds.connected(path, id) }
 
     /// Whether no other transport took the board after the link had ended.

@@ -2,10 +2,10 @@
 import ArgumentParser
 import RainKit
 
-/// The account, beyond signing in and out.
+/// The commands for accounts, besides signing in and out.
 struct AccountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "account", abstract: "Your account, and what scripts and gateways need of it.",
+        commandName: "account", abstract: "Manage your accounts, and get tokens for scripts and gateways.",
         subcommands: [
             AccountSignup.self, AccountConfirm.self, AccountResend.self, AccountUpdate.self, AccountPassword.self,
             AccountData.self, AccountConvert.self, AccountDelete.self, AccountVersions.self,
@@ -18,10 +18,10 @@ struct AccountCommand: ParsableCommand {
 
 struct AccountList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the accounts on this machine; the one in use has a star.",
+        commandName: "list", abstract: "List the accounts on this machine; a star marks the one in use.",
         discussion: "Example: rainctl account list --json")
 
-    @Flag(help: "Those of all deployments, not only of the one in use.")
+    @Flag(help: "List the accounts of all deployments, not only of the current one.")
     var all = false
 
     @OptionGroup var which: ProviderOption
@@ -47,7 +47,7 @@ struct AccountList: AsyncParsableCommand {
 /// The accounts on this machine.
 struct AccountListResult: CommandResult {
     let accounts: [Entry]
-    /// Whether the lines say at which deployment each is.
+    /// Whether the lines show each account's deployment.
     let showsProfile: Bool
 
     private enum CodingKeys: CodingKey { case accounts }
@@ -82,7 +82,7 @@ struct AccountUse: AsyncParsableCommand {
         commandName: "use", abstract: "Use this account from now on, at its deployment.",
         discussion: "Example: rainctl account use me@example.com")
 
-    @Argument(help: "Its name (see: rainctl account list).", completion: .accounts)
+    @Argument(help: "The account's name (see: rainctl account list).", completion: .accounts)
     var name: String
 
     @OptionGroup var which: ProviderOption
@@ -97,7 +97,7 @@ struct AccountUse: AsyncParsableCommand {
     }
 }
 
-/// An account is in use from now on, at its deployment.
+/// The account that is now in use at its deployment.
 struct AccountUseResult: CommandResult {
     let profile: String
     let account: String

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainAccount
 import RainCore
 import RainKit
 
-/// Started by the desktop when a browser opens an address with the custom scheme that a sign-in waits for.
+/// Passes on the address of a sign-in with a custom scheme. The desktop starts this when a browser opens such an address.
 struct AccountCallback: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "callback",
-        abstract: "Hand a redirected address to the sign-in that waits for it (the desktop starts this).",
+        abstract: "Pass a redirected address to the sign-in that waits for it (the desktop starts this).",
         discussion: "Example: rainctl account callback com.example.app:/callback?code=…&state=…", shouldDisplay: false)
 
     @Argument(help: "The address that the browser opened.")
@@ -22,7 +23,7 @@ struct AccountCallback: AsyncParsableCommand {
             outcome = try CallbackHandOver.deliver(Secret(url), folder: context.folders.runtimeFolder())
         } catch {
             guard error.code == .noAnswer else { throw error }
-            // Here `noAnswer` means that no sign-in waits: its socket does not exist.
+            // `noAnswer` means that no sign-in waits, because its socket does not exist.
             throw CommandFailure(
                 .unavailable, reason: "\(error.code)", message: error.message.asSentence.withAdvice(error.remedies))
         }
@@ -30,12 +31,12 @@ struct AccountCallback: AsyncParsableCommand {
         case .taken: context.output.result(CallbackResult())
         case .refused:
             throw CommandFailure(
-                .badData, reason: "wrong_answer", message: "A sign-in waits, and this address is not its answer.")
+                .badData, reason: "wrong_answer", message: "A sign-in is waiting, but this address is not its answer.")
         }
     }
 }
 
-/// The sign-in that waited has taken the address.
+/// The waiting sign-in has received the address.
 struct CallbackResult: CommandResult {
     let taken = true
 

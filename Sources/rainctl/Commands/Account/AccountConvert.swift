@@ -5,15 +5,14 @@ import RainKit
 
 struct AccountConvert: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "convert", abstract: "Turn the guest you are signed in as into an account with a name.",
+        commandName: "convert", abstract: "Convert your guest account to an account with a name.",
         discussion: """
             Example: rainctl account convert me@example.com --password-file password.txt
 
-            Without --code-stdin or --code-file a code is sent first; with one of them it is not. Where nobody can be asked, \
-            the same command with the code finishes it.
+            Without --code-stdin or --code-file, a code is sent first. If nobody can be asked, run the same command again with the code.
             """)
 
-    @Argument(help: "The e-mail address that the account gets as its name.")
+    @Argument(help: "The e-mail address for the account's name.")
     var user: String
 
     @OptionGroup var password: PasswordOptions
@@ -42,7 +41,7 @@ struct AccountConvert: AsyncParsableCommand {
             return context.output.result(ConversionResult(profile: account.name, pending: user))
         }
         let password = try password.readNew(context, within: time)
-        // The new session goes into the same store as the guest's, under its own name.
+        // The new session goes into the guest's store, under its own name.
         let named = try await context.client(account: nil).newAccount(user: user, in: .kind(account.place.kind))
         let profile = try await code.entering(entered, sentTo: user, within: time, context) { code in
             let profile = try await rainMaker.confirmGuestConversion(
@@ -57,7 +56,7 @@ struct AccountConvert: AsyncParsableCommand {
     }
 }
 
-/// A guest has become an account with a name, or that waits for the code that was sent.
+/// A guest's conversion to an account with a name, finished or waiting for the code that was sent.
 struct ConversionResult: CommandResult {
     let profile: String
     let userName: String

@@ -5,23 +5,22 @@ import Glibc
 import RainCore
 import RainKit
 
-/// Replaces itself by curl, which reads the proof of who asks from a pipe. It is never in a file, nor among the arguments, which
-/// every user of the machine can read.
+/// Replaces itself with curl, which reads the credentials from a pipe. They are never in a file or among the arguments, which every user of
+/// the machine can read.
 struct AccountCurl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "curl", abstract: "Run curl as the signed-in user, to the deployment's own hosts only.",
         discussion: """
             Example: rainctl account curl -- --json @params.json -X PUT /v1/user/nodes/params?node_id=N1
 
-            A path stands for a URL below the deployment's base. Once curl has started, its exit code is this command's.
-            Options that would show the token or send it elsewhere are refused: --verbose, --location, --insecure, --proxy \
-            and others. ~/.curlrc is not read.
+            A path means a URL below the deployment's base. Once curl has started, its exit code is this command's. Options that would \
+            show the token or send it elsewhere are refused: --verbose, --location, --insecure, --proxy and others. ~/.curlrc is not read.
             """)
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("What curl is to do, after --.", valueName: "argument"))
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("The arguments for curl, after --.", valueName: "argument"))
     var arguments: [String] = []
 
     @OptionGroup var which: ProviderOption
@@ -32,7 +31,7 @@ struct AccountCurl: AsyncParsableCommand {
         let context = try Context(options)
         let account = try context.client(which).account()
         let end = ContinuousClock.now + timeout.duration
-        // Arguments are refused before a token is renewed, and once more when it is known where the token goes.
+        // Arguments are refused before a token is renewed. They are checked again when the token's destination is known.
         let urls = try CurlCommand(arguments, base: account.base, isAllowed: account.session.isForTokens).urls
         guard let program = CurlCommand.program else {
             throw CommandFailure(
@@ -53,7 +52,7 @@ struct AccountCurl: AsyncParsableCommand {
 /// curl with checked arguments and a configuration that it reads from a pipe.
 struct CurlCommand {
     private let arguments: CurlArguments
-    /// Where the requests go.
+    /// The URLs of the requests.
     var urls: [String] { arguments.urls }
 
     /// - Parameter hasSecretURL: whether the token goes in the URL's query.
@@ -66,21 +65,21 @@ struct CurlCommand {
     /// The first curl in the folders of `PATH`.
     static var program: String? { ProgramSearch(path: getenv("PATH").map { String(cString: $0) }).file(of: "curl") }
 
-    /// What curl reads before its arguments, in the form of `curl --config`.
+    /// Returns what curl reads before its arguments, in the form of `curl --config`.
     ///
-    /// URLs are taken literally, so that curl asks for no other host than the one that was checked.
+    /// URLs are taken literally, so that curl contacts only the host that was checked.
     static func configuration(
         proof: RequestProof, certificateAuthorities: String?, usesProxy: Bool, within limit: Duration
     ) -> Secret {
         var lines = ["globoff", "path-as-is", "proto = \"=http,https\"", "max-redirs = 0"]
         lines.append("max-time = \(max(limit, .milliseconds(1)) / .seconds(1))")
-        // Plain http stays on this machine, and must not be shown to a proxy.
+        // Plain HTTP stays on this machine, and must not be shown to a proxy.
         if !usesProxy { lines.append("noproxy = \"*\"") }
         if let certificateAuthorities { lines.append("cacert = \(quoted(certificateAuthorities))") }
         for header in proof.headers {
             lines.append("header = \(quoted("\(header.name): \(header.value.revealString())"))")
         }
-        // A + in front: it is encoded already (curl 7.87 and later).
+        // The + in front means that the value is already encoded (curl 7.87 and later).
         for parameter in proof.query {
             lines.append("url-query = \(quoted("+\(parameter.name)=\(parameter.value.revealString())"))")
         }
@@ -89,7 +88,7 @@ struct CurlCommand {
 
     /// Returns a value for a line of curl's configuration.
     ///
-    /// Unicode scalars are compared, as `\r\n` is one `Character`, and so are a quote and a combining mark behind it.
+    /// Unicode scalars are compared, because `\r\n` is one `Character`, as is a quote with a combining mark behind it.
     static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -103,18 +102,18 @@ struct CurlCommand {
         return result + "\""
     }
 
-    /// Runs curl in the place of this process, so that signals and the exit code are curl's own. Returns only by throwing.
+    /// Runs curl in place of this process, so that signals and the exit code are curl's own. Returns only by throwing.
     func replaceThisProcess(by program: String, reading configuration: Secret) throws(CommandFailure) -> Never {
         // Only the reading end is for curl. It loses O_CLOEXEC right before curl starts, so that no other child process inherits the token.
         var ends: [Int32] = [0, 0]
         guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0, fcntl(ends[0], F_SETFL, 0) == 0 else {
-            throw CommandFailure(.other, message: "No pipe to curl: \(String(cString: strerror(errno))).")
+            throw CommandFailure(.other, message: "A pipe to curl cannot be made: \(String(cString: strerror(errno))).")
         }
-        // A pipe holds 64 KiB, or at least a page where a user has too many: a token fits, so one write before curl starts is enough.
+        // A pipe holds 64 KiB, or at least a page if the user has too many pipes. A token fits, so one write before curl starts is enough.
         let written = configuration.reveal { write(ends[1], $0.baseAddress, $0.count) }
         close(ends[1])
         guard written == configuration.count else {
-            throw CommandFailure(.other, message: "The token is too long to be handed to curl.")
+            throw CommandFailure(.other, message: "The token is too long for the pipe to curl.")
         }
 
         // curl would inherit this process's signal handling.
@@ -125,7 +124,7 @@ struct CurlCommand {
         let words = ["curl", "--disable", "--config", "/dev/fd/\(ends[0])"] + arguments.checked
         var pointers = words.map { strdup($0) } + [nil]
         guard fcntl(ends[0], F_SETFD, 0) == 0 else {
-            throw CommandFailure(.other, message: "No pipe to curl: \(String(cString: strerror(errno))).")
+            throw CommandFailure(.other, message: "A pipe to curl cannot be made: \(String(cString: strerror(errno))).")
         }
         execv(program, &pointers)
         throw CommandFailure(
@@ -138,14 +137,14 @@ struct CurlCommand {
 ///
 /// Only options that are known to be harmless pass, because curl has hundreds of them and every version adds more.
 struct CurlArguments {
-    /// As curl takes them; a path has become a URL.
+    /// The arguments as curl takes them; a path has become a URL.
     private(set) var checked: [String] = []
-    /// Where the requests go.
+    /// The URLs of the requests.
     private(set) var urls: [String] = []
 
     /// - Parameters:
     ///   - hasSecretURL: whether the token goes in the URL's query, so that URLs must not be printed.
-    ///   - isAllowed: whether a URL is one that the token may be sent to.
+    ///   - isAllowed: whether the token may be sent to a URL.
     init(
         _ arguments: [String], base: String, hasSecretURL: Bool = false, isAllowed: (String) -> Bool
     ) throws(CommandFailure) {
@@ -208,8 +207,8 @@ struct CurlArguments {
         CommandFailure(
             .usage, reason: "refused_option",
             message: """
-                \(option.onOneLine) is not passed on to curl: it could show the token, send it elsewhere, or is not known to be \
-                harmless. With rainctl account header you can run curl yourself.
+                \(option.onOneLine) is not passed on to curl: it could show the token, send it elsewhere, or is not known to be harmless. \
+                To run curl yourself, use rainctl account header.
                 """)
     }
 
@@ -217,7 +216,7 @@ struct CurlArguments {
         _ value: String, of option: String, _ hasSecretURL: Bool
     ) throws(CommandFailure) -> String {
         let isHeader = option == "header"
-        // As curl reads it: an at sign and a combining mark behind it are one `Character`.
+        // As curl reads it. An at sign with a combining mark behind it is one `Character`.
         let isFile = value.utf8.first == UInt8(ascii: "@")
         if isHeader, isFile || value.lowercased().hasPrefix("authorization") {
             throw CommandFailure(
@@ -235,7 +234,7 @@ struct CurlArguments {
         return value
     }
 
-    // curl(1), 7.88. None of these prints what is sent, leads to another host or loosens the checks of TLS.
+    // curl(1), 7.88. None of these prints what is sent, contacts another host or weakens the checks of TLS.
     private static let flags: Set = [
         "compressed", "create-dirs", "fail", "fail-early", "fail-with-body", "get", "head", "http1.1", "http2",
         "include", "ipv4", "ipv6", "no-buffer", "no-progress-meter", "progress-bar", "remote-name", "retry-all-errors",

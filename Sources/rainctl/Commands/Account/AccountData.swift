@@ -2,11 +2,12 @@
 import ArgumentParser
 import RainJSON
 import RainKit
+import RainMaker
 
-/// Values that applications keep with an account.
+/// The commands for values that applications keep with an account.
 struct AccountData: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "data", abstract: "Values that applications keep with your account.",
+        commandName: "data", abstract: "Read and change values that applications keep with your account.",
         subcommands: [AccountDataGet.self, AccountDataSet.self, AccountDataRemove.self])
 }
 
@@ -15,7 +16,7 @@ struct AccountDataGet: AsyncParsableCommand {
         commandName: "get", abstract: "Print the value of a key, or all of them.",
         discussion: "Example: rainctl account data get theme")
 
-    @Argument(help: "The key; without it all values are printed.")
+    @Argument(help: "The key (default: print all values).")
     var key: String?
 
     @Option(help: .timeLimit)
@@ -32,7 +33,7 @@ struct AccountDataGet: AsyncParsableCommand {
             guard let entry = data[key] else {
                 throw CommandFailure(
                     .other, reason: "no_such_key",
-                    message: "There is no value under \"\(key.onOneLine)\": rainctl account data get lists them all.")
+                    message: "There is no value under \"\(key.onOneLine)\": rainctl account data get lists all keys.")
             }
             return context.output.result(CustomDataValueResult(entry))
         }
@@ -72,8 +73,8 @@ struct AccountDataSet: AsyncParsableCommand {
             Example: rainctl account data set theme '{"dark": true}'
                      rainctl account data set greeting --text hello
 
-            An object is merged with the one that is there: its other members stay, and one that is null goes. To replace it, remove \
-            the key first.
+            An object is merged with the present one: its other members stay, and members that are null are removed. To replace the \
+            object, remove the key first.
             """)
 
     @Argument(help: "The key.")
@@ -82,7 +83,7 @@ struct AccountDataSet: AsyncParsableCommand {
     @Argument(help: "The value as JSON; - reads it from standard input.")
     var value: String?
 
-    @Option(help: ArgumentHelp("The value as text.", valueName: "text"))
+    @Option(help: ArgumentHelp("Set this text as the value.", valueName: "text"))
     var text: String?
 
     @Option(help: .timeLimit)
@@ -151,7 +152,7 @@ struct AccountDataRemove: AsyncParsableCommand {
     }
 }
 
-/// A value was kept with the account, or removed.
+/// A value that was kept with the account, or removed.
 struct CustomDataChangeResult: CommandResult {
     enum Change { case kept, removed }
 

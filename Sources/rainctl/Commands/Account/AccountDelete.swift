@@ -9,11 +9,10 @@ struct AccountDelete: AsyncParsableCommand {
         discussion: """
             Example: rainctl account delete
 
-            Without --code-stdin or --code-file a code is sent first; with one of them it is not. A guest's account is deleted \
-            at once.
+            Without --code-stdin or --code-file, a code is sent first. A guest's account is deleted at once.
             """)
 
-    @Flag(help: "Do not ask whether you mean it.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup var code: CodeOptions
@@ -55,7 +54,7 @@ struct AccountDelete: AsyncParsableCommand {
         guard context.mayAsk else {
             throw CommandFailure(
                 .usage, reason: "missing_confirmation",
-                message: "This deletes the account of \(user.onOneLine) for good: add --yes if you mean it.")
+                message: "This deletes the account of \(user.onOneLine) for good. To confirm, add --yes.")
         }
         let question = "Delete the account of \(user.onOneLine), its boards and its data, for good? Type yes: "
         guard let answer = Terminal.ask(question), answer.lowercased() == "yes" else {
@@ -70,7 +69,7 @@ struct AccountDelete: AsyncParsableCommand {
     }
 }
 
-/// An account is deleted, or that waits for the code that was sent.
+/// An account's deletion, done or waiting for the code that was sent.
 struct DeletionResult: CommandResult {
     let profile: String
     let userName: String

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
+import RainAccount
 import RainKit
 import RainPrivateFiles
 
 struct AccountExport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Hand the session to Espressif's own client, or to a service of systemd's.",
+        commandName: "export", abstract: "Write the session for Espressif's own client, or for a systemd service.",
         discussion: """
             Example: rainctl account export --to ~/.espressif/rainmaker
                      rainctl account export --credential session.json
 
-            Whoever has the files is signed in as you: they are readable by you alone. A service finds the credential as \
-            LoadCredential=rainkit-PROFILE:/path/to/session.json; tokens that it renews live as long as the service runs.
+            Anyone who has the files is signed in as you, so only you can read them. A systemd service gets the credential with \
+            LoadCredential=rainkit-PROFILE:/path/to/session.json. Tokens that the service renews live as long as it runs.
             """)
 
-    @Option(help: ArgumentHelp("Write a configuration folder of esp-rainmaker-cli's.", valueName: "folder"))
+    @Option(help: ArgumentHelp("Write a configuration folder for esp-rainmaker-cli.", valueName: "folder"))
     var to: String?
 
     @Option(
@@ -54,7 +55,7 @@ struct AccountExport: AsyncParsableCommand {
     }
 }
 
-/// Where a session was written to.
+/// The place to which a session was written.
 struct ExportResult: CommandResult {
     let profile: String
     let userName: String
@@ -67,26 +68,30 @@ struct ExportResult: CommandResult {
     }
 
     var text: String {
-        "The session of \(userName.onOneLine) at \(profile) is in \(path). Whoever can read it is signed in."
+        "The session of \(userName.onOneLine) at \(profile) is in \(path). Anyone who can read it is signed in."
     }
 }
 
 struct AccountImport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Take over a session of Espressif's own client, esp-rainmaker-cli.",
+        commandName: "import", abstract: "Copy a session from Espressif's own client, esp-rainmaker-cli.",
         discussion: """
             Example: rainctl account import
 
-            Nothing is sent and nothing is changed there. Its profile becomes one of rainctl's, if it is not one of Espressif's.
+            Nothing is sent, and the client's files are not changed. Its profile is added to rainctl's profiles, if it is not one of \
+            Espressif's.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "Its configuration folder; RM_USER_CONFIG_DIR or ~/.espressif/rainmaker if not given.", valueName: "folder")
+            "Read this configuration folder of the client (default: RM_USER_CONFIG_DIR or ~/.espressif/rainmaker).",
+            valueName: "folder")
     )
     var from: String?
 
-    @Option(help: ArgumentHelp("Its profile; the current one if not given.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Copy the session of this profile of the client (default: its current one).", valueName: "name"))
     var officialProfile: String?
 
     @OptionGroup(title: "Session") var storing: StoreOptions
@@ -127,7 +132,7 @@ struct AccountImport: AsyncParsableCommand {
                 isCurrent: isCurrent))
     }
 
-    /// Adds the deployment unless it exists. A different one of the same name is an error, not replaced.
+    /// Adds the deployment if it does not exist. A different deployment with the same name is an error, and is not replaced.
     private func add(_ deployment: Deployment, _ context: Context) throws(AccountError) -> Deployment {
         var known = deployment
         try context.deploymentFile.change { content throws(AccountError) in
@@ -139,8 +144,8 @@ struct AccountImport: AsyncParsableCommand {
                 throw AccountError(
                     .invalidConfiguration,
                     message: """
-                        the profile \(deployment.name) leads to \(existing.base) here and to \(deployment.base) there: \
-                        rename one of them
+                        the profile \(deployment.name) has the address \(existing.base) here and \(deployment.base) there: rename one of \
+                        them
                         """)
             }
         }
@@ -148,7 +153,7 @@ struct AccountImport: AsyncParsableCommand {
     }
 }
 
-/// A session of the official client is rainctl's too.
+/// A session of the official client that rainctl now also has.
 struct ImportResult: CommandResult {
     let profile: String
     let baseURL: String
@@ -156,7 +161,7 @@ struct ImportResult: CommandResult {
     let userID: String
     let store: String
     let account: String?
-    /// Whether commands use this deployment without being told.
+    /// Whether commands use this deployment by default.
     let isCurrent: Bool
 
     private enum CodingKeys: String, CodingKey {
@@ -168,7 +173,7 @@ struct ImportResult: CommandResult {
     }
 
     var text: String {
-        "The session of \(userName.onOneLine) at \(profile) is rainctl's too."
+        "The session of \(userName.onOneLine) at \(profile) is now also rainctl's."
             + (isCurrent ? "" : " To use it: rainctl profile use \(profile)")
     }
 }

@@ -3,24 +3,26 @@ import ArgumentParser
 import Glibc
 import RainHTTP
 import RainPrivateFiles
+import RainCore
 import RainKit
 
 struct AccountFetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
-        abstract: "Get what is at a URL, as the signed-in user, from the provider's own hosts only.",
+        abstract: "Download a URL as the signed-in user, from the provider's own hosts only.",
         discussion: """
             Example: rainctl account fetch --provider liferay /documents/10184/0/plan.pdf --output plan.pdf
 
-            For sessions that curl has no header for, such as a portal's cookies. A path stands for a URL below the \
-            provider's base. Redirects are not followed.
+            For sessions without a header for curl, such as a portal's cookies. A path means a URL below the provider's base. Redirects \
+            are not followed.
             """)
 
     @Argument(help: ArgumentHelp("The URL, or a path.", valueName: "url"))
     var url: String
 
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("Write it to this file, readable by you alone.", valueName: "file"),
+        name: .shortAndLong,
+        help: ArgumentHelp("Write the content to this file, which only you can read.", valueName: "file"),
         completion: .file())
     var output: String?
 
@@ -31,7 +33,7 @@ struct AccountFetch: AsyncParsableCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    /// Larger files do not fit in memory comfortably: use another program.
+    /// Larger files take too much memory: use another program.
     private static let maximumBytes = 256 << 20
 
     func run() async throws {
@@ -56,20 +58,32 @@ struct AccountFetch: AsyncParsableCommand {
         }
     }
 
+    /// The requested path, without a query and a user name, which may be secrets.
+    private var shownPath: String {
+        ShownText.withoutUserInfo(String(url.prefix { $0 != "?" && $0 != "#" })).onOneLine
+    }
+
     private func refusal(_ response: HTTPResponse, base: String) -> CommandFailure {
         switch response.status {
         case 300..<400 where response.header("Location")?.contains("login") == true, 401:
             CommandFailure(
-                .auth, reason: "expired", message: "It is for signed-in users, and this session is none there.")
+                .auth, reason: "expired", message: "The server did not accept this session (HTTP 401).")
         case 300..<400:
-            CommandFailure(.other, reason: "moved", message: "It is elsewhere (HTTP \(response.status)): not followed.")
-        case 403: CommandFailure(.auth, reason: "forbidden", message: "The signed-in user may not have it.")
-        case 404: CommandFailure(.other, reason: "not_found", message: "There is no such thing (HTTP 404).")
+            CommandFailure(
+                .other, reason: "moved",
+                message:
+                    "The server redirects this request\(response.newAddress.map { ", to \($0)" } ?? "") (HTTP \(response.status)); it was not followed."
+            )
+        case 403:
+            CommandFailure(
+                .auth, reason: "forbidden", message: "The signed-in user has no access to \(shownPath) (HTTP 403).")
+        case 404: CommandFailure(.other, reason: "not_found", message: "\(shownPath) does not exist (HTTP 404).")
         case 500...:
             CommandFailure(
-                .temporary, reason: "server_fault", message: "The server has a fault (HTTP \(response.status)).")
+                .temporary, reason: "server_fault", message: "The server failed (HTTP \(response.status)).")
         default:
-            CommandFailure(.other, reason: "rejected", message: "The server refused it (HTTP \(response.status)).")
+            CommandFailure(
+                .other, reason: "rejected", message: "The server refused the request (HTTP \(response.status)).")
         }
     }
 }

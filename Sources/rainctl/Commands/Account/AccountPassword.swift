@@ -5,13 +5,13 @@ import RainKit
 
 struct AccountPassword: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "password", abstract: "Change your password, or set a new one when it is forgotten.",
+        commandName: "password", abstract: "Change your password, or reset a forgotten one.",
         subcommands: [AccountPasswordChange.self, AccountPasswordReset.self])
 }
 
 struct AccountPasswordChange: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "change", abstract: "Change your password. Every session of yours ends, this one too.",
+        commandName: "change", abstract: "Change your password. All your sessions end, including this one.",
         discussion: "Example: rainctl account password change --password-file old.txt --new-password-file new.txt")
 
     @OptionGroup var password: PasswordOptions
@@ -38,7 +38,7 @@ struct AccountPasswordChange: AsyncParsableCommand {
     }
 }
 
-/// The password is another one, and no session is left.
+/// The password was changed, and all sessions have ended.
 struct PasswordChangedResult: CommandResult {
     let profile: String
     let userName: String
@@ -59,8 +59,7 @@ struct AccountPasswordReset: AsyncParsableCommand {
         discussion: """
             Example: rainctl account password reset me@example.com
 
-            Without --code-stdin or --code-file a code is sent first; with one of them it is not. Where nobody can be asked, \
-            the same command with the code finishes it.
+            Without --code-stdin or --code-file, a code is sent first. If nobody can be asked, run the same command again with the code.
             """)
 
     @Argument(help: "Your user name.")
@@ -102,7 +101,7 @@ struct AccountPasswordReset: AsyncParsableCommand {
     }
 }
 
-/// A forgotten password has been replaced, or that waits for the code that was sent.
+/// A forgotten password's reset, done or waiting for the code that was sent.
 struct PasswordResetResult: CommandResult {
     let profile: String
     let userName: String

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainKit
+import RainMaker
 
 struct AccountProviders: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "providers",
-        abstract: "List the identity providers: what each can do, and why it cannot do the rest.",
+        abstract: "List identity providers: what each can do, and why it cannot do the rest.",
         discussion: """
             Example: rainctl account providers oidc
 
-            Definitions of your own are JSON files in ~/.config/rainkit/providers; nothing has to be compiled for them.
+            Your own definitions are JSON files in ~/.config/rainkit/providers; nothing has to be compiled for them.
             """)
 
-    @Argument(help: "One of them, in detail.")
+    @Argument(help: "Show only this provider, in detail.")
     var name: String?
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
@@ -25,7 +26,7 @@ struct AccountProviders: AsyncParsableCommand {
         var entries = all
         if let name {
             entries = all.filter { $0.definition.id == name }
-            // The error names the known providers, or says what is wrong with this one's file.
+            // The error names the known providers, or the problem with this provider's file.
             if entries.isEmpty { _ = try context.providerDefinitions.entry(name) }
             try context.warnOfUnusedDefinition(of: name)
         } else {
@@ -85,8 +86,8 @@ struct ProviderListResult: CommandResult {
 
 extension ProviderListResult {
     /// - Parameters:
-    ///   - links: the addresses of each one's pages.
-    ///   - inDetail: whether a person reads everything about each, and not one line.
+    ///   - links: the addresses of each provider's pages.
+    ///   - inDetail: whether the text has all details of each provider instead of one line.
     init(
         _ entries: [(definition: ProviderDefinition, isBuiltIn: Bool)], links: [[String: String]], inDetail: Bool
     ) {
@@ -113,15 +114,15 @@ extension ProviderListResult.Provider {
     }
 }
 
-/// A provider as a person reads about it.
+/// The description of a provider as text.
 extension ProviderDefinition {
-    /// Its name and what it can do.
+    /// The name and capabilities.
     var line: String {
         let can = capabilities.filter(\.isAvailable).map(\.grant.rawValue)
         return "\(id)  \((title ?? id).onOneLine): \(can.joined(separator: ", "))"
     }
 
-    /// Everything: what it cannot do and why, and the options that it takes.
+    /// Returns all details: what the provider cannot do and why, and the options that it takes.
     /// - Parameter links: the addresses of its pages.
     func details(links: [String: String]) -> String {
         var lines = ["\(id)  \((title ?? id).onOneLine)"]

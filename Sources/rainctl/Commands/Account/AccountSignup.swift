@@ -6,11 +6,11 @@ import RainKit
 
 struct AccountSignup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "signup", abstract: "Create an account, and confirm it with the code that is sent.",
+        commandName: "signup", abstract: "Create an account and confirm it with the code that is sent.",
         discussion: """
             Example: rainctl account signup me@example.com --password-file password.txt
 
-            Where nobody can be asked and no code is given, rainctl account confirm USER does the second half.
+            If nobody can be asked and no code is given, confirm the account later with rainctl account confirm USER.
             """)
 
     @Argument(help: "Your e-mail address, or telephone number with country code.")
@@ -73,14 +73,14 @@ struct AccountConfirm: AsyncParsableCommand {
     }
 }
 
-/// The second half of a sign-up: the code that was sent, entered now or by a later command.
+/// The second half of a sign-up: entering the code that was sent, now or in a later command.
 struct Confirmation {
     let user: String
     let tags: [String]
     let code: CodeOptions
     let time: TimeBudget
 
-    /// Confirms with a code that is given or asked for. Without one, prints the command that takes it later.
+    /// Confirms with a code that is given or typed. Without a code, prints the command that takes it later.
     func orNext(_ account: AccountAccess, _ context: Context) async throws {
         guard let entered = try code.read(sentTo: user, within: time, context) else {
             return context.output.result(
@@ -100,7 +100,7 @@ struct Confirmation {
             var failure = CommandFailure(error)
             let word = user.onOneLine.asShellWord
             failure.message +=
-                " Enter it with rainctl account confirm \(word), or have another one sent: "
+                " Enter it with rainctl account confirm \(word), or request another one: "
                 + "rainctl account resend \(word)."
             throw failure
         }
@@ -109,7 +109,7 @@ struct Confirmation {
     }
 }
 
-/// A new account is confirmed, or waits for the code that was sent.
+/// A new account, confirmed or waiting for the code that was sent.
 struct ConfirmationResult: CommandResult {
     let profile: String
     let userName: String
@@ -141,7 +141,7 @@ struct ConfirmationResult: CommandResult {
 
 struct AccountResend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resend", abstract: "Have the code of a sign-up sent once more.",
+        commandName: "resend", abstract: "Send the code of a sign-up again.",
         discussion: "Example: rainctl account resend me@example.com --password-file password.txt")
 
     @Argument(help: "The user name of the sign-up.")
@@ -162,7 +162,7 @@ struct AccountResend: AsyncParsableCommand {
         let account = try context.client().account()
         let rainMaker = try account.rainMakerAccount()
         let (user, locale) = (user, locale.locale)
-        // For the cloud this is the same sign-up once more, so it needs the password again.
+        // For the cloud, this is the same sign-up again, so it needs the password again.
         let password = try password.read(context, within: time)
         try await time.run {
             try await rainMaker.resendSignUpCode(user, password: password, locale: locale)
@@ -171,7 +171,7 @@ struct AccountResend: AsyncParsableCommand {
     }
 }
 
-/// The code of a sign-up was sent once more.
+/// The code of a sign-up was sent again.
 struct CodeResentResult: CommandResult {
     let profile: String
     let userName: String

@@ -4,7 +4,7 @@ import RainKit
 
 struct AccountStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Say who is signed in, from what is stored: nothing is sent.",
+        commandName: "status", abstract: "Show the stored session and its user; send nothing.",
         discussion: "Example: rainctl account status --json")
 
     @OptionGroup var which: ProviderOption
@@ -20,7 +20,7 @@ struct AccountStatus: AsyncParsableCommand {
 
 struct AccountRefresh: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "refresh", abstract: "Renew the tokens now, however long the old ones would still live.",
+        commandName: "refresh", abstract: "Renew the tokens now, even if they are still valid.",
         discussion: "Example: rainctl account refresh")
 
     @Option(help: .timeLimit)
@@ -44,10 +44,10 @@ struct RenewalResult: CommandResult {
 
     func encode(to encoder: any Encoder) throws { try session.encode(to: encoder) }
 
-    var text: String { "Renewed: the access token is good \(session.validity)." }
+    var text: String { "Renewed: the access token is valid \(session.validity)." }
 }
 
-/// A stored session as people and scripts are shown it: no secrets.
+/// A stored session as users and scripts see it, without secrets.
 struct SessionResult: CommandResult {
     let profile: String
     let baseURL: String
@@ -63,7 +63,7 @@ struct SessionResult: CommandResult {
     let expiresIn: Int64?
     let expired: Bool
     let renewable: Bool
-    /// When the refresh token ends, where the provider says so.
+    /// When the refresh token ends, if the provider reports that.
     let refreshExpiresAt: String?
     /// Whole seconds, rounded down.
     let refreshExpiresIn: Int64?

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import IdentityProviders
 import RainCore
 import RainKit
 
 struct AccountToken: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "token", abstract: "Print an access token that is good for a while, and nothing else.",
+        commandName: "token", abstract: "Print an access token that is still valid for a while, and nothing else.",
         discussion: "Example: rainctl account token")
 
     @Option(help: .timeLimit)
@@ -42,7 +43,7 @@ struct AccountHeader: AsyncParsableCommand {
         }
         if let place {
             context.output.say(
-                "note: \(account.provider?.title ?? account.name) takes the token as \(place.name) in the URL, too: rainctl account curl does that."
+                "note: \(account.provider?.title ?? account.name) also needs the token as \(place.name) in the URL: rainctl account curl adds it."
             )
         }
         StandardStreams.out("\(header.name): \(header.value.revealString())\n")
@@ -51,26 +52,26 @@ struct AccountHeader: AsyncParsableCommand {
 
 struct AccountExchange: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "exchange", abstract: "Print a code that signs another client in as you, and nothing else.",
+        commandName: "exchange", abstract: "Print a code with which another client signs in as you, and nothing else.",
         discussion: """
             Example: rainctl account exchange --provider spid --for-client backend-1 | ssh gateway receive-code
 
-            The code is good once, for 30 seconds, and only for that client, which redeems it with its own secret: \
-            rainctl login --provider spid --client-id backend-1 --client-secret-file FILE --code-stdin --redirect-uri URI. \
-            Tokens are never handed over: that is why a code is.
+            The code works once, within 30 seconds, and only for that client, which redeems it with its own secret: rainctl login \
+            --provider spid --client-id backend-1 --client-secret-file FILE --code-stdin --redirect-uri URI. Your tokens stay with you.
             """)
 
     enum Kind: String, ExpressibleByArgument, CaseIterable { case code, session }
 
-    @Option(help: "What the code is for: another client (code), or a browser (session).")
+    @Option(help: "Get a code for another client (code) or for a browser (session).")
     var type = Kind.code
 
-    @Option(help: ArgumentHelp("The client that is to have it; for a browser, usually yourself.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("Get the code for this client; for a browser, usually your own client.", valueName: "id"))
     var forClient: String?
 
     @Option(
         name: .customLong("redirect-uri"),
-        help: ArgumentHelp("Where that client is registered to be sent; a browser needs it.", valueName: "uri"))
+        help: ArgumentHelp("Use this redirect URI of that client; required for a browser.", valueName: "uri"))
     var redirectURI: String?
 
     @Option(help: .timeLimit)
@@ -82,10 +83,10 @@ struct AccountExchange: AsyncParsableCommand {
 
     func validate() throws {
         if type == .code, forClient == nil {
-            throw ValidationError("A code is for somebody: --for-client ID says whom.")
+            throw ValidationError("A code is for one client: name it with --for-client ID.")
         }
         if type == .session, redirectURI == nil {
-            throw ValidationError("A browser is sent somewhere when it is signed in: --redirect-uri URI says where.")
+            throw ValidationError("A signed-in browser is redirected: give the address with --redirect-uri URI.")
         }
     }
 
@@ -97,7 +98,7 @@ struct AccountExchange: AsyncParsableCommand {
         if let forClient {
             client = forClient
         } else {
-            // Without a session a client id is not what is missing.
+            // Without a session, the missing session is the error, not the client id.
             _ = try await access.session.userID()
             client = try provider.clientID()
         }
@@ -114,18 +115,18 @@ struct AccountExchange: AsyncParsableCommand {
 }
 
 extension AccountAccess {
-    /// What only SPiD has.
+    /// The part that only SPiD has.
     /// - Throws: `unsupported` for any other provider.
     func spid() throws -> (SPiDAccount, ConfiguredProvider) {
         guard let provider else {
             throw AccountError(
-                .unsupported, message: "RainMaker has no codes by which one client signs another in; SPiD has")
+                .unsupported, message: "RainMaker has no codes for signing in another client; SPiD has them")
         }
         return (try SPiDAccount(session, provider), provider)
     }
 }
 
-/// A code that signs another client in, once: the one secret that this command is there to print.
+/// A code that signs in another client once: the one secret that this command prints.
 struct ExchangeResult: CommandResult {
     let profile: String
     let type: String

@@ -2,23 +2,24 @@
 import ArgumentParser
 import RainCore
 import RainKit
+import RainMaker
 
 struct AccountUpdate: AsyncParsableCommand {
     enum Switch: String, ExpressibleByArgument, CaseIterable { case on, off }
 
     static let configuration = CommandConfiguration(
-        commandName: "update", abstract: "Change what the cloud knows of you.",
+        commandName: "update", abstract: "Change your name, telephone number, tags or language in the cloud.",
         discussion: """
             Example: rainctl account update --name "Ada" --add-tag team:lab
 
-            A new telephone number is confirmed with the code that is sent to it: at once where you can be asked, else by \
+            A new telephone number is confirmed with the code that is sent to it. If you cannot be asked, enter the code with \
             --confirm-phone --code-stdin.
             """)
 
-    @Option(help: ArgumentHelp("Your name.", valueName: "name"))
+    @Option(help: ArgumentHelp("Set your name.", valueName: "name"))
     var name: String?
 
-    @Option(help: ArgumentHelp("Your telephone number, with + and country code.", valueName: "number"))
+    @Option(help: ArgumentHelp("Set your telephone number, with + and country code.", valueName: "number"))
     var phone: String?
 
     @Flag(help: "Confirm the telephone number with the code that was sent to it.")
@@ -29,13 +30,14 @@ struct AccountUpdate: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Mark the account with this tag (repeatable).", valueName: "key:value"))
     var addTag: [String] = []
 
-    @Option(help: ArgumentHelp("Take this tag away (repeatable).", valueName: "key:value"))
+    @Option(help: ArgumentHelp("Remove this tag (repeatable).", valueName: "key:value"))
     var removeTag: [String] = []
 
-    @Option(help: ArgumentHelp("The language the cloud writes to you in, such as en-us.", valueName: "locale"))
+    @Option(
+        help: ArgumentHelp("Set the language in which the cloud writes to you, such as en-us.", valueName: "locale"))
     var locale: String?
 
-    @Option(help: "Whether signing in takes a one-time code after the password (some deployments decide that).")
+    @Option(help: "Require a one-time code after the password at sign-in, or not (some deployments decide that).")
     var secondStep: Switch?
 
     @Option(help: .timeLimit)
@@ -46,7 +48,7 @@ struct AccountUpdate: AsyncParsableCommand {
     func validate() throws {
         if changes.isEmpty, !confirmPhone { throw ValidationError("Nothing to change was given.") }
         if code.isGiven, !confirmPhone, phone == nil {
-            throw ValidationError("The code belongs to --confirm-phone.")
+            throw ValidationError("The code needs --confirm-phone.")
         }
     }
 
@@ -56,7 +58,7 @@ struct AccountUpdate: AsyncParsableCommand {
         let account = try context.client().account()
         let rainMaker = try account.rainMakerAccount()
         let changes = changes
-        // Fails before a code is asked for, where no one is signed in.
+        // Fails before it asks for a code if nobody is signed in.
         let user = try await account.session.userName()
         if !changes.isEmpty {
             try await time.run { try await rainMaker.update(changes) }
@@ -92,7 +94,7 @@ struct AccountUpdate: AsyncParsableCommand {
     }
 }
 
-/// The cloud knows something else of the user now; a new telephone number may wait for its code.
+/// The changed user data. A new telephone number may wait for its code.
 struct AccountUpdateResult: CommandResult {
     enum Phone: Sendable {
         case unchanged, confirmed

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainKit
+import RainMaker
 
 struct AccountVersions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "versions", abstract: "Ask the deployment which versions of its interface it speaks.",
+        commandName: "versions", abstract: "List the versions of its API that the deployment supports.",
         discussion: "Example: rainctl account versions --json")
 
     @Option(help: .timeLimit)
@@ -21,7 +22,7 @@ struct AccountVersions: AsyncParsableCommand {
     }
 }
 
-/// The versions of its interface that a deployment speaks.
+/// The versions of its API that a deployment supports.
 struct VersionsResult: CommandResult {
     let profile: String
     let versions: [Version]

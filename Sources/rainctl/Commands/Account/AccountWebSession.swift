@@ -5,28 +5,29 @@ import RainKit
 
 struct AccountWebSession: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "web-session", abstract: "Sign a browser in as you: print the address that does it, or open it.",
+        commandName: "web-session",
+        abstract: "Sign a browser in as you: print the address for it, or open the address.",
         discussion: """
             Example: rainctl account web-session --provider spid --redirect-uri https://app.example/ --open
 
-            The address is good once, for a minute. Whoever opens it is signed in as you, so hand it to nobody. While a browser \
-            starts, other users of this machine can see it among the browser's arguments: --open is for machines of your own.
+            The address works once, within a minute. Anyone who opens it is signed in as you, so give it to nobody. While a browser \
+            starts, other users of this machine can see the address among its arguments, so use --open only on your own machines.
 
-            --end is for the opposite: the address that ends a browser's session at SPiD. It holds no secret.
+            --end prints the address that ends a browser's session at SPiD. That address holds no secret.
             """)
 
     @Option(
         name: .customLong("redirect-uri"),
-        help: ArgumentHelp("Where the browser goes then; registered at SPiD.", valueName: "uri"))
+        help: ArgumentHelp("Send the browser to this address, which is registered at SPiD.", valueName: "uri"))
     var redirectURI: String?
 
-    @Option(help: ArgumentHelp("The client whose redirect URI that is, if not this one.", valueName: "id"))
+    @Option(help: ArgumentHelp("Use this client, if the redirect URI belongs to another client.", valueName: "id"))
     var forClient: String?
 
-    @Flag(help: "End the browser's session instead. --redirect-uri may be left out.")
+    @Flag(help: "End the browser's session instead. --redirect-uri is optional then.")
     var end = false
 
-    @Flag(help: "Open it in your browser, and print nothing.")
+    @Flag(help: "Open the address in your browser, and print nothing.")
     var open = false
 
     @Option(help: .timeLimit)
@@ -38,9 +39,9 @@ struct AccountWebSession: AsyncParsableCommand {
 
     func validate() throws {
         if !end, redirectURI == nil {
-            throw ValidationError("--redirect-uri says where the browser goes: it is missing.")
+            throw ValidationError("--redirect-uri is missing: the address to which the browser goes.")
         }
-        if end, forClient != nil { throw ValidationError("--end is about this client: it goes without --for-client.") }
+        if end, forClient != nil { throw ValidationError("--end is for this client only: omit --for-client.") }
     }
 
     func run() async throws {
@@ -66,13 +67,14 @@ struct AccountWebSession: AsyncParsableCommand {
         try launcher.checkProgram()
         guard await launcher.open(address) else {
             throw CommandFailure(
-                .unavailable, reason: "no_browser", message: "No browser opens: leave --open out and open it yourself.")
+                .unavailable, reason: "no_browser",
+                message: "No browser opens: omit --open, and open the address yourself.")
         }
         context.output.result(WebSessionOpenedResult(profile: access.name))
     }
 }
 
-/// An address that signs a browser in, once: the one secret that this command is there to print.
+/// An address that signs in a browser once: the one secret that this command prints.
 struct WebSessionResult: CommandResult {
     let profile: String
     let url: Secret
@@ -102,7 +104,7 @@ struct WebSessionOpenedResult: CommandResult {
     var text: String { "" }
 }
 
-/// The address at which a browser's session at the provider ends.
+/// The address that ends a browser's session at the provider.
 struct WebSessionEndResult: CommandResult {
     let profile: String
     let url: String

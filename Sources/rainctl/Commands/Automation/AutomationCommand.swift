@@ -2,19 +2,21 @@
 import ArgumentParser
 import RainJSON
 import RainKit
+import RainMaker
 
 struct AutomationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "automation", abstract: "What the cloud sets at boards when one of them reports something.",
+        commandName: "automation",
+        abstract: "Manage automations: values that the cloud sets when a board reports something.",
         subcommands: [AutomationList.self, AutomationAdd.self, AutomationEdit.self, AutomationRemove.self])
 }
 
 struct AutomationList: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List your automations, or those that a board sets off.",
+        commandName: "list", abstract: "List your automations, or those that one board triggers.",
         discussion: "Example: rainctl automation list")
 
-    @Argument(help: "The board that sets them off; all unless it is named.")
+    @Argument(help: "List only automations that this board triggers (default: all).")
     var node: String?
 
     @Option(help: .timeLimit)
@@ -26,27 +28,27 @@ struct AutomationList: CloudCommand {
         let name = node
         return AutomationListResult(
             try await scene.time.run {
-                var id: NodeID?
-                if let name { id = try await scene.choice.node(name).id }
-                return try await scene.cloud.automations(of: id)
+                var node: Node?
+                if let name { node = try await scene.client.node(named: name) }
+                return try await scene.client.automations(of: node)
             })
     }
 }
 
 struct AutomationAdd: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Have something set at boards when one of them reports something.",
+        commandName: "add", abstract: "Add an automation: set values of boards when a board reports something.",
         discussion: """
             Example: rainctl automation add 'Door light' --when 'Door.Open=true' --of Door --set 'Kitchen lamp:Light.Power=on'
 
-            A condition is DEVICE.PARAM and =, !=, <, >, <= or >= and a value; with several, all must hold, or one with --any. What else the \
-            cloud knows (weather, daylight) is given as it takes it, with --file.
+            A condition is DEVICE.PARAM, then =, !=, <, >, <= or >=, then a value. With several conditions, all must hold, or one with \
+            --any. Give triggers by weather or daylight in the cloud's own form, with --file.
             """)
 
-    @Argument(help: "What you call it.")
+    @Argument(help: "The automation's name.")
     var name: String
 
-    @OptionGroup(title: "What it does") var rule: AutomationRule
+    @OptionGroup(title: "What it does") var rule: RuleOptions
 
     @Option(
         help: ArgumentHelp(
@@ -61,27 +63,26 @@ struct AutomationAdd: CloudCommand {
 
     func validate() throws {
         guard (file != nil) != rule.isGiven else {
-            throw ValidationError("Give a rule with --of, --when and --set, or a --file with it.")
+            throw ValidationError(
+                file == nil
+                    ? "Give a rule with --of, --when and --set, or a --file with it."
+                    : "A --file with the whole rule and options for it were both given: give only one of them.")
         }
-        try AutomationRule.check(name: name)
+        try RuleOptions.check(name: name)
         if file == nil { try rule.checkWhole() }
     }
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
         var given: JSONValue?
         if let file {
-            given = try Payload.object(file: file, name: "rule", reason: "bad_rule", within: scene.time.left)
+            let rule = try Payload.object(file: file, name: "rule", reason: "bad_rule", within: scene.time.left)
+            try RuleOptions.checkWhole(rule, in: Payload.subject(file))
+            given = rule
         }
         let (name, rule, document) = (name, rule, given)
         return try await scene.time.run {
-            var members = [JSONValue.Member("name", .string(name))]
-            if let document {
-                let given = (document.members ?? []).filter { $0.name != "name" }
-                members += try await AutomationCheck(choice: scene.choice).members(given)
-            } else {
-                members += try await rule.members(scene)
-            }
-            let id = try await scene.cloud.createAutomation(.object(members))
+            let rule = try await rule.rule(scene.client, document: document)
+            let id = try await scene.client.createAutomation(name, rule)
             return ActionResult("made: \(name.onOneLine), \(id.onOneLine)").with("automation_id", id).with("name", name)
         }
     }
@@ -89,21 +90,21 @@ struct AutomationAdd: CloudCommand {
 
 struct AutomationEdit: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "edit", abstract: "Change an automation, or switch it off and on.",
+        commandName: "edit", abstract: "Change an automation, or enable and disable it.",
         discussion: "Example: rainctl automation edit 'Door light' --disable")
 
-    @Argument(help: "The automation: its id, or its name.")
+    @Argument(help: "The automation: its id or name.")
     var automation: String
 
-    @Option(help: "What you call it from now on.")
+    @Option(help: "The automation's new name.")
     var name: String?
 
-    @OptionGroup(title: "What it does") var rule: AutomationRule
+    @OptionGroup(title: "What it does") var rule: RuleOptions
 
-    @Flag(help: "Have it act again.")
+    @Flag(help: "Enable the automation.")
     var enable = false
 
-    @Flag(help: "Keep it from acting.")
+    @Flag(help: "Disable the automation without removing it.")
     var disable = false
 
     @Option(
@@ -119,31 +120,23 @@ struct AutomationEdit: CloudCommand {
     func validate() throws {
         if enable, disable { throw ValidationError("--enable and --disable exclude each other.") }
         guard name != nil || rule.isGiven || enable || disable || file != nil else {
-            throw ValidationError("Say what is to change.")
+            throw ValidationError("Give a new name, a rule, --enable or --disable.")
         }
-        if let name { try AutomationRule.check(name: name) }
+        if let name { try RuleOptions.check(name: name) }
         if rule.of == nil, !rule.when.isEmpty { throw ValidationError("--when needs --of, the board that reports it.") }
     }
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
-        var members: [JSONValue.Member] = []
+        var given: JSONValue?
         if let file {
-            let rule = try Payload.object(file: file, name: "rule", reason: "bad_rule", within: scene.time.left)
-            members = rule.members ?? []
+            given = try Payload.object(file: file, name: "rule", reason: "bad_rule", within: scene.time.left)
         }
-        if let name { members.append(.init("name", .string(name))) }
-        if enable || disable { members.append(.init("enabled", .bool(enable))) }
-        let (wanted, rule, given) = (automation, rule, members)
+        let (wanted, name, rule, document) = (automation, name, rule, given)
+        let isEnabled: Bool? = enable || disable ? enable : nil
         return try await scene.time.run {
-            let automation = try await AutomationChoice(cloud: scene.cloud).automation(wanted)
-            let named = try await rule.members(scene, changing: automation)
-            // What the command line says goes before the file.
-            let rest = given.filter { member in !named.contains { $0.name == member.name } }
-            var reporter: Node?
-            if let of = rule.of { reporter = try await scene.choice.node(of) }
-            let check = AutomationCheck(choice: scene.choice)
-            let changes = try await check.members(rest, of: automation, reportedBy: reporter) + named
-            try await scene.cloud.changeAutomation(automation.id, .object(changes))
+            let automation = try await scene.client.automation(named: wanted)
+            let rule = try await rule.rule(scene.client, document: document)
+            try await scene.client.changeAutomation(automation, name: name, isEnabled: isEnabled, rule: rule)
             return ActionResult("changed: \(automation.name.onOneLine)").with("automation_id", automation.id)
                 .with("changed", true)
         }
@@ -155,7 +148,7 @@ struct AutomationRemove: CloudCommand {
         commandName: "remove", abstract: "Remove an automation.",
         discussion: "Example: rainctl automation remove 'Door light'")
 
-    @Argument(help: "The automation: its id, or its name.")
+    @Argument(help: "The automation: its id or name.")
     var automation: String
 
     @Option(help: .timeLimit)
@@ -166,8 +159,8 @@ struct AutomationRemove: CloudCommand {
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let wanted = automation
         return try await scene.time.run {
-            let automation = try await AutomationChoice(cloud: scene.cloud).automation(wanted)
-            try await scene.cloud.removeAutomation(automation.id)
+            let automation = try await scene.client.automation(named: wanted)
+            try await scene.client.removeAutomation(automation)
             return ActionResult("removed: \(automation.name.onOneLine)").with("automation_id", automation.id)
                 .with("removed", true)
         }

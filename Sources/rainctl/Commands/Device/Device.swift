@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import ESPProvisioning
 import RainKit
 
-/// Talks to a board without setting it up.
+/// The commands for a board that do not provision it.
 struct Device: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device", abstract: "Find boards, look at one, talk to it, claim it, or make it forget its Wi-Fi.",
+        commandName: "device",
+        abstract: "Find boards, inspect and claim a board, exchange data with it, or reset its Wi-Fi.",
         subcommands: [
             DeviceDiscover.self, DeviceInfo.self, DeviceScan.self, DeviceClaim.self, DeviceReset.self,
             DeviceMonitor.self, DeviceSend.self, DeviceParams.self,
         ])
 }
 
-/// What all commands share that ask a board one question.
+/// The common parts of commands that ask a board one question.
 protocol DeviceCommand: AsyncParsableCommand {
     var device: DeviceOptions { get }
     var timeout: DurationArgument { get }
@@ -20,9 +22,9 @@ protocol DeviceCommand: AsyncParsableCommand {
 }
 
 extension DeviceCommand {
-    /// Opens the board, asks, and closes it, all within the command's time.
+    /// Opens the board, asks, and closes the board, all within the command's time.
     ///
-    /// - Parameter followsLog: whether a board that takes no commands on its cable is asked in the way that its log names.
+    /// - Parameter followsLog: whether a board that takes no commands on its cable is asked over the transport that its log names.
     func withBoard<Answer: Sendable>(
         followsLog: Bool = true, within time: TimeBudget? = nil,
         _ ask: @escaping @Sendable (any Board) async throws -> Answer
@@ -49,7 +51,7 @@ extension DeviceCommand {
 
 struct DeviceInfo: DeviceCommand {
     static let configuration = CommandConfiguration(
-        commandName: "info", abstract: "Ask a board what it is.",
+        commandName: "info", abstract: "Show a board's chip, firmware and capabilities.",
         discussion: "Example: rainctl device info --transport serial --port /dev/ttyUSB0")
 
     @OptionGroup var device: DeviceOptions
@@ -63,7 +65,7 @@ struct DeviceInfo: DeviceCommand {
     }
 }
 
-/// What a board says that it is.
+/// A board's description of itself.
 struct DeviceInfoResult: CommandResult {
     private var values = LabelledValues()
 
@@ -75,11 +77,12 @@ struct DeviceInfoResult: CommandResult {
         if let printed = identity.printed { values.add(printed) }
     }
 
-    /// What it has answered.
+    /// Adds the board's answer.
     private mutating func addAnswer(_ identity: BoardIdentity) {
         let version = identity.version.onOneLine
         values.add("version", identity.version, line: "version: \(version.isEmpty ? "unknown" : version)")
-        // The scheme, with its patch and whether it takes a proof of possession: all three, or none where the board did not say.
+        // The scheme, its patch version, and whether it needs a proof of possession: all three, or nothing if the board did not report
+        // them.
         if let security = identity.security {
             let proof = security.needsProofOfPossession
             values.add(
@@ -90,12 +93,12 @@ struct DeviceInfoResult: CommandResult {
         }
         values.add("node_id", identity.nodeID?.rawValue)
         values.add("association", identity.association.rawValue)
-        // `null` where the board does not tell.
+        // `null` if the board does not report it.
         values.add(memberOnly: "needs_claim", identity.needsClaim)
         switch identity.needsClaim {
         case true?: values.add(line: "needs to be claimed")
         case false?: break
-        case nil: values.add(line: "needs to be claimed: unknown, its console does not tell")
+        case nil: values.add(line: "needs to be claimed: unknown, its console does not report this")
         }
         values.add(memberOnly: "capabilities", identity.capabilities)
         if !identity.capabilities.isEmpty {
@@ -103,7 +106,7 @@ struct DeviceInfoResult: CommandResult {
         }
     }
 
-    /// It answers nothing here, and its log may say where it does.
+    /// Adds where the board is provisioned according to its log, if it takes no commands here.
     private mutating func addWay(_ identity: BoardIdentity) {
         values.add(memberOnly: "takes_commands", false)
         guard let way = identity.reachedAt else {
@@ -117,7 +120,7 @@ struct DeviceInfoResult: CommandResult {
 }
 
 extension LabelledValues {
-    /// What a board prints of itself.
+    /// Adds what a board prints about itself.
     mutating func add(_ printed: PrintedIdentity) {
         if let chip = printed.chip {
             let revision = printed.revision.map { " \($0)" } ?? ""
@@ -134,7 +137,7 @@ extension LabelledValues {
         add("started", label: "last start", printed.startReason)
         add("name", printed.serviceName)
         if printed.isProvisioned {
-            add("has_network", true, line: "has a Wi-Fi network already, and waits for no other")
+            add("has_network", true, line: "already has a Wi-Fi network, and does not wait for another")
         }
         add("ip", printed.address)
     }
@@ -156,7 +159,7 @@ struct DeviceScan: DeviceCommand {
             try await board.secure()
             return try await board.scan()
         }
-        if found.mayLackNetworks { output.warn(NetworkWords.fullScan, reason: "scan_full") }
+        if found.mayLackNetworks { output.warn(NetworkMessages.fullScan, reason: "scan_full") }
         output.result(ScanResult(found))
     }
 }
@@ -168,7 +171,7 @@ struct ScanResult: CommandResult {
     var text: String { networks.map(\.line).joined(separator: "\n") }
 
     struct Network: Encodable, Sendable {
-        /// `null` where the name is not text.
+        /// `null` if the name is not text.
         @NullIfAbsent var ssid: String?
         let ssidHex: String
         let bssid: String
@@ -222,7 +225,7 @@ struct DeviceReset: DeviceCommand {
     }
 }
 
-/// A board has forgotten Wi-Fi settings that failed.
+/// Reports that a board has forgotten Wi-Fi settings that failed.
 struct ResetResult: CommandResult {
     let reset = true
 

@@ -3,23 +3,23 @@ import ArgumentParser
 import RainCore
 import RainKit
 
-/// Claims a board and does nothing else; `provision` does so by itself where a board needs it.
+/// Claims a board and does nothing else. `provision` also claims a board that needs it.
 struct DeviceClaim: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "claim",
-        abstract: "Give a board its cloud certificate, and print the node id that it has from then on.",
+        abstract: "Give a board its cloud certificate, and print its new node id.",
         discussion: """
             Example: rainctl device claim --transport softap --pop-file pop.txt
 
-            Firmware that cannot claim itself is claimed over its cable, in its place: --host asks the chip's boot loader by esptool, and writes \
-            the certificate into the board's partition fctry. Example: rainctl device claim --host --port /dev/ttyUSB0
+            Use --host for firmware that cannot claim itself. It asks the chip's boot loader through esptool, and writes the certificate \
+            to the board's partition fctry. Example: rainctl device claim --host --port /dev/ttyUSB0
             """)
 
     @OptionGroup var device: DeviceOptions
     @OptionGroup(title: "With --host") var host: HostClaimOptions
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
-    @Option(help: ArgumentHelp("Stream events as lines of JSON.", valueName: "form"))
+    @Option(help: ArgumentHelp("Print events as lines of JSON as they happen.", valueName: "form"))
     var events: Provision.Events?
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -33,7 +33,7 @@ struct DeviceClaim: AsyncParsableCommand {
 
     private func claim(_ context: Context, _ stream: EventStream) async throws -> ClaimResult {
         let time = TimeBudget(timeout)
-        // Fails with `notSignedIn` before a byte goes to the board.
+        // Fails with `notSignedIn` before anything is sent to the board.
         let client = try context.rainMakerClient()
         if host.host { return try await claimByHost(context, client, time) }
         try await time.run { try await client.checkCanProvision() }
@@ -54,56 +54,67 @@ struct DeviceClaim: AsyncParsableCommand {
     private func claimByHost(
         _ context: Context, _ client: RainKitClient, _ time: TimeBudget
     ) async throws -> ClaimResult {
-        let tools = Esptool(python: host.python, environment: context.environmentOfPrograms)
-        var claim = HostClaim(context: context, client: client, time: time, tools: tools)
-        return try await claim.run(host.request(at: device.port))
+        let request = host.request(
+            at: device.port, environment: context.environmentOfPrograms, deadline: time.left)
+        do {
+            return ClaimResult(try await client.claimOverCable(request) { context.output.say($0.text) })
+        } catch let error as RainKitError where error.remedies == [.claimService] {
+            throw try context.failureWithoutClaimService(at: client.configuration.deployment, error)
+        }
     }
 }
 
-/// How a board is claimed in its place.
+/// The options of a claim by the host.
 struct HostClaimOptions: ParsableArguments {
-    @Flag(help: "Claim over the cable in the board's place, and write the certificate into its flash.")
+    @Flag(help: "Claim for the board over the cable, and write the certificate to its flash.")
     var host = false
 
     @Option(
         help: ArgumentHelp(
-            "Where the credentials go; read from the board's partition table if not given.", valueName: "address"))
+            "Write the credentials to this address (default: from the board's partition table).", valueName: "address"))
     var flashAddress: String?
 
-    @Option(help: ArgumentHelp("The board's MAC address, in the place of what its boot loader says.", valueName: "mac"))
+    @Option(help: ArgumentHelp("Use this MAC address instead of the one from the boot loader.", valueName: "mac"))
     var mac: String?
 
     @Option(
         help: ArgumentHelp(
-            "Write the image into this new file, and nothing into the board. With --mac no board is needed.",
+            "Write the image to this new file instead of the board. With --mac no board is needed.",
             valueName: "file"), completion: .file())
     var image: String?
 
-    @Option(help: ArgumentHelp("The Python that has esptool and esp-idf-nvs-partition-gen.", valueName: "program"))
+    @Option(
+        help: ArgumentHelp("Use this Python, which has esptool and esp-idf-nvs-partition-gen.", valueName: "program"))
     var python = "python3"
 
     func check(with device: DeviceOptions) throws {
         guard host else {
             if flashAddress != nil || mac != nil || image != nil {
-                throw ValidationError("--flash-address, --mac and --image go with --host.")
+                throw ValidationError("--flash-address, --mac and --image need --host.")
             }
             return
         }
         let isElsewhere = device.place.keys.contains { $0 != "port" } || device.qrcode != nil
         if isElsewhere || !["serial", nil].contains(device.transport.scheme) {
-            throw ValidationError("--host claims over a cable: give --port, and no other way to a board.")
+            throw ValidationError("--host claims over a cable: give --port and no other transport.")
         }
         if flashAddress != nil, address == nil {
-            throw ValidationError("--flash-address is a number of 4096-byte sectors, such as 0x340000.")
+            throw ValidationError("--flash-address must be a multiple of 4096 (0x1000), such as 0x340000.")
         }
-        if mac != nil, macAddress == nil { throw ValidationError("--mac has twelve hexadecimal digits: 7CDFA1000042.") }
+        if mac != nil, macAddress == nil {
+            throw ValidationError("--mac must have twelve hexadecimal digits, such as 7CDFA1000042.")
+        }
     }
 
-    func request(at port: String?) -> HostClaim.Request {
-        HostClaim.Request(port: port, mac: macAddress, flashAddress: address, image: image)
+    func request(
+        at port: String?, environment: [String: String], deadline: Duration
+    ) -> CableClaimRequest {
+        CableClaimRequest(
+            port: port, mac: macAddress, flashAddress: address, image: image, python: python, environment: environment,
+            deadline: deadline)
     }
 
-    /// Flash is erased by the sector.
+    /// The address for the credentials. Flash is erased in sectors of 4096 bytes.
     private var address: UInt32? {
         guard let flashAddress else { return nil }
         let isHexadecimal = flashAddress.lowercased().hasPrefix("0x")
@@ -112,7 +123,7 @@ struct HostClaimOptions: ParsableArguments {
         return number.flatMap { $0 % 4096 == 0 ? $0 : nil }
     }
 
-    /// As claim services write it.
+    /// The MAC address as claim services write it.
     private var macAddress: String? {
         guard let mac else { return nil }
         let digits = mac.filter { $0 != ":" && $0 != "-" }.uppercased()
@@ -120,11 +131,11 @@ struct HostClaimOptions: ParsableArguments {
     }
 }
 
-/// What a claim came to: the node id that the board has from then on, or that there was nothing to claim.
+/// The outcome of a claim: the board's new node id, or that there was nothing to claim.
 struct ClaimResult: CommandResult {
     let nodeID: String?
     let claimed: Bool
-    /// Of a claim by the host: the board's address, where in its flash its credentials are, or the file that has them.
+    /// For a claim by the host: the board's address, the flash address of its credentials, or the file with them.
     var mac: String?
     var flashAddress: String?
     var image: String?
@@ -137,7 +148,7 @@ struct ClaimResult: CommandResult {
     }
 
     var text: String {
-        guard let nodeID else { return "The board has its certificate already: nothing to claim." }
+        guard let nodeID else { return "The board already has its certificate: nothing to claim." }
         var lines = ["node id: \(nodeID)"]
         if let mac { lines.append("board: \(mac)") }
         if let image {
@@ -159,10 +170,14 @@ extension ClaimResult {
         claimed = node.claimed
     }
 
-    /// A claim in the board's place.
-    init(node: NodeID, mac: String, image: String?, flashAddress: String?, port: String? = nil) {
-        nodeID = node.rawValue
+    /// The outcome of a claim by the host.
+    init(_ claim: CableClaim) {
+        nodeID = claim.node.rawValue
         claimed = true
-        (self.mac, self.image, self.flashAddress, self.port) = (mac, image, flashAddress, port)
+        mac = claim.mac
+        switch claim.place {
+        case .file(let path): image = path
+        case .flash(let port, let address): (self.port, flashAddress) = (port, address.hexadecimal)
+        }
     }
 }

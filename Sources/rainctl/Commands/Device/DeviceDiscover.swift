@@ -5,15 +5,15 @@ import RainKit
 /// Shows boards as they are found.
 struct DeviceDiscover: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "discover", abstract: "Find boards that wait to be provisioned.",
+        commandName: "discover", abstract: "Find boards that are waiting to be provisioned.",
         discussion: "Example: rainctl device discover --transport ble")
 
     enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
 
-    @Option(help: "Where to look; auto looks wherever boards wait for a network.")
+    @Option(help: "Search over this transport; auto uses all that can find boards.")
     var transport: DiscoveryTransportName = .auto
 
-    @Option(help: ArgumentHelp("The Bluetooth adapter, such as hci0, or its address.", valueName: "adapter"))
+    @Option(help: ArgumentHelp("Use this Bluetooth adapter, such as hci0, or its address.", valueName: "adapter"))
     var adapter: String?
 
     @Option(
@@ -21,17 +21,17 @@ struct DeviceDiscover: AsyncParsableCommand {
         help: ArgumentHelp("Stop as soon as this board is found.", valueName: "name"))
     var deviceName: String?
 
-    @Option(help: ArgumentHelp("Boards whose name begins so, instead of PROV_.", valueName: "text"))
+    @Option(help: ArgumentHelp("Find boards whose names begin with this text (default: PROV_).", valueName: "text"))
     var prefix: String?
 
     @Option(
-        help: ArgumentHelp("Boards with this service alone; may be repeated.", valueName: "uuid"))
+        help: ArgumentHelp("Find only boards with this service; may be repeated.", valueName: "uuid"))
     var service: [String] = []
 
-    @Option(help: ArgumentHelp("How long to listen: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: ArgumentHelp("Listen for this time: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(10))
 
-    @Option(help: ArgumentHelp("Stream what is found as lines of JSON.", valueName: "form"))
+    @Option(help: ArgumentHelp("Print each board as a line of JSON when it is found.", valueName: "form"))
     var events: Events?
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
@@ -40,10 +40,21 @@ struct DeviceDiscover: AsyncParsableCommand {
         if adapter != nil, let scheme = transport.scheme {
             let owners = Transports.having(option: "adapter").map(\.scheme)
             guard owners.contains(scheme) else {
-                throw ValidationError("--adapter goes with --transport \(owners.joined(separator: " or ")).")
+                throw ValidationError("--adapter needs --transport \(owners.joined(separator: " or ")).")
             }
         }
+        if let odd = service.first(where: { !Self.isUUID($0) }) {
+            throw ValidationError(
+                "--service is a UUID such as 1775244d-6b43-439b-877c-060f2d9bed07, and \"\(odd.onOneLine)\" is not one."
+            )
+        }
         if deviceName != nil, prefix != nil { throw ValidationError("Give --device-name or --prefix, not both.") }
+    }
+
+    /// Whether the text has the form of boards' services: 128 bits, in groups of 8, 4, 4, 4 and 12 hexadecimal digits.
+    static func isUUID(_ text: String) -> Bool {
+        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+        return groups.map(\.utf8.count) == [8, 4, 4, 4, 12] && groups.allSatisfy { $0.allSatisfy(\.isHexDigit) }
     }
 
     func run() async throws {
@@ -56,7 +67,7 @@ struct DeviceDiscover: AsyncParsableCommand {
         if events != nil {
             Output.warnings.listen { context.output.event(WarningEvent($0, at: Timestamp.text(Timestamp.now()))) }
         }
-        // With a board on a cable, Bluetooth is not needed.
+        // If a board is on a cable, Bluetooth is not needed.
         for try await board in client.boards(
             search, over: transport.scheme.map { [$0] },
             unavailable: { context.output.warn($0.message, reason: $0.reason ?? "\($0.code)".snakeCased) })
@@ -70,17 +81,18 @@ struct DeviceDiscover: AsyncParsableCommand {
             throw CommandFailure(
                 .unavailable, reason: "not_found",
                 message:
-                    "No board \(deviceName.onOneLine) was heard: check that it is powered, near, and in provisioning mode."
+                    "No board \(deviceName.onOneLine) was heard: check that it has power, is near, and is in provisioning mode."
             )
         }
         let found = boards.map { DiscoveredBoardResult($0) }
         context.output.result(DiscoveryResult(boards: found))
         if found.isEmpty, !options.json {
-            context.output.say("No board was found: check that one is powered, near, and in provisioning mode.")
+            context.output.say(
+                "No board was found: check that a board has power, is near, and is in provisioning mode.")
         }
     }
 
-    /// Prints a board at once, unless the whole list is printed as one document in the end.
+    /// Prints a board at once, unless the whole list is printed at the end as one document.
     private func show(_ board: DiscoveredBoardResult, _ output: Output) {
         if events != nil {
             output.event(FoundEvent(board, at: Timestamp.text(Timestamp.now())))
@@ -90,7 +102,7 @@ struct DeviceDiscover: AsyncParsableCommand {
     }
 }
 
-/// Every board that was found. A person has read each when it was found: only scripts wait for the list.
+/// All boards that were found. In text mode each one has been printed when it was found, so only JSON has the list.
 struct DiscoveryResult: CommandResult {
     let boards: [DiscoveredBoardResult]
 
@@ -134,17 +146,17 @@ struct FoundEvent: Encodable {
     }
 }
 
-/// A board that was found: on a cable with its port, over Bluetooth with all that it advertises.
+/// A board that was found: on a cable with its port, over Bluetooth with its advertised data.
 struct DiscoveredBoardResult: CommandResult {
     let transport: String
     var port: String?
     var address: String?
     var name: String?
-    /// In dBm; nil for a board that somebody is connected to, which is not heard.
+    /// The signal strength in dBm; nil for a connected board, which does not advertise.
     var rssi: Int?
     var services: [String]?
     var connected: Bool?
-    /// Its id in the cloud, where it announces that.
+    /// The board's node id, if it announces one.
     var nodeID: String?
 
     private enum CodingKeys: String, CodingKey {

@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainIO
 import RainKit
 import Synchronization
 
-/// Shows what a board prints on its cable.
+/// Shows the output of a board on its cable.
 struct DeviceMonitor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "monitor", abstract: "Show what a board prints on its cable, and say what is wrong with it.",
+        commandName: "monitor", abstract: "Show a board's log on its cable, and explain its errors.",
         discussion: """
             Example: rainctl device monitor --port /dev/ttyACM0 --restart
 
-            Passwords and proofs of possession are left out of what is shown. Ctrl-C ends it.
+            Passwords and proofs of possession are masked. Ctrl-C ends the command.
             """)
 
-    @Option(help: ArgumentHelp("The serial port, such as /dev/ttyUSB0.", valueName: "path"), completion: .serialPorts)
+    @Option(
+        help: ArgumentHelp("Use this serial port, such as /dev/ttyUSB0.", valueName: "path"), completion: .serialPorts)
     var port: String?
 
-    @Flag(help: "Restart the board first, so that all that it says is heard.")
+    @Flag(help: "Restart the board first, to see its log from the start.")
     var restart = false
 
-    @Flag(help: "Wait for a board that is not plugged in yet, and for one that was unplugged.")
+    @Flag(help: "Wait for a board that is not plugged in yet or was unplugged.")
     var wait = false
 
-    @Option(help: ArgumentHelp("End with success as soon as a line holds this text.", valueName: "text"))
+    @Option(help: ArgumentHelp("End with success as soon as a line contains this text.", valueName: "text"))
     var until: String?
 
     @Option(help: ArgumentHelp("End after this time: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout: DurationArgument?
 
     @Option(
-        help: ArgumentHelp("Keep what the board prints in this file, secrets left out.", valueName: "file"),
+        help: ArgumentHelp("Write the board's log to this file, without secrets.", valueName: "file"),
         completion: .file())
     var deviceLog: String?
 
-    @Option(help: ArgumentHelp("Stream what happens as lines of JSON.", valueName: "form"))
+    @Option(help: ArgumentHelp("Print events as lines of JSON as they happen.", valueName: "form"))
     var events: Provision.Events?
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
@@ -60,14 +62,14 @@ struct DeviceMonitor: AsyncParsableCommand {
         if let until, !screen.hasFound, !screen.isCut {
             throw CommandFailure(
                 .deadline,
-                message: screen.withoutLineEnd
-                    ?? "No line with \"\(until.onOneLine)\" came within the time (--timeout).")
+                message: screen.withoutPort ?? screen.withoutLineEnd
+                    ?? "No line with \"\(until.onOneLine)\" was printed within the time (--timeout).")
         }
         if events == nil || options.json { context.output.result(MonitorResult(summary, lines: screen.lines)) }
     }
 }
 
-/// What a board's log has told by the end. A person has read the log itself.
+/// The summary of a board's log. In text mode the log itself has been printed.
 struct MonitorResult: CommandResult {
     private var values = LabelledValues()
 
@@ -93,17 +95,21 @@ struct MonitorResult: CommandResult {
     }
 }
 
-/// What `device monitor` prints as it comes: the board's lines on standard output, and on standard error what they mean. With
-/// `--events ndjson` both are lines of JSON; with `--json` alone nothing is printed but the result.
+/// Prints the output of `device monitor` as it arrives: the board's lines on standard output, and explanations on standard error. With
+/// `--events ndjson` both are lines of JSON. With `--json` alone, only the result is printed.
 final class MonitorScreen: Sendable {
     private struct State {
         var lines = 0
         var hasFound = false
         var unfinishedBytes = 0
+        /// The open port.
+        var port: String?
+        /// The port that disappeared.
+        var gone: String?
         var troubles: [DeviceTrouble] = []
     }
 
-    /// A board has few ways to be broken.
+    /// A limit for memory. A board has few kinds of errors.
     private static let maximumTroubles = 64
     private let output: Output
     private let isStreaming: Bool
@@ -112,8 +118,8 @@ final class MonitorScreen: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - wanted: the text that ends it.
-    ///   - file: where the lines are kept, too.
+    ///   - wanted: the text that ends the command.
+    ///   - file: the file to which the lines are also written.
     init(_ output: Output, isStreaming: Bool, until wanted: String?, file: DeviceLogFile?) {
         self.output = output
         self.isStreaming = isStreaming
@@ -121,12 +127,12 @@ final class MonitorScreen: Sendable {
         self.file = file
     }
 
-    /// How many lines have come.
+    /// The number of lines received.
     var lines: Int { state.withLock { $0.lines } }
-    /// Whether the text that ends it has come.
+    /// Whether the wanted text has been received.
     var hasFound: Bool { state.withLock { $0.hasFound } }
 
-    /// Whether nothing more can be printed: nobody reads standard output any more, as behind `head -1`.
+    /// Whether nothing more can be printed, because nobody reads standard output any more (as behind `head -1`).
     var isCut: Bool { StandardStreams.outFailure != nil }
 
     func take(_ event: BoardMonitor.Event) {
@@ -134,17 +140,27 @@ final class MonitorScreen: Sendable {
         case .line(let line): take(line)
         case .said(.trouble(let trouble)): take(trouble)
         case .said: break
-        case .opened(let path): tell(MonitorEvent("opened", port: path), "Listening at \(path.onOneLine).")
+        case .opened(let path):
+            state.withLock { ($0.port, $0.gone) = (path, nil) }
+            tell(MonitorEvent("opened", port: path), "Listening at \(path.onOneLine).")
         case .unfinished(let bytes): unfinished(bytes)
-        case .gone(let path): tell(MonitorEvent("gone", port: path), "\(path.onOneLine) is gone: waiting for it.")
+        case .gone(let path):
+            state.withLock { ($0.port, $0.gone) = (nil, path) }
+            tell(MonitorEvent("gone", port: path), "\(path.onOneLine) is gone: waiting for it.")
         }
     }
 
-    /// Most boards say what they are when they start, and little afterwards.
+    /// Explains why nothing arrives. Most boards print much when they start, and little afterwards.
     func tellOfSilence(mayRestart: Bool) {
         guard lines == 0, !isStreaming, !output.isJSON else { return }
-        let also = mayRestart ? ", or end this and add --restart" : ""
-        output.say("Nothing has come yet. Press the board's RESET button\(also).")
+        let others = state.withLock { $0.port }.map { SerialPort.holders(of: $0) } ?? []
+        if let other = others.first {
+            let name = "\(other.name.onOneLine) (process \(other.processID))"
+            return output.say(
+                "Nothing has arrived yet: \(name) also has the port open and reads the board's output. Close it.")
+        }
+        let also = mayRestart ? ", or run this again with --restart" : ""
+        output.say("Nothing has arrived yet. Press the board's RESET button\(also).")
     }
 
     private func take(_ line: String) {
@@ -161,32 +177,39 @@ final class MonitorScreen: Sendable {
         }
     }
 
-    /// What came without a line end is not shown: a secret in it could not be recognized.
+    /// Reports bytes without a line end. They are not shown, because a secret in them could not be recognized.
     private func unfinished(_ bytes: Int) {
         state.withLock { $0.unfinishedBytes = bytes }
-        // With --until it is the error.
+        // With `--until` this is the error.
         guard wanted == nil, let withoutLineEnd else { return }
         output.warn(withoutLineEnd, reason: "no_line_end")
     }
 
-    /// Why nothing was shown, if the board prints and ends no line.
+    /// Why nothing more arrived, if the port disappeared for good.
+    var withoutPort: String? {
+        state.withLock { $0.gone }.map {
+            "\($0.onOneLine) disappeared and did not return: the cable was unplugged, or the board has no power."
+        }
+    }
+
+    /// Why nothing was shown, if the board prints but ends no line.
     var withoutLineEnd: String? {
         state.withLock { state in
             guard state.lines == 0, state.unfinishedBytes > 0 else { return nil }
             return
-                "\(state.unfinishedBytes) bytes came without a line end, so no line can be shown: it may be another baud rate, or a prompt."
+                "\(state.unfinishedBytes) bytes arrived without a line end, so no line can be shown. The board may use another baud rate, or show a prompt."
         }
     }
 
     private func take(_ trouble: DeviceTrouble) {
-        // A board that starts again and again has the same few each time.
+        // A board that restarts repeatedly has the same errors each time.
         let isNew = state.withLock { state in
             guard !state.troubles.contains(trouble), state.troubles.count < Self.maximumTroubles else { return false }
             state.troubles.append(trouble)
             return true
         }
         guard isNew else { return }
-        // The log itself is on the screen.
+        // The log itself has been printed.
         let text = trouble.description.withAdvice(trouble.remedies.filter { $0 != .boardLog })
         tell(MonitorEvent("trouble", text: text, reason: trouble.code), "! \(text)")
     }

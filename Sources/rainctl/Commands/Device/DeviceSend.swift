@@ -5,12 +5,12 @@ import RainKit
 struct DeviceSend: DeviceCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Send data to an endpoint of the board's own application, in the secure session.",
+        abstract: "Send data to an endpoint of the board's application, in the secure session.",
         discussion: """
             Example: rainctl device send custom-data --text 'hello' --transport ble --device-name PROV_a1b2c3 --pop-file pop.txt
 
-            The endpoint is one that the firmware has added (network_prov_mgr_endpoint_create). Without data on the command line it comes from \
-            standard input. The answer is printed as text where it is one, and as hex digits otherwise.
+            The endpoint is one that the firmware has added (network_prov_mgr_endpoint_create). Without data on the command line, the data \
+            is read from standard input. The answer is printed as text if it is text, otherwise as hex digits.
             """)
 
     @Argument(help: "The endpoint's name, such as custom-data.")
@@ -19,17 +19,18 @@ struct DeviceSend: DeviceCommand {
     @Option(help: ArgumentHelp("Send this text.", valueName: "text"))
     var text: String?
 
-    @Option(help: ArgumentHelp("Send these bytes.", valueName: "digits"))
+    @Option(help: ArgumentHelp("Send these bytes, given as hex digits.", valueName: "digits"))
     var hex: String?
 
     @Option(help: ArgumentHelp("Send this JSON document.", valueName: "json"))
     var jsonData: String?
 
     @Option(
-        help: ArgumentHelp("Send what this file holds; - is standard input.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Send the contents of this file; - is standard input.", valueName: "file"),
+        completion: .file())
     var file: String?
 
-    @Flag(help: "Print the answer's bytes as they are.")
+    @Flag(help: "Print the bytes of the answer unchanged.")
     var raw = false
 
     @OptionGroup var device: DeviceOptions
@@ -42,7 +43,7 @@ struct DeviceSend: DeviceCommand {
     func validate() throws {
         if payload.count > 1 { throw ValidationError("Give the data once: --text, --hex, --json-data or --file.") }
         if raw, options.json {
-            throw ValidationError("--raw and --json print the answer in different forms: give one.")
+            throw ValidationError("--raw and --json print the answer in different forms: give only one.")
         }
         let readers = [device.popStdin, device.qrcode == "-", payload.count == 0 || file == "-"]
         if readers.count(where: { $0 }) > 1 {
@@ -52,7 +53,7 @@ struct DeviceSend: DeviceCommand {
     }
 
     func run() async throws {
-        // What reading takes is not given to the board once more.
+        // The time for reading is part of the command's time.
         let time = TimeBudget(timeout)
         let data = try payload.bytesForBoard(within: time.left)
         let endpoint = endpoint
@@ -66,13 +67,13 @@ struct DeviceSend: DeviceCommand {
     }
 }
 
-/// What the application behind an endpoint has answered.
+/// The answer of the application at an endpoint.
 struct SendResult: CommandResult {
     let endpoint: String
-    /// Of what was sent.
+    /// The number of bytes sent.
     let bytes: Int?
     let answerHex: String
-    /// The answer where it is text.
+    /// The answer if it is text.
     let answer: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -80,14 +81,14 @@ struct SendResult: CommandResult {
         case answerHex = "answer_hex"
     }
 
-    /// The answer: as text where it is one, else its hex digits.
+    /// The answer as text if it is text, otherwise its hex digits.
     var text: String { answer ?? answerHex }
 
     init(_ endpoint: String, sent: [UInt8]? = nil, answered: [UInt8]) {
         self.endpoint = endpoint
         bytes = sent?.count
         answerHex = answered.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        // As C strings are sent: ESP-IDF's example answers with the zero behind its text.
+        // ESP-IDF's example sends a C string, with the zero at its end.
         let trimmed = answered.last == 0 ? answered.dropLast() : answered[...]
         let text = String(validating: trimmed, as: UTF8.self)
         answer = text.flatMap { $0.withoutControls == $0 ? $0 : nil }

@@ -5,7 +5,7 @@ import RainKit
 
 struct GroupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "group", abstract: "Groups of boards, such as a home and its rooms.",
+        commandName: "group", abstract: "Manage groups of boards, such as a home and its rooms.",
         subcommands: [
             GroupList.self, GroupShow.self, GroupAdd.self, GroupEdit.self, GroupRemove.self, GroupAddNodes.self,
             GroupRemoveNodes.self, Shares<SharedGroups>.self,
@@ -14,7 +14,7 @@ struct GroupCommand: ParsableCommand {
 
 struct GroupList: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List your groups, and those within them.",
+        commandName: "list", abstract: "List your groups and their subgroups.",
         discussion: "Example: rainctl group list")
 
     @Option(help: .timeLimit)
@@ -29,7 +29,7 @@ struct GroupList: CloudCommand {
 
 struct GroupShow: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show a group: its boards, and the groups within it.",
+        commandName: "show", abstract: "Show a group: its boards and its subgroups.",
         discussion: "Example: rainctl group show Kitchen")
 
     @Argument(help: .group)
@@ -44,20 +44,20 @@ struct GroupShow: CloudCommand {
         let name = group
         return GroupShowResult(
             try await scene.time.run {
-                try await scene.cloud.group(try await GroupChoice(cloud: scene.cloud).group(name).id)
+                try await scene.cloud.group(try await scene.client.group(named: name).id)
             })
     }
 }
 
 struct GroupRemove: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a group and those within it; the boards stay.",
+        commandName: "remove", abstract: "Remove a group and its subgroups; the boards stay in the account.",
         discussion: "Example: rainctl group remove Kitchen")
 
     @Argument(help: .group)
     var group: String
 
-    @Flag(help: "Do not ask whether you mean it.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
     @Option(help: .timeLimit)
@@ -67,7 +67,7 @@ struct GroupRemove: CloudCommand {
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let name = group
-        let group = try await scene.time.run { try await GroupChoice(cloud: scene.cloud).group(name) }
+        let group = try await scene.time.run { try await scene.client.group(named: name) }
         if !yes {
             let words = "\(group.name) (\(group.id))".onOneLine
             try scene.confirm("Remove the group \(words)?", otherwise: "This removes the group \(words)")
@@ -79,7 +79,7 @@ struct GroupRemove: CloudCommand {
 
 struct GroupAddNodes: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add-nodes", abstract: "Put boards into a group.",
+        commandName: "add-nodes", abstract: "Add boards to a group.",
         discussion: "Example: rainctl group add-nodes Kitchen 'Kitchen lamp',Fan")
 
     @Argument(help: .group)
@@ -96,12 +96,9 @@ struct GroupAddNodes: CloudCommand {
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let (name, nodes) = (group, nodes)
         return try await scene.time.run {
-            let group = try await GroupChoice(cloud: scene.cloud).group(name)
-            let ids = try await scene.choice.nodes(nodes).map(\.id)
-            let there = try await scene.cloud.group(group.id).nodes ?? []
-            let new = ids.filter { !there.contains($0) }
-            if !new.isEmpty { try await scene.cloud.addNodes(new, toGroup: group.id) }
-            let (added, already) = (new.map(\.rawValue), ids.filter { there.contains($0) }.map(\.rawValue))
+            let group = try await scene.client.group(named: name)
+            let outcome = try await scene.client.addNodes(listed: nodes, to: group)
+            let (added, already) = (outcome.added.map(\.rawValue), outcome.already.map(\.rawValue))
             let words = [
                 added.isEmpty ? nil : "added to \(group.name): \(added.joined(separator: ", "))",
                 already.isEmpty ? nil : "already in \(group.name): \(already.joined(separator: ", "))",
@@ -114,7 +111,7 @@ struct GroupAddNodes: CloudCommand {
 
 struct GroupRemoveNodes: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove-nodes", abstract: "Take boards out of a group; they stay in the account.",
+        commandName: "remove-nodes", abstract: "Remove boards from a group; they stay in the account.",
         discussion: "Example: rainctl group remove-nodes Kitchen Fan")
 
     @Argument(help: .group)
@@ -131,56 +128,33 @@ struct GroupRemoveNodes: CloudCommand {
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let (name, nodes) = (group, nodes)
         return try await scene.time.run {
-            let group = try await GroupChoice(cloud: scene.cloud).group(name)
-            let there = try await scene.cloud.group(group.id).nodes
-            let ids = try await Self.ids(nodes, in: there ?? [], scene)
-            if let there {
-                let absent = ids.filter { !there.contains($0) }.map(\.rawValue).joined(separator: ", ")
-                guard absent.isEmpty else {
-                    throw CommandFailure(
-                        .badData, reason: "not_in_group",
-                        message: "Not in \(group.name.onOneLine): \(absent.onOneLine). Nothing was changed.")
-                }
-            }
-            try await scene.cloud.removeNodes(ids, fromGroup: group.id)
-            return ActionResult("taken out of \(group.name): \(ids.map(\.rawValue).joined(separator: ", "))".onOneLine)
+            let group = try await scene.client.group(named: name)
+            let ids = try await scene.client.removeNodes(listed: nodes, from: group)
+            return ActionResult("removed from \(group.name): \(ids.map(\.rawValue).joined(separator: ", "))".onOneLine)
                 .with("group_id", group.id).with("removed", ids.map(\.rawValue))
         }
-    }
-
-    /// Those that a list names. A board that is not in the account any more may still be in the group, by its id.
-    private static func ids(_ names: String, in group: [NodeID], _ scene: CloudScene) async throws -> [NodeID] {
-        let parts = names.split(separator: ",").map(String.init)
-        var ids: [NodeID] = []
-        for id in parts.map({ NodeID($0) }) where group.contains(id) && !ids.contains(id) { ids.append(id) }
-        let others = parts.filter { !group.contains(NodeID($0)) }
-        guard !others.isEmpty || ids.isEmpty else { return ids }
-        for id in try await scene.choice.nodes(others.joined(separator: ",")).map(\.id) where !ids.contains(id) {
-            ids.append(id)
-        }
-        return ids
     }
 }
 
 extension ArgumentHelp {
-    static var group: ArgumentHelp { "The group: its id, or its name." }
+    static var group: ArgumentHelp { "The group: its id or name." }
 }
 
-/// What a group is to be.
+/// The properties of a group.
 struct GroupOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("What applications make of it, such as home or room.", valueName: "type"))
+    @Option(help: ArgumentHelp("Set the type for applications, such as home or room.", valueName: "type"))
     var type: String?
 
-    @Option(help: ArgumentHelp("In your words.", valueName: "text"))
+    @Option(help: ArgumentHelp("Set a description.", valueName: "text"))
     var description: String?
 
-    @Option(help: ArgumentHelp("The group that it is to be in, by id or name.", valueName: "group"))
+    @Option(help: ArgumentHelp("Put the group into this group, by id or name.", valueName: "group"))
     var parent: String?
 
-    @Flag(inversion: .prefixedNo, help: "A board in it may be in no other such group.")
+    @Flag(inversion: .prefixedNo, help: "Allow each board in only one such group.")
     var mutuallyExclusive: Bool?
 
-    @Option(help: ArgumentHelp("A JSON object for applications.", valueName: "json"))
+    @Option(help: ArgumentHelp("Set this JSON object for applications.", valueName: "json"))
     var customData: String?
 
     func validate() throws {
@@ -192,7 +166,7 @@ struct GroupOptions: ParsableArguments {
 
     func change(name: String?, _ scene: CloudScene) async throws -> NodeGroupChange {
         var parent: String?
-        if let named = self.parent { parent = try await GroupChoice(cloud: scene.cloud).group(named).id }
+        if let named = self.parent { parent = try await scene.client.group(named: named).id }
         return NodeGroupChange(
             name: name, type: type, summary: description, parent: parent, isMutuallyExclusive: mutuallyExclusive,
             customData: customData.flatMap { try? JSONValue(parsing: Array($0.utf8)) })
@@ -200,20 +174,20 @@ struct GroupOptions: ParsableArguments {
 
     static func check(name: String) throws {
         guard (2...256).contains(name.utf8.count), !name.isBlank else {
-            throw ValidationError("A group's name has 2 to 256 bytes, and not spaces alone.")
+            throw ValidationError("A group's name has 2 to 256 bytes, and not only spaces.")
         }
     }
 }
 
 struct GroupAdd: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Make a group.",
+        commandName: "add", abstract: "Add a group.",
         discussion: "Example: rainctl group add Kitchen --type room --parent Home --nodes 'Kitchen lamp'")
 
-    @Argument(help: "What you call it, 2 to 256 characters.")
+    @Argument(help: "The group's name, 2 to 256 characters.")
     var name: String
 
-    @Option(help: ArgumentHelp("The boards to put in it, by id or name.", valueName: "node[,node…]"))
+    @Option(help: ArgumentHelp("Add these boards to the group, by id or name.", valueName: "node[,node…]"))
     var nodes: String?
 
     @OptionGroup(title: "What it is") var group: GroupOptions
@@ -229,7 +203,7 @@ struct GroupAdd: CloudCommand {
         let (name, nodes, group) = (name, nodes, group)
         return try await scene.time.run {
             var ids: [NodeID] = []
-            if let nodes { ids = try await scene.choice.nodes(nodes).map(\.id) }
+            if let nodes { ids = try await scene.client.nodes(listed: nodes).map(\.id) }
             let id = try await scene.cloud.createGroup(try await group.change(name: name, scene), nodes: ids)
             return ActionResult("made: \(name.onOneLine), \(id.onOneLine)").with("group_id", id).with("name", name)
         }
@@ -244,7 +218,7 @@ struct GroupEdit: CloudCommand {
     @Argument(help: .group)
     var group: String
 
-    @Option(help: "What you call it from now on, 2 to 256 characters.")
+    @Option(help: "The group's new name, 2 to 256 characters.")
     var name: String?
 
     @OptionGroup(title: "What it is") var changes: GroupOptions
@@ -259,21 +233,22 @@ struct GroupEdit: CloudCommand {
         guard
             name != nil || changes.type != nil || changes.description != nil || changes.parent != nil
                 || changes.mutuallyExclusive != nil || changes.customData != nil
-        else { throw ValidationError("Say what is to change.") }
+        else { throw ValidationError("Give a new name or an option of the group.") }
     }
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let (wanted, name, changes) = (group, name, changes)
         return try await scene.time.run {
-            let group = try await GroupChoice(cloud: scene.cloud).group(wanted)
-            try await scene.cloud.changeGroup(group.id, try await changes.change(name: name, scene))
+            let group = try await scene.client.group(named: wanted)
+            let change = try await changes.change(name: name, scene)
+            try await scene.client.changeGroup(group, change)
             return ActionResult("changed: \((name ?? group.name).onOneLine)").with("group_id", group.id)
                 .with("changed", true)
         }
     }
 }
 
-/// Groups, those within them indented.
+/// Groups, with their subgroups indented.
 struct GroupListResult: CommandResult {
     let groups: [Entry]
 

@@ -5,7 +5,7 @@ import RainKit
 
 struct NodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "node", abstract: "The boards in your account: see them, switch them, rename and remove them.",
+        commandName: "node", abstract: "Show, control, rename and remove the boards in your account.",
         subcommands: [
             NodeList.self, NodeShow.self, NodeStatus.self, NodeConfig.self, NodeParams.self, NodeRename.self,
             NodeRemove.self, NodeTags.self, NodeMetadata.self, NodeSchedule.self, NodeScene.self,
@@ -15,17 +15,17 @@ struct NodeCommand: ParsableCommand {
 
 struct NodeRemove: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Take a board out of your account.",
+        commandName: "remove", abstract: "Remove a board from your account.",
         discussion: """
             Example: rainctl node remove 'Kitchen lamp'
 
-            The board is not told: it stays on its Wi-Fi, and can be put into an account again once it was reset.
+            The board is not informed: it stays on its Wi-Fi. Reset it before you put it into an account again.
             """)
 
     @Argument(help: .node)
     var node: String
 
-    @Flag(help: "Do not ask whether you mean it.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
     @Option(help: .timeLimit)
@@ -35,18 +35,18 @@ struct NodeRemove: CloudCommand {
 
     func result(_ scene: CloudScene) async throws -> NodeRemovedResult {
         let name = node
-        let found = try await scene.time.run { try await scene.choice.node(name) }
+        let found = try await scene.time.run { try await scene.client.node(named: name) }
         if !yes {
             let words = [found.displayName, found.id.rawValue].compactMap { $0?.onOneLine }.joined(separator: ", ")
             try scene.confirm(
-                "Take \(words) out of your account?", otherwise: "This takes the board \(words) out of your account")
+                "Remove \(words) from your account?", otherwise: "This removes the board \(words) from your account")
         }
         try await scene.time.run { try await scene.cloud.removeMapping(node: found.id) }
         return NodeRemovedResult(nodeID: found.id.rawValue)
     }
 }
 
-/// What the cloud keeps of a board, as it is.
+/// Shows a document that the cloud keeps about a board, unchanged.
 struct NodeDocumentResult: CommandResult {
     private var values = LabelledValues()
 

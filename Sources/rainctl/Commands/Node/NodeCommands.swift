@@ -3,45 +3,47 @@ import ArgumentParser
 import RainIO
 import RainJSON
 import RainKit
+import RainMaker
 
 struct NodeCommands: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "command", abstract: "Commands that a board's firmware has of its own, and their answers.",
+        commandName: "command", abstract: "Send commands that a board's firmware defines, and show the answers.",
         subcommands: [NodeCommandSend.self, NodeCommandResult.self])
 }
 
 struct NodeCommandSend: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Send a command to boards, and wait for their answers.",
+        commandName: "send", abstract: "Send a command to boards and wait for their answers.",
         discussion: """
             Example: rainctl node command send 'Kitchen lamp' 4096 --data '{"level":3}'
 
-            The cloud keeps the command for boards that are away (--keep). With --no-wait it is only sent, and rainctl node command result \
-            shows the answers later.
+            The cloud keeps the command for boards that are offline (--keep). With --no-wait the command is only sent; show the answers \
+            later with rainctl node command result.
             """)
 
-    @Argument(help: "The board or boards, NODE[,NODE…]: node ids, or the names that you gave them; at most 25.")
+    @Argument(help: "The board or boards, NODE[,NODE…]: node ids or names; at most 25.")
     var nodes: String
 
     @Argument(
         help: ArgumentHelp(
-            "The command's number in the firmware, 1 to 65535; 0x1000 is meant as hex.", valueName: "number"))
+            "The command's number in the firmware, 1 to 65535; 0x1000 is hexadecimal.", valueName: "number"))
     var command: String
 
-    @Option(help: ArgumentHelp("Send this JSON with it.", valueName: "json"))
+    @Option(help: ArgumentHelp("Send this JSON with the command.", valueName: "json"))
     var data: String?
 
-    @Option(help: ArgumentHelp("Send these bytes with it.", valueName: "digits"))
+    @Option(help: ArgumentHelp("Send these bytes with the command, as hex digits.", valueName: "digits"))
     var hex: String?
 
     @Option(
-        help: ArgumentHelp("Send the bytes of this file with it; - is standard input.", valueName: "file"),
+        help: ArgumentHelp("Send the bytes of this file with the command; - is standard input.", valueName: "file"),
         completion: .file())
     var file: String?
 
     @Option(
         help: ArgumentHelp(
-            "How long the cloud keeps it for boards that are away: 30s, 12h, 7d, at most 30d.", valueName: "time"))
+            "Let the cloud keep the command this long for boards that are offline: 30s, 12h, 7d, at most 30d.",
+            valueName: "time"))
     var keep = SpanArgument(.seconds(30))
 
     @Flag(inversion: .prefixedNo, help: "Wait for the answers.")
@@ -52,7 +54,7 @@ struct NodeCommandSend: CloudCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    /// Nil for what is none.
+    /// The command's number, 1 to 65535; nil if it is not one.
     private var number: UInt16? {
         let isHex = command.lowercased().hasPrefix("0x")
         let digits = isHex ? command.dropFirst(2) : command[...]
@@ -75,24 +77,20 @@ struct NodeCommandSend: CloudCommand {
     func result(_ scene: CloudScene) async throws -> CommandRecordsResult {
         guard let number else { throw CommandFailure(.usage, message: "A command is a number from 1 to 65535.") }
         let payload = try given(within: scene.time.left)
-        let (names, lifetime) = (nodes, keep.duration.components.seconds)
-        let (asked, sent) = try await scene.time.run {
-            let nodes = try await scene.choice.nodes(names).map(\.id)
-            guard nodes.count <= RainMakerCloud.nodesPerCommand else {
-                throw CommandFailure(
-                    .usage, message: "A command goes to at most \(RainMakerCloud.nodesPerCommand) boards at once.")
-            }
-            return (nodes, try await scene.cloud.sendCommand(number, payload, to: nodes, lifetime: lifetime))
+        let (names, lifetime) = (nodes, keep.duration)
+        let (request, away) = try await scene.time.run {
+            let found = try await scene.client.nodes(listed: names)
+            let away = found.filter { $0.connectivity?.isConnected == false }.map(\.id)
+            return (
+                try await scene.client.sendCommand(number, payload, to: found.map(\.id), keptFor: lifetime), away
+            )
         }
-        var records: [NodeCommandRecord] = []
-        if wait {
-            let answers = CommandAnswers(
-                cloud: scene.cloud, request: sent.request, asked: asked, refused: sent.refused)
-            records = try await answers.all(within: scene.time.leftForWaiting)
+        guard wait else {
+            return try CommandRecordsResult(NodeCommandAnswers(request: request, records: []), isOnlySent: true)
+                .checked(scene.context.output)
         }
-        return try CommandRecordsResult(
-            sent.request, records, refused: sent.refused, asked: asked, isOnlySent: !wait
-        ).checked(scene.context.output)
+        let answers = await scene.client.answers(to: request, waiting: scene.time.leftForWaiting)
+        return try CommandRecordsResult.known(answers, away: away).checked(scene.context.output)
     }
 
     private func given(within limit: Duration) throws(CommandFailure) -> RainMakerCloud.CommandData {
@@ -109,7 +107,7 @@ struct NodeCommandSend: CloudCommand {
 
 struct NodeCommandResult: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "result", abstract: "Show what boards have answered to a command.",
+        commandName: "result", abstract: "Show the boards' answers to a command.",
         discussion: "Example: rainctl node command result REQUEST")
 
     @Argument(help: "The request's id, as rainctl node command send shows it.")
@@ -124,22 +122,24 @@ struct NodeCommandResult: CloudCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func result(_ scene: CloudScene) async throws -> CommandRecordsResult {
-        let answers = CommandAnswers(cloud: scene.cloud, request: RequestID(request))
-        let records =
-            wait
-            ? try await answers.all(within: scene.time.leftForWaiting)
-            : try await scene.time.run { try await answers.now() }
-        let result = CommandRecordsResult(answers.request, records)
-        return wait ? try result.checked(scene.context.output) : result
+        let request = NodeCommandRequest(id: RequestID(request))
+        guard wait else {
+            let records = try await scene.time.run { try await scene.client.answers(to: request.id) }
+            return CommandRecordsResult(NodeCommandAnswers(request: request, records: records))
+        }
+        let answers = await scene.client.answers(to: request, waiting: scene.time.leftForWaiting)
+        return try CommandRecordsResult.known(answers).checked(scene.context.output)
     }
 }
 
-/// What boards have answered to a command.
+/// The answers of boards to a command.
 struct CommandRecordsResult: CommandResult {
     let requestID: String
     let nodes: [Entry]
-    /// With --no-wait it was only sent: boards without an answer have not failed to give one.
+    /// Whether the command was only sent (`--no-wait`). A missing answer is not a failure then.
     private let isOnlySent: Bool
+    /// The boards that were offline when it was sent.
+    private let away: [NodeID]
 
     private enum CodingKeys: String, CodingKey {
         case requestID = "request_id"
@@ -148,7 +148,7 @@ struct CommandRecordsResult: CommandResult {
 
     struct Entry: Encodable, Sendable {
         let nodeID: String
-        /// `requested`, `in_progress`, `success`, `failure`, `timed_out`, or `refused` by the cloud.
+        /// The state: `requested`, `in_progress`, `success`, `failure`, `timed_out`, or `refused` by the cloud.
         let status: String
         let message: String?
         let response: JSONValue?
@@ -162,15 +162,14 @@ struct CommandRecordsResult: CommandResult {
     }
 
     /// - Parameters:
-    ///   - refused: those to which the cloud did not send it.
-    ///   - asked: all that it was to go to. What the cloud has told nothing of yet is `requested`.
-    init(
-        _ request: RequestID, _ records: [NodeCommandRecord], refused: [ParameterOutcome] = [], asked: [NodeID] = [],
-        isOnlySent: Bool = false
-    ) {
-        requestID = request.rawValue
+    ///   - away: the nodes that were offline when the command was sent.
+    ///   - isOnlySent: whether the command ends without waiting for answers.
+    init(_ answers: NodeCommandAnswers, away: [NodeID] = [], isOnlySent: Bool = false) {
+        let (records, request) = (answers.records, answers.request)
+        requestID = request.id.rawValue
+        self.away = away
         self.isOnlySent = isOnlySent
-        let told = Set(records.map(\.node) + refused.map(\.node))
+        let told = Set(records.map(\.node) + request.refused.map(\.node))
         nodes =
             records.map { record in
                 let status =
@@ -186,14 +185,29 @@ struct CommandRecordsResult: CommandResult {
                     nodeID: record.node.rawValue, status: status, message: record.summary, response: record.response,
                     errorCode: nil)
             }
-            + asked.filter { !told.contains($0) }.map {
+            + request.nodes.filter { !told.contains($0) }.map {
                 Entry(nodeID: $0.rawValue, status: "requested", message: nil, response: nil, errorCode: nil)
             }
-            + refused.map {
+            + request.refused.map {
                 Entry(
                     nodeID: $0.node.rawValue, status: "refused", message: $0.failure, response: nil,
                     errorCode: $0.serverCode)
             }
+    }
+
+    /// Returns the result. Throws if the cloud does not report the command's state; the error's document has the request's id, because the
+    /// command was sent.
+    static func known(_ answers: NodeCommandAnswers, away: [NodeID] = []) throws(CommandFailure) -> Self {
+        let result = Self(answers, away: away)
+        guard let error = answers.unknown else { return result }
+        var failure = CommandFailure(error)
+        if error.reason != "no_such_request" {
+            failure.message +=
+                " The cloud has the command but did not report its state: rainctl node command result "
+                + "\(answers.request.id.rawValue.asShellWord) shows the answers."
+        }
+        if !result.nodes.isEmpty { failure.result = result }
+        throw failure
     }
 
     var text: String {
@@ -204,9 +218,9 @@ struct CommandRecordsResult: CommandResult {
                 switch entry.status {
                 case "success": entry.response.map(\.shown) ?? "done"
                 case "requested": "has not answered yet"
-                case "in_progress": "is at it"
+                case "in_progress": "is working on it"
                 case "timed_out": "has not answered in time"
-                case "refused": "was not sent it: \(entry.message ?? "")"
+                case "refused": "was not sent the command: \(entry.message ?? "")"
                 default: "failed: \(entry.message ?? entry.status)"
                 }
             return "\(entry.nodeID)  \(words)".onOneLine
@@ -215,7 +229,7 @@ struct CommandRecordsResult: CommandResult {
         return lines.joined(separator: "\n")
     }
 
-    /// Throws where not all boards have done it, so that a script notices. For people what there is is printed before.
+    /// Throws if not all boards have executed the command, so that a script notices. In text mode, the result is printed before.
     func checked(_ output: Output) throws(CommandFailure) -> Self {
         guard var failure else { return self }
         if !output.isJSON { output.result(self) }
@@ -223,7 +237,7 @@ struct CommandRecordsResult: CommandResult {
         throw failure
     }
 
-    /// Nil where all boards have done it, or were only to be sent it and were.
+    /// Nil if all boards have executed the command, or if it was only sent and no board was refused.
     var failure: CommandFailure? {
         let failed = nodes.filter { !["success", "requested", "in_progress", "timed_out"].contains($0.status) }
         guard failed.isEmpty else {
@@ -231,136 +245,40 @@ struct CommandRecordsResult: CommandResult {
             let reason = nodes.count == failed.count ? "all_failed" : "some_failed"
             return CommandFailure(
                 nodes.count == 1 ? .other : .batchPartial, reason: nodes.count == 1 ? "rejected" : reason,
-                message: "The command was not done by \(words.joined(separator: "; "))."
+                message: "The command was not executed by \(words.joined(separator: "; "))."
                     + (isOnlySent ? "" : silence.map { " \($0.message)" } ?? ""))
         }
         return isOnlySent ? nil : silence
     }
 
-    /// Boards that have not answered: within the time of this command, or within that for which the cloud kept it.
+    /// A failure if boards have not answered within `--timeout`, or within the time for which the cloud kept the command.
     private var silence: CommandFailure? {
         let expired = nodes.filter { $0.status == "timed_out" }
         let open = nodes.filter { ["requested", "in_progress"].contains($0.status) }
         guard !expired.isEmpty || !open.isEmpty || nodes.isEmpty else { return nil }
-        let names = { (entries: [Entry]) in entries.prefix(5).map(\.nodeID.onOneLine).joined(separator: ", ") }
+        let names = { (entries: [Entry]) in
+            entries.prefix(5).map { entry in
+                entry.nodeID.onOneLine + (away.contains(NodeID(entry.nodeID)) ? " (it is offline)" : "")
+            }.joined(separator: ", ")
+        }
         var sentences: [String] = []
         if !expired.isEmpty {
             sentences.append(
                 """
-                The cloud has given the command up, since it was not answered while it was kept (--keep of rainctl node command send) by \
-                \(names(expired)): send it again, with a longer --keep for boards that are away.
+                The cloud gave up the command, because it was not answered while the cloud kept it (--keep of rainctl node command send) \
+                by \(names(expired)). Send it again, with a longer --keep for boards that are offline.
                 """)
         }
         if !open.isEmpty || nodes.isEmpty {
             sentences.append(
                 """
                 The command was not answered in time (--timeout)\(open.isEmpty ? "" : " by \(names(open))"); \
-                rainctl node command result \(requestID.asShellWord) shows what comes later.
+                rainctl node command result \(requestID.asShellWord) shows later answers.
                 """)
         }
         let isAll = nodes.count == expired.count + open.count
         return CommandFailure(
             isAll ? .deadline : .batchPartial, reason: isAll ? nil : "some_silent",
             message: sentences.joined(separator: " "))
-    }
-}
-
-/// The answers of boards to a command, asked for until all are there.
-struct CommandAnswers: Sendable {
-    let cloud: RainMakerCloud
-    let request: RequestID
-    /// Where this process has sent it: those that it was to go to, and those to which the cloud did not send it.
-    var asked: [NodeID] = []
-    var refused: [ParameterOutcome] = []
-
-    /// Throws `no_such_request` where the cloud does not know the request.
-    func now() async throws(CommandFailure) -> [NodeCommandRecord] {
-        do throws(AccountError) { return try await cloud.commandRecords(request) } catch { throw failure(error) }
-    }
-
-    /// All of them, or what there is when the time is over. Throws what the cloud has said last where it has not told anything in that time, and
-    /// a refusal at once.
-    func all(within limit: Duration) async throws -> [NodeCommandRecord] {
-        let end = ContinuousClock.now + limit
-        /// For the last question, of what `leftForWaiting` has left.
-        let moment = min(.milliseconds(250), limit / 4)
-        var pause = Duration.milliseconds(100)
-        var records: [NodeCommandRecord] = []
-        // Nobody is left who could answer.
-        if !asked.isEmpty, open.isEmpty { return records }
-        /// Why nothing is known for the moment: at first nothing was told yet.
-        var fault: AccountError? = Self.silence
-        while true {
-            let start = ContinuousClock.now
-            do throws(AccountError) {
-                if let answer = try await latest(within: max(ContinuousClock.now.duration(to: end), moment)) {
-                    (records, fault) = (answer, nil)
-                    if isWhole(records) { return records }
-                } else if ContinuousClock.now - start >= .seconds(1) {
-                    // An answer that has been owed for long is none; a question that the end of the time has cut off says nothing.
-                    fault = Self.silence
-                }
-            } catch {
-                // The command is on its way: a call that fails for the moment is made again.
-                guard error.isTransient else { throw untold(error, records) }
-                fault = error
-            }
-            let left = ContinuousClock.now.duration(to: end)
-            guard left > .zero else {
-                if records.isEmpty, let fault { throw untold(fault, records) }
-                return records
-            }
-            do { try await Task.sleep(for: min(pause, left)) } catch {
-                throw untold(AccountError(.cancelled, message: "Cancelled."), records)
-            }
-            pause = min(pause * 3 / 2, .seconds(2))
-        }
-    }
-
-    private static let silence = AccountError(.timeout, message: "the cloud did not answer in time")
-
-    /// Those who can answer, where this process has sent it.
-    private var open: [NodeID] { asked.filter { node in !refused.contains { $0.node == node } } }
-
-    /// Whether each board has said its last word. A list may have some boards before others.
-    private func isWhole(_ records: [NodeCommandRecord]) -> Bool {
-        guard asked.isEmpty else {
-            return open.allSatisfy { node in records.contains { $0.node == node && $0.status.isFinal } }
-        }
-        return !records.isEmpty && records.allSatisfy(\.status.isFinal)
-    }
-
-    /// What the cloud knows; nil where it has not told that in time.
-    private func latest(within limit: Duration) async throws(AccountError) -> [NodeCommandRecord]? {
-        let (cloud, request) = (cloud, request)
-        let answer = await withDeadline(limit, sleep: { try await Task.sleep(for: $0) }) {
-            () async throws(AccountError) in try await cloud.commandRecords(request)
-        }
-        if answer == nil, Task.isCancelled { throw AccountError(.cancelled, message: "Cancelled.") }
-        return try answer?.get()
-    }
-
-    /// The command is out, whatever the cloud says now: its id is told, and what is known of the boards.
-    private func untold(_ error: AccountError, _ records: [NodeCommandRecord]) -> CommandFailure {
-        var failure = failure(error)
-        if error.serverCode != RainMakerCloud.unknownRequest {
-            failure.message +=
-                " The cloud has the command, and did not say what became of it: rainctl node command result \(request.rawValue.asShellWord) "
-                + "shows the answers."
-        }
-        if !asked.isEmpty || !records.isEmpty {
-            failure.result = CommandRecordsResult(request, records, refused: refused, asked: asked)
-        }
-        return failure
-    }
-
-    private func failure(_ error: AccountError) -> CommandFailure {
-        guard error.serverCode == RainMakerCloud.unknownRequest else { return CommandFailure(error) }
-        return CommandFailure(
-            .other, reason: "no_such_request",
-            message: """
-                The cloud knows no command with the request id \(request.rawValue.onOneLine), or has forgotten it: \
-                rainctl node command send shows the id.
-                """)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainKit
+import RainMaker
 
 struct NodeList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,9 +22,9 @@ struct NodeList: AsyncParsableCommand {
             return list
         }
         context.output.result(list)
-        // Not in the result, which is a line for each board.
+        // A note, because the result has one line for each board.
         if list.nodes.isEmpty, !options.json {
-            context.output.say("note: There are no boards in this account yet. To set one up: rainctl provision")
+            context.output.say("note: This account has no boards yet. To set one up: rainctl provision")
         }
     }
 }
@@ -54,7 +55,7 @@ struct NodeListResult: CommandResult {
 }
 
 extension NodeListResult {
-    /// Of all that a node has reported only this is kept.
+    /// Adds a node. Nothing else that it has reported is kept.
     mutating func append(_ node: Node) {
         nodes.append(
             Entry(

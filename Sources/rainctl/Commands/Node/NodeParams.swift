@@ -2,10 +2,11 @@
 import ArgumentParser
 import RainJSON
 import RainKit
+import RainMaker
 
 struct NodeParams: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "params", abstract: "The values of a board's devices: read them, set them.",
+        commandName: "params", abstract: "Read and set the values of a board's devices.",
         subcommands: [NodeParamsGet.self, NodeParamsSet.self])
 }
 
@@ -15,14 +16,15 @@ struct NodeParamsGet: AsyncParsableCommand {
         discussion: """
             Example: rainctl node params get 'Kitchen lamp' Light.Power
 
-            With one path its value alone is printed. With --local the board is asked itself: NODE is its node id then, or what it announces.
+            With exactly one path, only its value is printed. With --local, the board itself is asked: NODE is then its node id or the \
+            name that it announces.
             """)
 
     @Argument(help: .node)
     var node: String
 
     @Argument(
-        help: ArgumentHelp("The values wanted, such as Light.Power or Light; all if none is named.", valueName: "path"))
+        help: ArgumentHelp("The values to print, such as Light.Power or Light (default: all).", valueName: "path"))
     var paths: [String] = []
 
     @OptionGroup(title: "Without the cloud") var local: LocalOptions
@@ -36,10 +38,9 @@ struct NodeParamsGet: AsyncParsableCommand {
         let context = try Context(options)
         if local.local { return try await runLocally(context) }
         let client = try context.rainMakerClient()
-        let choice = NodeChoice(client: client)
         let name = node
         let (node, values) = try await withTimeout(timeout.duration) {
-            let node = try await choice.node(name)
+            let node = try await client.node(named: name)
             return (node, try await client.rainMakerNodes().parameters(of: node.id))
         }
         context.output.result(
@@ -49,16 +50,15 @@ struct NodeParamsGet: AsyncParsableCommand {
     }
 
     private func runLocally(_ context: Context) async throws {
-        let node = LocalNode(node, local, context, TimeBudget(timeout))
-        let session = try await node.session { $0 }
+        let node = try await local.session(with: node, context, TimeBudget(timeout)) { $0 }
         context.output.result(
             ParamsResult(
-                node: NodeID(session.nodeID),
-                try ParamsResult.chosen(paths, of: session.values, session.nodeID.onOneLine, session.described)))
+                node: node.nodeID,
+                try ParamsResult.chosen(paths, of: node.values, node.nodeID.rawValue.onOneLine, node.configuration)))
     }
 }
 
-/// Values that a board has reported: `Light.Power: true` a line, or a single value alone.
+/// Values that a board has reported: one line each, such as `Light.Power: true`, or the value alone if a single one was asked for.
 struct ParamsResult: CommandResult {
     let nodeID: String
     let params: JSONValue
@@ -71,10 +71,10 @@ struct ParamsResult: CommandResult {
 
     var text: String { lines.joined(separator: "\n") }
 
-    /// What was asked for of all values.
+    /// The requested part of all values.
     struct Chosen {
         var params: JSONValue
-        /// One path was named, and it leads to one value.
+        /// Whether one path was given and it leads to one value.
         var isSingle: Bool
     }
 
@@ -88,11 +88,11 @@ struct ParamsResult: CommandResult {
             : changes.map { "\($0.path): \($0.value.shown)".withoutControls }
     }
 
-    /// A secret is shown only where its whole path is named.
+    /// Selects the requested values. A secret is shown only if its whole path is given.
     ///
     /// - Parameters:
-    ///   - paths: `Light` or `Light.Power`; all if there are none. Throws `bad_data` for one that the board has not reported.
-    ///   - configuration: what the board has said of itself.
+    ///   - paths: `Light` or `Light.Power`; all values if empty. Throws `bad_data` for a path that the board has not reported.
+    ///   - configuration: the node configuration that the board has reported.
     static func chosen(
         _ paths: [String], of values: JSONValue, _ node: String, _ configuration: NodeConfiguration?
     ) throws(CommandFailure) -> Chosen {
@@ -103,12 +103,16 @@ struct ParamsResult: CommandResult {
         for path in paths {
             let found = all.filter { "\($0.path)" == path || $0.path.component == path }
             guard !found.isEmpty else {
+                if let lack = Self.unreported(path, configuration) {
+                    throw CommandFailure(
+                        .badData, reason: "no_such_parameter", message: "\(node): \(path.onOneLine) \(lack).")
+                }
                 let known = all.prefix(20).map { "\($0.path)".onOneLine }.joined(separator: ", ")
                 throw CommandFailure(
                     .badData, reason: "no_such_parameter",
                     message:
-                        "\(node) has reported no \(path.onOneLine); it has "
-                        + "\(known.isEmpty ? "reported nothing" : known).")
+                        "\(node) has not reported \(path.onOneLine); it has reported "
+                        + "\(known.isEmpty ? "nothing" : known).")
             }
             let isNamed = Self.isNamed(path, all)
             let shown = isNamed ? found : [ParameterChange](reported: secrets.masked(in: found.json))
@@ -117,7 +121,15 @@ struct ParamsResult: CommandResult {
         return Chosen(params: wanted.json, isSingle: paths.count == 1 && isNamed(paths[0], all))
     }
 
-    /// Whether it leads to a value, and not to a device, whose name may have a dot, too.
+    /// Why the reported values do not include a parameter of the board; nil if the board does not have this parameter.
+    private static func unreported(_ path: String, _ configuration: NodeConfiguration?) -> String? {
+        guard let configuration, let found = try? configuration.path(path),
+            let parameter = configuration.component(found.component)?.parameter(found.parameter)
+        else { return nil }
+        return parameter.isReadable ? "has not been reported yet" : "can only be set: the board does not report it"
+    }
+
+    /// Whether the path leads to a value and not to a device. A device's name may also contain a dot.
     private static func isNamed(_ path: String, _ all: [ParameterChange]) -> Bool {
         all.contains { "\($0.path)" == path }
     }
@@ -125,20 +137,20 @@ struct ParamsResult: CommandResult {
 
 struct NodeParamsSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Set values of one board, or of several.",
+        commandName: "set", abstract: "Set values of one or more boards.",
         discussion: """
             Example: rainctl node params set 'Kitchen lamp' Light.Power=on Light.Brightness=40
 
-            Names, types and bounds are checked by what the board has said of itself before anything is sent. The cloud hands the values on \
-            and does not wait for the board: --wait does, until the board has reported them; what it never reports, such as a restart, counts \
-            as done once it is sent. With --local the board is told itself: NODE is its \
-            node id then, or what it announces.
+            Names, types and bounds are checked against the board's node configuration before anything is sent. The cloud forwards the \
+            values and does not wait for the board. With --wait, rainctl waits until the board has reported them; values that the board \
+            never reports, such as a restart, count as done once they are sent. With --local, the board itself is asked: NODE is then its \
+            node id or the name that it announces.
             """)
 
-    @Argument(help: "The board or boards, NODE[,NODE…]: node ids, or the names that you gave them.")
+    @Argument(help: "The board or boards, NODE[,NODE…]: node ids or names.")
     var nodes: String
 
-    @Argument(help: ArgumentHelp("What is to have which value, such as Light.Power=on.", valueName: "path=value"))
+    @Argument(help: ArgumentHelp("The values to set, such as Light.Power=on.", valueName: "path=value"))
     var changes: [String] = []
 
     @Option(
@@ -160,7 +172,10 @@ struct NodeParamsSet: AsyncParsableCommand {
     func validate() throws {
         if local.local, nodes.contains(",") { throw ValidationError("--local is for one board at a time.") }
         guard changes.isEmpty != (file == nil) else {
-            throw ValidationError("Give values as PATH=VALUE, or a --file with them.")
+            throw ValidationError(
+                file == nil
+                    ? "Give values as PATH=VALUE, or a --file with them."
+                    : "PATH=VALUE and --file were both given: give only one of them.")
         }
         try GivenValue.validate(changes)
     }
@@ -171,60 +186,29 @@ struct NodeParamsSet: AsyncParsableCommand {
         let given = try fileChanges(within: time.left)
         if local.local { return try await runLocally(given, context, time) }
         let client = try context.rainMakerClient()
-        let cloud = try client.rainMakerNodes()
-        let choice = NodeChoice(client: client)
         let names = nodes
-        let found = try await time.run { try await choice.nodes(names) }
-        // All are checked before the first is set.
+        let found = try await time.run { try await client.nodes(listed: names) }
+        // All values are checked before the first is set.
         let wanted = try found.map { node in (node: node, changes: try checked(given, at: node)) }
-        let nameCheck = NameCheck(client: client, output: context.output)
-        try await time.run { try await nameCheck.check(Self.names(in: wanted)) }
-        let setter = ParameterSetter(cloud: cloud, wait: wait ? time.leftForWaiting : nil)
-        let outcomes = try await time.run { try await setter.set(wanted) }
+        for clash in try await time.run({ try await client.checkNames(Self.names(in: wanted)) }) {
+            context.output.warn(clash)
+        }
+        let outcomes = try await time.run { try await client.set(wanted, waiting: wait ? time.leftForWaiting : nil) }
         try ParamsSetResult(outcomes).tell(context)
     }
 
     private func runLocally(_ given: [ParameterChange]?, _ context: Context, _ time: TimeBudget) async throws {
-        let node = LocalNode(nodes, local, context, time)
         let changes = changes
-        let outcome = try await node.session { session -> ParameterSetter.Outcome in
-            let wanted: [ParameterChange]
-            do throws(ParameterError) {
-                guard let configuration = session.described else {
-                    throw ParameterError(.noConfiguration, message: "The board has not said what it consists of.")
-                }
-                if let given {
-                    wanted = try configuration.checked(given)
-                } else {
-                    wanted = try GivenValue.changes(changes, by: configuration)
-                }
-            } catch {
-                throw CommandFailure(error, of: session.nodeID.onOneLine)
+        let outcome = try await local.session(with: nodes, context, time) { node in
+            try await node.set { configuration throws(ParameterError) in
+                if let given { return given }
+                return try GivenValue.changes(changes, by: configuration)
             }
-            try await session.control.set(session.parameters, to: wanted.json.serialized())
-            var outcome = ParameterSetter.Outcome(node: NodeID(session.nodeID))
-            outcome.leaveOut(wanted.unreported(by: session.described), of: wanted)
-            // A board that restarts now could not be asked.
-            guard !outcome.isSentOnly else { return outcome }
-            // The node has taken them; it says itself what it has now.
-            let now = try await session.control.property("params").value
-            let values = try Self.values(now, of: session.nodeID)
-            let reported = wanted.reported(by: session.described)
-            outcome.isReported = ParameterSetter.holds(reported, in: values)
-            outcome.seen = ParameterSetter.others(reported, in: values, session.described)
-            return outcome
         }
         try ParamsSetResult([outcome], isLocal: true).tell(context)
     }
 
-    private static func values(_ report: [UInt8], of node: String) throws(CommandFailure) -> JSONValue {
-        if let values = try? JSONValue(parsing: report) { return values }
-        throw CommandFailure(
-            .badData,
-            message: "\(node.onOneLine) has taken the values; what it says that it has now cannot be read.")
-    }
-
-    /// What boards are to be called.
+    /// The names that boards are to get.
     private static func names(in wanted: [(node: Node, changes: [ParameterChange])]) -> [NodeID: String] {
         var names: [NodeID: String] = [:]
         for (node, changes) in wanted {
@@ -241,13 +225,13 @@ struct NodeParamsSet: AsyncParsableCommand {
             throw CommandFailure(
                 .badData, reason: "bad_values",
                 message:
-                    "\(Payload.subject(file)) has no values: they are a JSON object such as {\"Light\":{\"Power\":true}}."
+                    "\(Payload.subject(file)) has no values: give a JSON object such as {\"Light\":{\"Power\":true}}."
             )
         }
         return changes
     }
 
-    private func checked(_ given: [ParameterChange]?, at node: Node) throws(CommandFailure) -> [ParameterChange] {
+    private func checked(_ given: [ParameterChange]?, at node: Node) throws(RainKitError) -> [ParameterChange] {
         let configuration = try node.described()
         do throws(ParameterError) {
             if let given {
@@ -255,34 +239,34 @@ struct NodeParamsSet: AsyncParsableCommand {
             }
             return try GivenValue.changes(changes, by: configuration)
         } catch {
-            throw CommandFailure(error, at: node)
+            throw RainKitError(error, at: node.shownName)
         }
     }
 }
 
-/// What became of values that were to be set, board by board.
+/// The outcome of setting values, board by board.
 struct ParamsSetResult: CommandResult {
     let nodes: [Entry]
-    /// The board was asked itself, and no cloud.
+    /// Whether the board itself was asked, without the cloud.
     private let isLocal: Bool
-    /// Why it is not known whether boards have reported them.
+    /// Why the cloud did not show whether boards have reported the values.
     private let untold: AccountError?
 
     private enum CodingKeys: String, CodingKey { case nodes }
 
     struct Entry: Encodable, Sendable {
         let nodeID: String
-        /// `reported` by the board, `sent` by the cloud, `silent` where the board was waited for in vain, `unknown` where the cloud did not
-        /// tell whether it has sent them, or `failed`.
+        /// `reported` by the board, `sent` by the cloud, `silent` if the board did not report in time, or `failed`. `unknown` if the cloud did
+        /// not show whether it has sent the values.
         let state: String
-        /// Why not, or what the board reports instead.
+        /// The reason of a failure, or what the board reports instead.
         let message: String?
         let errorCode: Int?
-        /// Paths whose values no board reports as they were set: that they were sent is all that is known of them.
+        /// Paths whose values boards never report as they were set. It is only known that they were sent.
         let notReported: [String]?
-        /// There are no others.
+        /// Whether all paths are in `notReported`.
         fileprivate let isSentOnly: Bool
-        /// The cloud does not tell whether the board has them.
+        /// Whether the cloud did not show if the board has the values.
         fileprivate let isUntold: Bool
 
         private enum CodingKeys: String, CodingKey {
@@ -297,16 +281,16 @@ struct ParamsSetResult: CommandResult {
         nodes.map { entry in
             let words =
                 switch entry.state {
-                case "reported": "has it" + Self.besides(entry.notReported)
+                case "reported": "has the values" + Self.besides(entry.notReported)
                 case "sent" where entry.isSentOnly:
                     isLocal
-                        ? "has taken it; it cannot be read back"
-                        : "sent by the cloud; the board does not report it back"
-                case "unknown": "whether the cloud has sent it is not known"
-                case "sent" where entry.isUntold: "sent by the cloud; whether the board has it is not known"
+                        ? "has accepted the values; they cannot be read back"
+                        : "sent by the cloud; the board does not report these values"
+                case "unknown": "it is not known whether the cloud has sent the values"
+                case "sent" where entry.isUntold: "sent by the cloud; it is not known whether the board has the values"
                 case "sent": "sent by the cloud; the board has not answered yet (--wait waits for that)"
-                case "silent" where isLocal: "has taken it, and does not report it" + Self.instead(entry)
-                case "silent": "sent by the cloud; the board has not reported it in time" + Self.instead(entry)
+                case "silent" where isLocal: "has accepted the values, but does not report them" + Self.instead(entry)
+                case "silent": "sent by the cloud; the board has not reported the values in time" + Self.instead(entry)
                 default: "failed: \(entry.message?.onOneLine ?? "")"
                 }
             return "\(entry.nodeID.onOneLine)  \(words)"
@@ -320,12 +304,12 @@ struct ParamsSetResult: CommandResult {
 
     private static func instead(_ entry: Entry) -> String { entry.message.map { "; it \($0.onOneLine)" } ?? "" }
 
-    init(_ outcomes: [ParameterSetter.Outcome], isLocal: Bool = false) {
+    init(_ outcomes: [ParameterSetOutcome], isLocal: Bool = false) {
         self.isLocal = isLocal
-        untold = outcomes.lazy.compactMap(\.untold).first
+        untold = outcomes.lazy.compactMap(\.unknown).first
         nodes = outcomes.map { outcome in
             let state =
-                if outcome.failure != nil { "failed" } else if outcome.isSendingUntold { "unknown" } else {
+                if outcome.failure != nil { "failed" } else if outcome.isSendingUnknown { "unknown" } else {
                     switch outcome.isReported {
                     case true?: "reported"
                     case false?: "silent"
@@ -335,13 +319,13 @@ struct ParamsSetResult: CommandResult {
             let unreported = outcome.unreported.map { "\($0)" }
             return Entry(
                 nodeID: outcome.node.rawValue, state: state,
-                message: outcome.failure ?? outcome.untold?.message ?? outcome.seen, errorCode: outcome.serverCode,
+                message: outcome.failure ?? outcome.unknown?.message ?? outcome.seen, errorCode: outcome.serverCode,
                 notReported: unreported.isEmpty ? nil : unreported, isSentOnly: outcome.isSentOnly,
-                isUntold: outcome.untold != nil)
+                isUntold: outcome.unknown != nil)
         }
     }
 
-    /// Prints it; throws where not all boards have what was wanted, so that a script notices.
+    /// Prints the result. Throws if a board does not have the wanted values, so that a script notices.
     func tell(_ context: Context) throws(CommandFailure) { try tell(context.output) }
 
     func tell(_ output: Output) throws(CommandFailure) {
@@ -366,8 +350,8 @@ struct ParamsSetResult: CommandResult {
             guard !silent.isEmpty else { return nil }
             let message =
                 isLocal
-                ? "\(silent[0].nodeID.onOneLine) has taken the values, and does not report them\(Self.instead(silent[0]))."
-                : "The cloud has sent the values, and they were not reported in time (--timeout) by \(names)."
+                ? "\(silent[0].nodeID.onOneLine) has accepted the values, but does not report them\(Self.instead(silent[0]))."
+                : "The cloud has sent the values, but they were not reported in time (--timeout) by \(names)."
             if nodes.count == silent.count { return CommandFailure(.deadline, message: message) }
             return CommandFailure(.batchPartial, reason: "some_silent", message: message)
         }
@@ -378,22 +362,22 @@ struct ParamsSetResult: CommandResult {
             message: "\(failed.count) of \(nodes.count) boards were not set: \(words).\(unknown)\(late)")
     }
 
-    /// That values are out of which the cloud does not tell whether they have come, or may be out.
+    /// Sentences about boards for which the cloud did not show whether it has sent the values, or whether they were reported.
     private var unknown: String {
         let untold = nodes.filter(\.isUntold)
         let (unsure, sent) = (untold.filter { $0.state == "unknown" }, untold.filter { $0.state != "unknown" })
         return Self.sentence("It is not known whether the cloud has sent the values to", unsure)
-            + Self.sentence("The cloud has sent the values, and does not tell whether they were reported by", sent)
+            + Self.sentence("The cloud has sent the values, but did not show whether they were reported by", sent)
     }
 
     private static func sentence(_ words: String, _ entries: [Entry]) -> String {
         let names = entries.prefix(5).map(\.nodeID.onOneLine)
         guard let first = entries.first?.nodeID.asShellWord else { return "" }
-        return " \(words) \(names.joined(separator: ", ")): rainctl node params get \(first) shows that."
+        return " \(words) \(names.joined(separator: ", ")): rainctl node params get \(first) shows the values."
     }
 }
 
-/// A board is no longer in the account.
+/// Reports that a board is no longer in the account.
 struct NodeRemovedResult: CommandResult {
     let nodeID: String
     let removed = true

@@ -2,6 +2,7 @@
 import ArgumentParser
 import RainJSON
 import RainKit
+import RainMaker
 
 struct NodeShow: CloudCommand {
     static let configuration = CommandConfiguration(
@@ -18,17 +19,17 @@ struct NodeShow: CloudCommand {
 
     func result(_ scene: CloudScene) async throws -> NodeShowResult {
         let name = node
-        return NodeShowResult(try await scene.time.run { try await scene.choice.node(name) })
+        return NodeShowResult(try await scene.time.run { try await scene.client.node(named: name) })
     }
 }
 
 extension ArgumentHelp {
-    static var node: ArgumentHelp { "The board: its node id, or the name that you gave it." }
+    static var node: ArgumentHelp { "The board: its node id or its name." }
 }
 
 struct NodeStatus: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Say whether a board is online, and since when.",
+        commandName: "status", abstract: "Show whether a board is online, and since when.",
         discussion: "Example: rainctl node status 'Kitchen lamp'")
 
     @Argument(help: .node)
@@ -41,11 +42,11 @@ struct NodeStatus: CloudCommand {
 
     func result(_ scene: CloudScene) async throws -> NodeStatusResult {
         let name = node
-        return NodeStatusResult(try await scene.time.run { try await scene.choice.node(name) })
+        return NodeStatusResult(try await scene.time.run { try await scene.client.node(named: name) })
     }
 }
 
-/// One board: what it is, whether it is online, and what its devices have.
+/// One board: its description, whether it is online, and the values of its devices.
 struct NodeShowResult: CommandResult {
     private var values = LabelledValues()
 
@@ -97,14 +98,9 @@ extension LabelledValues {
     }
 }
 
-extension JSONValue {
-    /// A value as a person reads it: a text without its quotes, anything else as JSON.
-    var shown: String { string ?? compact }
-}
-
 struct NodeConfig: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Print all that a board has said of itself, as JSON.",
+        commandName: "config", abstract: "Print a board's node configuration as JSON.",
         discussion: "Example: rainctl node config 'Kitchen lamp'")
 
     @Argument(help: .node)
@@ -118,7 +114,7 @@ struct NodeConfig: CloudCommand {
     func result(_ scene: CloudScene) async throws -> NodeDocumentResult {
         let name = node
         let (id, config) = try await scene.time.run {
-            let node = try await scene.choice.node(name)
+            let node = try await scene.client.node(named: name)
             return (node.id, try await scene.cloud.nodeConfiguration(node.id))
         }
         return NodeDocumentResult(node: id, member: "config", document: config)

@@ -1,38 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import RainIO
 import RainJSON
 import RainKit
+import RainMaker
 import Synchronization
 
-/// Shows what boards report, as it comes.
+/// Shows the reports of boards as they arrive.
 struct NodeWatch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Show what boards report, as it changes.",
+        commandName: "watch", abstract: "Show changes that boards report, as they happen.",
         discussion: """
             Example: rainctl node watch 'Kitchen lamp'
 
-            The cloud is asked several times a second while something happens, and every two seconds while nothing does. With --live the \
-            boards' own reports are listened to as well (MQTT), where the cloud and the firmware let programs do so. With --json each change \
-            is a line of JSON. Ctrl-C ends it.
+            The cloud is asked several times a second while values change, and every two seconds otherwise. With --live, rainctl also \
+            listens to the boards' own reports (MQTT), if the cloud and the firmware permit that. With --json each change is one line of \
+            JSON. Ctrl-C ends it.
             """)
 
-    @Argument(help: "The board or boards, NODE[,NODE…]: node ids, or the names that you gave them.")
+    @Argument(help: "The board or boards, NODE[,NODE…]: node ids or names.")
     var nodes: String
 
-    @Flag(help: "Listen to the boards' reports, by MQTT.")
+    @Flag(help: "Also listen to the boards' own reports, over MQTT.")
     var live = false
 
-    @Option(help: ArgumentHelp("End with success after so many changes.", valueName: "n"))
+    @Option(help: ArgumentHelp("End with success after this many changes.", valueName: "n"))
     var count: Int?
 
     @Option(help: ArgumentHelp("End after this time: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout: DurationArgument?
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
-
-    /// A hundred years, in seconds: without --timeout Ctrl-C ends it.
-    private static let longest = 3_153_600_000
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count is at least 1.") }
@@ -42,41 +39,12 @@ struct NodeWatch: AsyncParsableCommand {
         let context = try Context(options)
         let client = try context.rainMakerClient()
         let names = nodes
-        let choice = NodeChoice(client: client)
         let found = try await withTimeout(min(timeout?.duration ?? .seconds(30), .seconds(30))) {
-            try await choice.nodes(names)
+            try await client.nodes(listed: names)
         }
         let printer = WatchPrinter(context.output, count: count)
         for node in found { printer.start(node) }
-        let watch = NodeWatching(cloud: try client.rainMakerNodes())
-        let watched = Dictionary(found.map { ($0.id, WatchedNode($0)) }, uniquingKeysWith: { first, _ in first })
-        let listening = live ? LiveWatching(client: client, output: context.output) : nil
-        let end = timeout.map { ContinuousClock.now + $0.duration }
-        // A question that is under way when the time is over is given up.
-        let outcome = await withDeadline(
-            end.map { ContinuousClock.now.duration(to: $0) } ?? .seconds(Self.longest),
-            sleep: { try await Task.sleep(for: $0) }
-        ) {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for (id, node) in watched {
-                    group.addTask {
-                        try await watch.run(id, node, until: end) { change in printer.take(change) }
-                    }
-                }
-                if let listening {
-                    group.addTask { try await listening.run(watched, until: end) { change in printer.take(change) } }
-                }
-                do {
-                    // The first that has seen enough ends the others.
-                    for try await _ in group where printer.isDone || printer.isCut { group.cancelAll() }
-                } catch {
-                    // A question that was under way then ends as cancelled.
-                    guard printer.isDone || printer.isCut else { throw error }
-                    group.cancelAll()
-                }
-            }
-        }
-        if case .failure(let error)? = outcome, end.map({ ContinuousClock.now < $0 }) ?? true { throw error }
+        try await client.watch(found, live: live, for: timeout?.duration) { printer.take($0) }
         try Task.checkCancellation()
         if let count, !printer.isDone, !printer.isCut {
             throw CommandFailure(
@@ -97,17 +65,26 @@ final class WatchPrinter: Sendable {
     }
 
     var isDone: Bool { count.map { seen.withLock(\.self) >= $0 } ?? false }
-    /// Whether nothing more can be printed: nobody reads standard output any more, as behind `head -1`.
+    /// Whether nothing more can be printed, because nobody reads standard output any more (as behind `head -1`).
     var isCut: Bool { StandardStreams.outFailure != nil }
 
-    /// The board as it is when the watching begins.
+    /// Prints the board's state at the beginning.
     func start(_ node: Node) {
         let state = node.connectivity.map { $0.isConnected ? "online" : "offline" } ?? "unknown"
         output.say("watching \(node.shownName) (\(node.id.rawValue), \(state))".onOneLine)
     }
 
-    /// Says whether more is wanted.
-    func take(_ change: NodeChange) -> Bool {
+    /// Prints an event. Returns whether more events are wanted.
+    func take(_ event: NodeWatchEvent) -> Bool {
+        switch event {
+        case .change(let change): return take(change)
+        case .listening: output.say("listening")
+        case .interrupted(let reason): output.say("note: connecting again for live changes: \(reason)")
+        }
+        return !isCut
+    }
+
+    private func take(_ change: NodeChange) -> Bool {
         let isWanted = seen.withLock { seen in
             if let count, seen >= count { return false }
             seen += 1
@@ -121,7 +98,7 @@ final class WatchPrinter: Sendable {
 
     private func text(_ change: NodeChange, at time: String) -> String {
         let name = change.name ?? change.node.rawValue
-        switch change.what {
+        switch change.kind {
         case .connected(let isConnected): return "\(time)  \(name)  \(isConnected ? "online" : "offline")".onOneLine
         case .value(let path, let value, let previous):
             let before = previous.map { "  (was \($0.shown))" } ?? ""
@@ -147,7 +124,7 @@ struct WatchLine: Encodable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(time, forKey: .time)
         try container.encode(change.node.rawValue, forKey: .nodeID)
-        switch change.what {
+        switch change.kind {
         case .connected(let isConnected): try container.encode(isConnected ? "online" : "offline", forKey: .state)
         case .value(let path, let value, let previous):
             try container.encode("value", forKey: .state)

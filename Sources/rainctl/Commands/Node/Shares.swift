@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainKit
+import RainMaker
 
-/// `node share` and `group share`.
+/// The commands `node share` and `group share`.
 struct Shares<Subject: SharedSubject>: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "share",
-            abstract: "Share \(Subject.noun)s with other users, and take what they share with you.",
+            abstract: "Share \(Subject.noun)s with other users, and accept what they share with you.",
             subcommands: [
                 ShareList<Subject>.self, ShareRequests<Subject>.self, ShareAdd<Subject>.self,
                 ShareRemove<Subject>.self, ShareAccept<Subject>.self, ShareDecline<Subject>.self,
@@ -19,11 +20,11 @@ struct Shares<Subject: SharedSubject>: ParsableCommand {
 struct ShareList<Subject: SharedSubject>: CloudCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "list", abstract: "List who has your \(Subject.noun)s.",
+            commandName: "list", abstract: "List the users of your \(Subject.noun)s.",
             discussion: "Example: rainctl \(Subject.command) list")
     }
 
-    @Argument(help: "One of them; all unless it is named.")
+    @Argument(help: "List only this one, by id or name (default: all).")
     var name: String?
 
     @Option(help: .timeLimit)
@@ -45,11 +46,11 @@ struct ShareList<Subject: SharedSubject>: CloudCommand {
 struct ShareRequests<Subject: SharedSubject>: CloudCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "requests", abstract: "List what others offer you, or what you have offered.",
+            commandName: "requests", abstract: "List sharing requests from other users, or those that you sent.",
             discussion: "Example: rainctl \(Subject.command) requests --sent")
     }
 
-    @Flag(help: "Those that you have sent.")
+    @Flag(help: "List the requests that you sent.")
     var sent = false
 
     @Option(help: .timeLimit)
@@ -67,20 +68,20 @@ struct ShareRequests<Subject: SharedSubject>: CloudCommand {
 struct ShareRemove<Subject: SharedSubject>: CloudCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "remove", abstract: "End what is shared with a user.",
+            commandName: "remove", abstract: "Stop sharing with a user.",
             discussion: """
                 Example: rainctl \(Subject.command) remove NAME --with friend@example.com
 
-                With your own user name you leave what another user shares with you.
+                With your own user name, you give up what another user shares with you.
                 """)
     }
 
-    @Argument(help: "Which, by id or name: NAME[,NAME…].")
+    @Argument(help: "The \(Subject.noun)s, by id or name: NAME[,NAME…].")
     var names: String
 
     @Option(
         name: .customLong("with"),
-        help: ArgumentHelp("The other user's name, an e-mail address or number.", valueName: "user"))
+        help: ArgumentHelp("The other user's name: an e-mail address or telephone number.", valueName: "user"))
     var user: String
 
     @Option(help: .timeLimit)
@@ -94,61 +95,25 @@ struct ShareRemove<Subject: SharedSubject>: CloudCommand {
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let (names, user) = (names, user)
-        let (ids, kept) = try await scene.time.run {
+        let ids = try await scene.time.run {
             let ids = try await Subject.ids(names, scene)
-            do throws(AccountError) {
-                try await scene.cloud.stopSharing(Subject.kind, ids, with: user)
-            } catch {
-                throw CommandFailure(sharing: error)
+            do {
+                try await scene.client.stopSharing(Subject.kind, ids, with: user)
+            } catch let error as RainKitError {
+                guard case .account(let account) = error.cause else { throw error }
+                throw CommandFailure(sharing: account)
             }
-            return (ids, try await Self.kept(ids, by: user, scene.cloud))
-        }
-        guard kept.isEmpty else {
-            throw CommandFailure(
-                .other, reason: "still_shared",
-                message:
-                    "\(user.onOneLine) still has \(kept.joined(separator: ", ").onOneLine), by a group around it that is shared: rainctl group "
-                    + "share list names it.")
+            return ids
         }
         return ActionResult("\(user.onOneLine) no longer has \(ids.joined(separator: ", ").onOneLine)")
             .with("ids", ids).with("user_name", user)
-    }
-
-    /// Those that the user has all the same: what is shared as a part of a group stays with it, and the cloud says of that what it says of
-    /// everything that it ends. What it refuses to show is gone.
-    private static func kept(
-        _ ids: [String], by user: String, _ cloud: RainMakerCloud
-    ) async throws(AccountError) -> [String] {
-        var kept: [String] = []
-        do throws(AccountError) {
-            for id in ids {
-                for holder in try await Subject.holders(of: id, cloud) where kept.last != id {
-                    let shared = try await sharing(of: holder, cloud).filter { $0.id == holder }
-                    let users = shared.flatMap { $0.primaryUsers + $0.secondaryUsers }
-                    if users.contains(where: { $0.lowercased() == user.lowercased() }) { kept.append(id) }
-                }
-            }
-        } catch {
-            var unknown = error
-            unknown.message =
-                "the cloud has ended it, and did not say whether \(user.onOneLine) has it by a group around it all the same: \(error.message)"
-            throw unknown
-        }
-        return kept
-    }
-
-    private static func sharing(of id: String, _ cloud: RainMakerCloud) async throws(AccountError) -> [Sharing] {
-        do { return try await cloud.sharing(Subject.kind, of: id) } catch {
-            guard error.isRefusal else { throw error }
-            return []
-        }
     }
 }
 
 struct ShareAccept<Subject: SharedSubject>: CloudCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "accept", abstract: "Take what another user offers.",
+            commandName: "accept", abstract: "Accept what another user offers.",
             discussion: "Example: rainctl \(Subject.command) accept REQUEST")
     }
 
@@ -176,7 +141,7 @@ struct ShareAccept<Subject: SharedSubject>: CloudCommand {
 struct ShareDecline<Subject: SharedSubject>: CloudCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "decline", abstract: "Turn down what another user offers.",
+            commandName: "decline", abstract: "Decline what another user offers.",
             discussion: "Example: rainctl \(Subject.command) decline REQUEST")
     }
 
@@ -204,7 +169,7 @@ struct ShareDecline<Subject: SharedSubject>: CloudCommand {
 struct ShareCancel<Subject: SharedSubject>: CloudCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "cancel", abstract: "Take back what you have offered.",
+            commandName: "cancel", abstract: "Withdraw a sharing request that you sent.",
             discussion: "Example: rainctl \(Subject.command) cancel REQUEST")
     }
 
@@ -227,7 +192,7 @@ struct ShareCancel<Subject: SharedSubject>: CloudCommand {
     }
 }
 
-/// What the other user becomes, on the command line.
+/// The other user's role, on the command line.
 enum SharedRoleArgument: String, ExpressibleByArgument, CaseIterable {
     case secondary, primary, owner
 }
@@ -239,26 +204,26 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
             discussion: """
                 Example: rainctl \(Subject.command) add NAME --with friend@example.com
 
-                The other user has seven days to accept. A secondary user may see and set, a primary one share further as well, and the owner \
-                is the only one to have them: with --keep-access you stay a secondary user.
+                The other user has seven days to accept. A secondary user may read and set values; a primary user may also share further. \
+                With --as owner, the other user becomes the only owner, and with --keep-access you stay a secondary user.
                 """)
     }
 
-    @Argument(help: "Which, by id or name: NAME[,NAME…].")
+    @Argument(help: "The \(Subject.noun)s, by id or name: NAME[,NAME…].")
     var names: String
 
     @Option(
         name: .customLong("with"),
-        help: ArgumentHelp("The other user's name, an e-mail address or number.", valueName: "user"))
+        help: ArgumentHelp("The other user's name: an e-mail address or telephone number.", valueName: "user"))
     var user: String
 
-    @Option(name: .customLong("as"), help: "What the other user becomes: secondary, primary or owner.")
+    @Option(name: .customLong("as"), help: "Give the other user this role: secondary, primary or owner.")
     var role = SharedRoleArgument.secondary
 
-    @Flag(help: "Where you hand them over, stay a secondary user.")
+    @Flag(help: "Stay a secondary user after handing them over (with --as owner).")
     var keepAccess = false
 
-    @Flag(help: "Do not ask whether you mean to hand them over.")
+    @Flag(help: "Do not ask for confirmation before handing them over.")
     var yes = false
 
     @Option(help: .timeLimit)
@@ -268,7 +233,7 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
 
     func validate() throws {
         if user.isBlank { throw ValidationError("--with takes the other user's name.") }
-        if keepAccess, role != .owner { throw ValidationError("--keep-access goes with --as owner.") }
+        if keepAccess, role != .owner { throw ValidationError("--keep-access needs --as owner.") }
     }
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
@@ -299,18 +264,16 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
     }
 }
 
-/// What the commands for sharing share: boards, or groups of them.
+/// What can be shared: boards or groups of boards.
 protocol SharedSubject: Sendable {
     static var kind: SharedKind { get }
-    /// The command that these are under.
+    /// The command group, such as `node share`.
     static var command: String { get }
     static var noun: String { get }
-    /// The id of the one that a person names.
+    /// Returns the id that belongs to an id or name.
     static func id(_ name: String, _ scene: CloudScene) async throws -> String
-    /// The ids of those that a person names: at least one.
+    /// Returns the ids that belong to ids or names: at least one.
     static func ids(_ names: String, _ scene: CloudScene) async throws -> [String]
-    /// What a user has it by who shares that: itself, and the groups around it.
-    static func holders(of id: String, _ cloud: RainMakerCloud) async throws(AccountError) -> [String]
 }
 
 enum SharedNodes: SharedSubject {
@@ -319,14 +282,12 @@ enum SharedNodes: SharedSubject {
     static let noun = "board"
 
     static func id(_ name: String, _ scene: CloudScene) async throws -> String {
-        try await scene.choice.node(name).id.rawValue
+        try await scene.client.node(named: name).id.rawValue
     }
 
     static func ids(_ names: String, _ scene: CloudScene) async throws -> [String] {
-        try await scene.choice.nodes(names).map(\.id.rawValue)
+        try await scene.client.nodes(listed: names).map(\.id.rawValue)
     }
-
-    static func holders(of id: String, _ cloud: RainMakerCloud) -> [String] { [id] }
 }
 
 enum SharedGroups: SharedSubject {
@@ -335,34 +296,23 @@ enum SharedGroups: SharedSubject {
     static let noun = "group"
 
     static func id(_ name: String, _ scene: CloudScene) async throws -> String {
-        try await GroupChoice(cloud: scene.cloud).group(name).id
+        try await scene.client.group(named: name).id
     }
 
     static func ids(_ names: String, _ scene: CloudScene) async throws -> [String] {
-        try await GroupChoice(cloud: scene.cloud).groups(names).map(\.id)
-    }
-
-    static func holders(of id: String, _ cloud: RainMakerCloud) async throws(AccountError) -> [String] {
-        func way(in groups: [NodeGroup]) -> [String]? {
-            for group in groups {
-                if group.id == id { return [id] }
-                if let inner = way(in: group.subgroups ?? []) { return [group.id] + inner }
-            }
-            return nil
-        }
-        return way(in: try await cloud.groups(withSubgroups: true)) ?? [id]
+        try await scene.client.groups(listed: names).map(\.id)
     }
 }
 
 extension CommandFailure {
-    /// Of a call that names another user: that there is none says nothing of the own sign-in.
+    /// The failure of a call that names another user. An unknown user does not concern the own sign-in.
     init(sharing error: AccountError) {
         self.init(error)
         if error.code == .unknownUser { status = .other }
     }
 }
 
-/// Who has boards or groups.
+/// The users of boards or groups.
 struct SharingListResult: CommandResult {
     let shared: [Entry]
 
@@ -391,7 +341,7 @@ struct SharingListResult: CommandResult {
     }
 }
 
-/// Offers that wait for an answer, or were declined.
+/// Sharing requests that wait for an answer or were declined.
 struct SharingRequestsResult: CommandResult {
     let requests: [Entry]
     private let areSent: Bool

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
+import RainCore
+import RainHTTP
 import RainKit
 import RainPrivateFiles
 
@@ -17,20 +19,21 @@ struct QRShow: AsyncParsableCommand {
         discussion: """
             Example: rainctl qr show --device-name PROV_a1b2c3 --pop-file pop.txt --svg label.svg
 
-            A code has the board's proof of possession in it: the files can be read by you alone.
+            A code contains the board's proof of possession, so only you can read the files.
             """)
 
     enum Medium: String, ExpressibleByArgument, CaseIterable { case ble, softap }
 
     @Argument(
         help: ArgumentHelp(
-            "A code's text, in the place of the options: text, a file, or - for standard input.", valueName: "code"))
+            "The code's text instead of the options: text, a file, or - for standard input.", valueName: "code"))
     var code: String?
 
-    @Option(help: ArgumentHelp("The board's name, such as PROV_a1b2c3.", valueName: "name"))
+    @Option(help: ArgumentHelp("Draw a code for the board with this name, such as PROV_a1b2c3.", valueName: "name"))
     var deviceName: String?
 
-    @Option(help: ArgumentHelp("The proof of possession (seen by other users: prefer --pop-file).", valueName: "pop"))
+    @Option(
+        help: ArgumentHelp("Use this proof of possession (seen by other users: prefer --pop-file).", valueName: "pop"))
     var pop: String?
 
     @Option(help: ArgumentHelp("Read the proof of possession from a file.", valueName: "file"), completion: .file())
@@ -39,41 +42,41 @@ struct QRShow: AsyncParsableCommand {
     @Flag(help: "Read the proof of possession from standard input.")
     var popStdin = false
 
-    @Option(help: "How the board is reached: ble or softap.")
+    @Option(help: "Set the board's transport: ble or softap.")
     var transport: Medium = .ble
 
-    @Option(help: ArgumentHelp("The user name of Security 2.", valueName: "name"))
+    @Option(help: ArgumentHelp("Use this user name of Security 2.", valueName: "name"))
     var username: String?
 
-    @Flag(help: "The compact form, NP:name|pop|b: a smaller code, for firmware and apps since 2025.")
+    @Flag(help: "Draw the compact form, NP:name|pop|b: a smaller code, for firmware and apps since 2025.")
     var compact = false
 
-    @Flag(help: "An address of RainMaker's page, with the code behind it.")
+    @Flag(help: "Draw an address of RainMaker's page that contains the code.")
     var url = false
 
     @Flag(help: "Draw with # instead of blocks.")
     var ascii = false
 
-    @Flag(help: "For terminals that write dark on light.")
+    @Flag(help: "Draw for terminals with dark text on a light background.")
     var invert = false
 
     @Option(
-        help: ArgumentHelp("Write a picture into this file (- is standard output).", valueName: "file"),
+        help: ArgumentHelp("Write a PNG picture to this file (- is standard output).", valueName: "file"),
         completion: .file())
     var png: String?
 
-    @Option(help: ArgumentHelp("Pixels for each module of the picture.", valueName: "n"))
+    @Option(help: ArgumentHelp("Use this many pixels for each module of the picture.", valueName: "n"))
     var scale = 8
 
     @Option(
-        help: ArgumentHelp("Write a label to print into this file (- is standard output).", valueName: "file"),
+        help: ArgumentHelp("Write an SVG label for printing to this file (- is standard output).", valueName: "file"),
         completion: .file())
     var svg: String?
 
-    @Option(help: ArgumentHelp("The label's width.", valueName: "mm"))
+    @Option(help: ArgumentHelp("Set the label's width in millimetres.", valueName: "mm"))
     var size = 25
 
-    @Option(help: ArgumentHelp("A line of text on the label; the board's name if none is given.", valueName: "text"))
+    @Option(help: ArgumentHelp("Write this line of text on the label (default: the board's name).", valueName: "text"))
     var label: [String] = []
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
@@ -81,14 +84,14 @@ struct QRShow: AsyncParsableCommand {
     func validate() throws {
         if (code == nil) == (deviceName == nil) { throw ValidationError("Give a code, or the board's --device-name.") }
         if code != nil, pop != nil || popFile != nil || popStdin || username != nil || compact || url {
-            throw ValidationError("A code that is given is drawn as it is: leave the other options away.")
+            throw ValidationError("A given code is drawn unchanged: omit the other options.")
         }
-        if compact, url { throw ValidationError("--compact and --url are two forms: give one of them.") }
-        if !(1...64).contains(scale) { throw ValidationError("--scale is 1 to 64.") }
-        if !(5...500).contains(size) { throw ValidationError("--size is 5 to 500 millimetres.") }
+        if compact, url { throw ValidationError("--compact and --url are two forms: give only one of them.") }
+        if !(1...64).contains(scale) { throw ValidationError("--scale must be 1 to 64.") }
+        if !(5...500).contains(size) { throw ValidationError("--size must be 5 to 500 millimetres.") }
         if png == "-", svg == "-" { throw ValidationError("Only one thing can go to standard output.") }
         if [png, svg].contains("-"), options.json {
-            throw ValidationError("With --json standard output is the document.")
+            throw ValidationError("With --json, the JSON document goes to standard output.")
         }
     }
 
@@ -115,7 +118,7 @@ struct QRShow: AsyncParsableCommand {
         }
     }
 
-    /// Lines that wrap are a picture of nothing.
+    /// Checks the terminal's width. A code whose lines wrap cannot be scanned.
     private func checkWidth(_ drawing: String) throws(CommandFailure) {
         let width = drawing.prefix { $0 != "\n" }.count
         guard let columns = TerminalSize.columnsOfOutput, width > columns else { return }
@@ -126,7 +129,7 @@ struct QRShow: AsyncParsableCommand {
                 + "file with --svg or --png.")
     }
 
-    /// What the code says, and the board's name.
+    /// Returns the code's text and the board's name.
     private func payload(_ context: Context) throws -> (Secret, String) {
         if let code {
             let bytes = try QRText.bytes(code, context.output)
@@ -138,7 +141,7 @@ struct QRShow: AsyncParsableCommand {
         }
         let source = SecretSource(
             name: "proof of possession", flag: "--pop", value: pop, file: popFile, fromStandardInput: popStdin,
-            environmentVariable: .proofOfPossession, ifThereIsNone: "Leave it away for a board that wants none.")
+            environmentVariable: .proofOfPossession, ifThereIsNone: "Omit it for a board without one.")
         let proof = try source.read(environment: context.environment, output: context.output)
         let name = deviceName ?? ""
         do throws(ProvisioningError) {
@@ -159,9 +162,9 @@ struct QRShow: AsyncParsableCommand {
     }
 }
 
-/// A file that a user names for something with a secret in it.
+/// A file that the user names for secret data.
 enum PrivateOutputFile {
-    /// Puts it in the place of what was there; only its owner reads it. Throws `cannot_write`.
+    /// Replaces the file; only its owner can read it. Throws `cannot_write`.
     static func write(_ bytes: [UInt8], to path: String, name: String) throws(CommandFailure) {
         func failure() -> CommandFailure {
             CommandFailure(
@@ -172,7 +175,7 @@ enum PrivateOutputFile {
         guard descriptor >= 0 else { throw failure() }
         defer { close(descriptor) }
         var status = stat()
-        // A device or a pipe is what it is; a file may be one that others read.
+        // A device or pipe keeps its permissions. A file must not be readable by others.
         if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
             guard fchmod(descriptor, 0o600) == 0, ftruncate(descriptor, 0) == 0 else { throw failure() }
         }
@@ -186,7 +189,7 @@ enum PrivateOutputFile {
     }
 }
 
-/// Reads QR codes out of a picture.
+/// Reads QR codes from a picture.
 struct QRRead: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read", abstract: "Read the QR codes in a picture: a photo, a screenshot, a frame of a camera.",
@@ -194,13 +197,13 @@ struct QRRead: AsyncParsableCommand {
             Example: rainctl qr read photo.jpg | rainctl provision --qrcode - --ssid Home
                      ffmpeg -i /dev/video0 -frames:v 1 a.jpg && rainctl qr read a.jpg
 
-            What the codes say is printed as it is, a line each: the proof of possession, too. provision, and every other command with --qrcode, \
-            takes the picture itself as well.
+            The text of each code is printed unchanged, one line each, with the proof of possession. provision and all other commands with \
+            --qrcode also take the picture itself.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "A PNG or JPEG file, an https address of one (http for a board's own camera), or - for standard input.",
+            "A PNG or JPEG file, its https address (http for a board's own camera), or - for standard input.",
             valueName: "picture"),
         completion: .file(extensions: ["png", "jpg", "jpeg"]))
     var picture: String
@@ -213,11 +216,11 @@ struct QRRead: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let isAddress = ["https://", "http://"].contains { picture.lowercased().hasPrefix($0) }
-        // A file of that name goes before the text.
+        // A file with that name takes precedence over text.
         if access(picture, F_OK) != 0, picture.hasPrefix("{") || (try? QRPayload(Array(picture.utf8))) != nil {
             throw CommandFailure(
                 .badData, reason: "bad_picture",
-                message: "This is a code's text, and no picture: rainctl qr show draws it, and --qrcode takes it.")
+                message: "This is a code's text, not a picture. Draw it with rainctl qr show, or pass it to --qrcode.")
         }
         let bytes = isAddress ? try await fetched(context) : try QRText.content(picture, within: timeout.duration)
         do throws(QRCodeError) {
@@ -238,6 +241,13 @@ struct QRRead: AsyncParsableCommand {
         } catch {
             throw CommandFailure(AccountError(error))
         }
+        if [401, 403].contains(response.status) {
+            throw CommandFailure(
+                .badData, reason: "no_picture",
+                message:
+                    "The server requires a user name and a password for the picture (HTTP \(response.status)). Save the picture "
+                    + "to a file, and read that file.")
+        }
         guard response.status == 200 else {
             throw CommandFailure(
                 .badData, reason: "no_picture",
@@ -247,12 +257,12 @@ struct QRRead: AsyncParsableCommand {
     }
 }
 
-/// A code that was drawn. The document has no secret in it.
+/// A code that was drawn. The document has no secrets.
 struct QRShowResult: CommandResult {
     let name: String
     let png: String?
     let svg: String?
-    /// On each side, without the quiet zone.
+    /// The number of modules on each side, without the quiet zone.
     let modules: Int
     var drawing: String?
 
@@ -261,11 +271,11 @@ struct QRShowResult: CommandResult {
     var text: String { drawing ?? "" }
 }
 
-/// What the codes in a picture say.
+/// The text of the codes in a picture.
 struct QRReadResult: CommandResult {
     struct Entry: Encodable, Sendable {
         let payload: String
-        /// Of a board's code.
+        /// The name in a board's code.
         let name: String?
         let transport: String?
         let username: String?

@@ -3,14 +3,14 @@ import Glibc
 import RainCore
 import RainKit
 
-/// What `--qrcode` and `qr` are given: a code's text, a file with it, a picture of it, or `-` for one of these on standard input.
+/// The input of `--qrcode` and `qr`: a code's text, a file with it, a picture of it, or `-` for one of these on standard input.
 enum QRText {
-    /// The text of the code, as it is.
+    /// Returns the text of the code unchanged.
     static func bytes(_ given: String, _ output: Output, within limit: Duration = .seconds(120)) throws -> [UInt8] {
         guard given == "-" || access(given, F_OK) == 0 || !QRPayload.mayBeCode(given) else {
             if given.contains("pop") || given.hasPrefix("NP:") {
                 output.warn(
-                    "the QR code on the command line can be read by other users; a file or - cannot.",
+                    "the QR code on the command line is visible to other users; use a file or - instead.",
                     reason: "secret_in_arguments")
             }
             return Array(given.utf8)
@@ -29,11 +29,11 @@ enum QRText {
             if isNamedAsPicture, (try? QRPayload(bytes)) == nil {
                 throw CommandFailure(
                     .badData, reason: "bad_picture",
-                    message: "\(place) is not a picture, although it is named like one: \(Self.content(of: bytes)).")
+                    message: "\(place) has a name like a picture, but is not a picture: \(Self.content(of: bytes)).")
             }
             do throws(FileText.Fault) {
                 let text = try FileText.document(bytes)
-                // A code's text may be JSON in several lines; any other has one.
+                // JSON in a code's text may have several lines. Any other text has one line.
                 let isJSON = text.first { !$0.isWhiteSpace } == UInt8(ascii: "{")
                 return isJSON ? text : Array(try FileText.secret(text[...]))
             } catch {
@@ -53,25 +53,25 @@ enum QRText {
         guard boards.count == 1 else {
             throw CommandFailure(
                 .badData, reason: "several_qr_codes",
-                message: "The picture has the codes of \(boards.count) boards: cut out the one that is meant.")
+                message: "The picture has the codes of \(boards.count) boards: cut out the code that you want.")
         }
         return board
     }
 
-    /// What a file has that is named like a picture and is not one.
+    /// Describes a file that is named like a picture but is not one.
     private static func content(of bytes: [UInt8]) -> String {
         if bytes.isEmpty { return "it is empty" }
         let isText = (try? FileText.document(bytes)) != nil
-        return isText ? "it is text, and not a board's QR code" : "its data are of another kind"
+        return isText ? "it is text, but not a board's QR code" : "it has other data"
     }
 
-    /// A file, or standard input, to the byte.
+    /// Reads a file or standard input, byte for byte.
     static func content(_ path: String, within limit: Duration) throws(CommandFailure) -> [UInt8] {
         guard !path.isEmpty else {
             throw CommandFailure(
                 .usage,
                 message:
-                    "The QR code that was given is empty: give its text, a file, a picture, or - for standard input.")
+                    "The given QR code is empty: give its text, a file, a picture, or - for standard input.")
         }
         return path == "-"
             ? try SecretSource.standardInput(
@@ -88,7 +88,7 @@ extension UInt8 {
 }
 
 extension CommandFailure {
-    /// - Parameter picture: the file that was read.
+    /// - Parameter picture: the contents of the file.
     init(_ error: QRCodeError, of picture: [UInt8] = []) {
         switch error.code {
         case .libraryMissing:
@@ -97,7 +97,7 @@ extension CommandFailure {
                 .unavailable, reason: "no_library",
                 message: "The library of the package \(package) is not installed: sudo apt install \(package)")
         case .unsuitableLength:
-            self.init(.badData, reason: "bad_qr_code", message: "There is nothing, or more than a QR code holds.")
+            self.init(.badData, reason: "bad_qr_code", message: "The text is empty, or too long for a QR code.")
         case .unreadableImage:
             self.init(.badData, reason: "bad_picture", message: QRScanner.fault(picture))
         case .imageTooLarge:
@@ -107,7 +107,7 @@ extension CommandFailure {
         case .noCode:
             self.init(
                 .badData, reason: "no_qr_code",
-                message: "No QR code is to be seen in the picture: take it from nearer, straight on, and in even light."
+                message: "No QR code was found in the picture: take it from nearer, straight on, and in even light."
             )
         case .failed: self.init(.other, message: "The QR code's library has failed.")
         }

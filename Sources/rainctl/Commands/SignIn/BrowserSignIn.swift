@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Glibc
+import IdentityProviders
+import RainAccount
 import RainCore
 import RainKit
 
-/// A sign-in through the person's own browser, as the options and the terminal have it.
+/// A sign-in through the user's own browser, according to the options and the terminal.
 struct BrowserSignIn: Sendable {
     private let options: BrowserOptions
     private let context: Context
@@ -12,7 +14,7 @@ struct BrowserSignIn: Sendable {
     private let desktop: DesktopSession
     private let events: SignInEvents
 
-    /// Throws `usage` where nobody can be asked and nothing else was asked for.
+    /// Throws `usage` if nobody can be asked and no option replaces that.
     init(
         _ options: BrowserOptions, _ context: Context, within limit: Duration, events: SignInEvents
     ) throws(CommandFailure) {
@@ -29,15 +31,15 @@ struct BrowserSignIn: Sendable {
             throw CommandFailure(
                 .usage, reason: "nobody_to_ask",
                 message:
-                    "Nobody can be asked here. Use --browser to open one and wait for it, --callback-port PORT to wait "
-                    + "for one that is opened elsewhere, or --paste with the address on standard input.")
+                    "There is no terminal to ask at. Use --browser to open one and wait for it, --callback-port PORT to wait "
+                    + "for a browser that is opened elsewhere, or --paste with the address on standard input.")
         }
     }
 
-    /// The way to sign in.
+    /// Returns the method for the sign-in.
     /// - Parameters:
     ///   - grant: for providers: how the page answers.
-    ///   - redirectURI: where the client is registered to be sent, if the person says so.
+    ///   - redirectURI: the client's registered redirect URI, if the user gave one.
     func method(_ grant: GrantName = .authorizationCode, redirectURI: String? = nil) throws(AccountError)
         -> SignInMethod
     {
@@ -80,16 +82,16 @@ struct BrowserSignIn: Sendable {
             readlink("/proc/self/exe", bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
         }
         guard count > 0 else {
-            throw AccountError(.cannotListen, message: "rainctl does not find its own program file")
+            throw AccountError(.cannotListen, message: "rainctl cannot find its own program file")
         }
         return String(decoding: buffer[..<count], as: UTF8.self)
     }
 
-    // MARK: What is said
+    // MARK: Messages
 
     private func addresses() -> DescriptorAddresses {
         DescriptorAddresses(descriptor: STDIN_FILENO) { reason in
-            StandardStreams.err("Not taken: \(reason.onOneLine.asSentence)\n")
+            StandardStreams.err("Not accepted: \(reason.onOneLine.asSentence)\n")
         }
     }
 
@@ -98,9 +100,9 @@ struct BrowserSignIn: Sendable {
         let launcher = BrowserLauncher(environment: context.environmentOfPrograms)
         let asksForPaste = pasteIsOffered && StandardStreams.inIsTerminal
         return { [events] url in
-            // Before the address is out: an answer to the page may come at once, and is told after it.
+            // Before the address is printed: an answer to the page may come at once, and its event must come later.
             events.pageShown()
-            // Without the address nothing goes on where no browser opens: it is said even under --quiet then.
+            // If no browser opens, the sign-in needs the address, so it is printed even with `--quiet`.
             if opens, !isQuiet {
                 StandardStreams.err(
                     "The sign-in page opens in a browser. If it does not, open this address:\n\n    \(url)\n\n")
@@ -111,7 +113,7 @@ struct BrowserSignIn: Sendable {
                 StandardStreams.err(
                     isRemote || !opens
                         ? "Then paste the address that the browser ends on (it is not shown here): "
-                        : "Should the browser not come back here, paste the address that it ends on (it is not shown).\n"
+                        : "If the browser does not return here, paste the address that it ends on (it is not shown).\n"
                 )
             }
             if opens, await !launcher.open(url) {
@@ -132,13 +134,13 @@ extension RedirectWay {
 }
 
 extension Folders {
-    /// For sockets. The variable is set by whoever logs people in; its folder ends with their session.
+    /// The folder for sockets. The login service sets the variable, and removes the folder when the user's session ends.
     func runtimeFolder() throws(AccountError) -> String {
         guard let runtime else {
             throw AccountError(
                 .invalidConfiguration,
                 message:
-                    "XDG_RUNTIME_DIR is not set to an absolute path, so no handler can hand an address over; use --redirect loopback or --paste"
+                    "XDG_RUNTIME_DIR is not set to an absolute path, so no handler can pass on an address; use --redirect loopback or --paste"
             )
         }
         return runtime
@@ -146,7 +148,7 @@ extension Folders {
 }
 
 extension BrowserLauncher {
-    /// Throws `unavailable` if `BROWSER` names programs and none of them is there.
+    /// Throws `unavailable` if `BROWSER` names programs and none of them exists.
     func checkProgram() throws(CommandFailure) {
         guard let missingProgram else { return }
         throw CommandFailure(
@@ -155,20 +157,20 @@ extension BrowserLauncher {
     }
 }
 
-/// How to sign in through a browser.
+/// The options for signing in through a browser.
 struct BrowserOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Sign in with github, google, apple or another identity provider of the deployment.", valueName: "name"))
     var idp: String?
 
-    @Flag(help: "Open the sign-in page in a browser, even if none seems to be here.")
+    @Flag(help: "Open the sign-in page in a browser, even if none seems to be available.")
     var browser = false
 
-    @Flag(help: "Print the sign-in page's address instead of opening it.")
+    @Flag(help: "Print the address of the sign-in page instead of opening it.")
     var noBrowser = false
 
-    @Flag(help: "Listen for nothing: paste the address that the browser ends on, or pipe it in.")
+    @Flag(help: "Do not listen: paste the address that the browser ends on, or pipe it in.")
     var paste = false
 
     @Option(help: ArgumentHelp("Listen for the browser on this port.", valueName: "port"))
@@ -176,11 +178,11 @@ struct BrowserOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How the browser comes back: loopback, relay or scheme; by default as the deployment has it.",
+            "Let the browser return in this way: loopback, relay or scheme (default: the deployment's).",
             valueName: "way"))
     var redirect: RedirectWay?
 
-    /// Whether a browser is to be used at all.
+    /// Whether a browser is to be used.
     var isWanted: Bool {
         idp != nil || browser || noBrowser || paste || callbackPort != nil || redirect != nil
     }
@@ -188,10 +190,10 @@ struct BrowserOptions: ParsableArguments {
     func validate() throws {
         if browser && noBrowser { throw ValidationError("--browser and --no-browser exclude each other.") }
         if paste && callbackPort != nil {
-            throw ValidationError("--paste listens on no port: leave --callback-port away.")
+            throw ValidationError("--paste listens on no port: omit --callback-port.")
         }
         if redirect == .scheme && callbackPort != nil {
-            throw ValidationError("--redirect scheme listens on no port: leave --callback-port away.")
+            throw ValidationError("--redirect scheme listens on no port: omit --callback-port.")
         }
     }
 }

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import IdentityProviders
+import RainAccount
 import RainCore
 import RainKit
 
 extension Login {
-    /// Signs in to an identity provider by its definition: what is asked for follows from the grant, never from the provider's name.
+    /// Signs in to an identity provider by its definition. The grant determines what is asked for, never the provider's name.
     func signIn(
         to provider: String, _ time: TimeBudget, _ context: Context, _ events: SignInEvents
     ) async throws -> LoginResult {
         do {
             return try await signIn(at: provider, time, context, events)
-        } catch let error as AccountError {
-            throw error.recalling(recalledSettings(at: provider, context))
+        } catch {
+            guard let cause = error as? AccountError ?? (error as? RainKitError)?.account else { throw error }
+            throw cause.recalling(recalledSettings(at: provider, context))
         }
     }
 
@@ -26,22 +29,27 @@ extension Login {
             throw AccountError(.unsupported, message: "\(definition.displayName) cannot do this: \(whyNot)")
         }
         var settings = try settings(for: definition, context)
+        if settings.clientSecretFile == nil, definition.client?.secretFile == nil {
+            let names = [definition.client?.secretEnvironment, RememberedProviders.Settings.clientSecretVariable]
+            let used = names.compactMap(\.self).first { context.variable($0) != nil }
+            GivenSettings.note { $0.clientSecretVariable = used }
+        }
         settings.mode = mode ?? definition.modes?.first { definition.grant(ofMode: $0) == grant }
         let name = definition.name(in: settings.environment)
         let asksForUser = [.password, .basic, .cookie].contains(grant)
         let newcomer = try context.newcomer(user, at: name, isWanted: asksForUser)
         let user = asksForUser ? try userName(newcomer, context) : nil
         var store = try storing.choice(context)
-        // A password is stored only on request, and where nothing is to be stored no store is tried.
+        // A password is stored only on request. If nothing is to be stored, no store is tried.
         if [.basic, .cookie].contains(grant), !otherProvider.saveCredentials, store != .kind(.memory) {
             store = .kind(.memory)
-            context.output.say("note: The sign-in is tried and not kept; --save-credentials keeps the password.")
+            context.output.say("note: The sign-in is not kept; --save-credentials keeps the password.")
         }
         let client = try context.client(
             provider: ProviderSelection(
                 definition.id, settings: settings.withSecrets(for: definition, environment: context.environment),
                 challenges: otherProvider.challenge.resolver(context)), account: newcomer.account)
-        // Another process may hold the place of the session.
+        // Another process may be changing this session.
         let place = store
         let access = try await time.run {
             try await client.newAccount(user: user, in: place, savingCredentials: otherProvider.saveCredentials)
@@ -50,7 +58,7 @@ extension Login {
             try await signIn(by: grant, settings, user: user, client, access, time, context, events)
         }
         context.tellPlace(of: access.newSession)
-        // What is not kept is not remembered either: an earlier session goes on with the settings that it was made with.
+        // Settings of a session that is not kept are not remembered. An earlier session continues with its own settings.
         if access.newSession?.outlivesProcess == true {
             try client.rememberedProviders.remember(settings, as: name)
         }
@@ -63,7 +71,7 @@ extension Login {
     ) async throws -> UserInfo {
         switch grant {
         case .authorizationCode where code.isGiven:
-            // An app has asked for the code on behalf of its backend, which is this client.
+            // An app has requested the code for its backend, which is this client.
             let redirectURI = otherProvider.redirectURI ?? settings.parameters?["redirectURI"]
             let code = try code.required(sentTo: "this client", within: time, context)
             let credentials = SignInCredentials.authorizationCode(
@@ -117,13 +125,16 @@ extension Login {
     }
 
     private func secret(_ file: String, _ name: String, _ time: TimeBudget) throws(CommandFailure) -> Secret {
-        file == "-"
+        let secret =
+            file == "-"
             ? try SecretSource.standardInput(name: name, within: time.left)
             : try SecretSource.contents(of: file, name: name, within: time.left)
+        guard secret.isEmpty else { return secret }
+        let place = file == "-" ? "standard input" : file.onOneLine
+        throw CommandFailure(.usage, reason: "empty_secret", message: "The \(name) is empty (\(place)).")
     }
 
-    /// Which grant is meant, and the provider's own name for it: the mode that is named, else what the other options speak of, else what
-    /// the provider usually does.
+    /// Returns the grant, and the provider's own name for it. The named mode decides, then the other options, then the provider's default.
     private func way(at definition: ProviderDefinition, _ context: Context) throws -> (GrantName, mode: String?) {
         if let mode = otherProvider.mode {
             if let grant = definition.grant(ofMode: mode) { return (grant, mode) }
@@ -136,7 +147,7 @@ extension Login {
             throw CommandFailure(
                 .usage, reason: "unknown_mode",
                 message:
-                    "\(definition.displayName) has no mode \"\(mode.onOneLine)\", but \(names.joined(separator: ", "))."
+                    "\(definition.displayName) has no mode \"\(mode.onOneLine)\"; it has \(names.joined(separator: ", "))."
             )
         }
         if code.isGiven { return (.authorizationCode, nil) }
@@ -158,7 +169,7 @@ extension Login {
         )
     }
 
-    /// What is given now, over what was given last time.
+    /// Returns the settings given now, in addition to those of the last sign-in.
     private func settings(for definition: ProviderDefinition, _ context: Context) throws -> RememberedProviders.Settings
     {
         let given = try otherProvider.settings(context, for: definition.id)
@@ -166,13 +177,13 @@ extension Login {
         var settings = remembered[definition.name(in: given.environment)] ?? .init(provider: definition.id)
         if settings.update(with: given, for: definition) {
             context.output.say(
-                "note: The secret that is remembered for \(definition.displayName) is another client's, or for another address: it is not used."
+                "note: The remembered secret for \(definition.displayName) belongs to another client or another address, so it is not used."
             )
         }
         return settings
     }
 
-    /// What an earlier sign-in has left behind and this one was not given.
+    /// The settings that an earlier sign-in remembered and this one was not given.
     private func recalledSettings(at provider: String, _ context: Context) -> [RecalledSetting] {
         guard let definition = try? context.providerDefinitions.entry(provider).definition,
             let given = try? otherProvider.settings(context, for: provider),
@@ -183,14 +194,14 @@ extension Login {
 
     private func show(_ authorization: DeviceAuthorization) {
         let complete = authorization.verificationURIComplete.map { " (or at once: \($0))" } ?? ""
-        // The sign-in cannot go on without it, so it is printed even with --quiet.
+        // The sign-in cannot continue without it, so it is printed even with `--quiet`.
         StandardStreams.err(
             "Open \(authorization.verificationURI) on any device and enter the code \(authorization.userCode)\(complete)"
                 .withoutControls + "\n")
     }
 }
 
-/// How to sign in to an identity provider other than RainMaker.
+/// The options for signing in to an identity provider other than RainMaker.
 struct ProviderSignInOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -200,42 +211,42 @@ struct ProviderSignInOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The way in: browser, implicit, device, password, client-credentials, assertion, or one of the provider's own.",
+            "Sign in with this mode: browser, implicit, device, password, client-credentials, assertion, or one of the provider's own.",
             valueName: "mode"))
     var mode: String?
 
-    @Option(help: ArgumentHelp("Which of the provider's systems, such as stage.", valueName: "name"))
+    @Option(help: ArgumentHelp("Use this environment of the provider, such as stage.", valueName: "name"))
     var environment: String?
 
-    @Option(name: .customLong("base-url"), help: ArgumentHelp("The provider's base URL.", valueName: "url"))
+    @Option(name: .customLong("base-url"), help: ArgumentHelp("Use this base URL of the provider.", valueName: "url"))
     var base: String?
 
-    @Option(name: .customLong("client-id"), help: ArgumentHelp("This client's id at the provider.", valueName: "id"))
+    @Option(name: .customLong("client-id"), help: ArgumentHelp("Use this client id at the provider.", valueName: "id"))
     var clientID: String?
 
     @Option(
-        help: ArgumentHelp("Read the client's secret from this file, now and later.", valueName: "file"),
+        help: ArgumentHelp("Read the client's secret from this file, now and in later commands.", valueName: "file"),
         completion: .file())
     var clientSecretFile: String?
 
-    @Option(help: ArgumentHelp("What to ask for, separated by spaces.", valueName: "scope"))
+    @Option(help: ArgumentHelp("Request these scopes, separated by spaces.", valueName: "scope"))
     var scope: String?
 
     @Option(
-        help: ArgumentHelp("One of the provider's parameters, as name=value; again for more.", valueName: "setting"))
+        help: ArgumentHelp("Set a parameter of the provider, as name=value (repeatable).", valueName: "setting"))
     var set: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Where one of the provider's secrets is, as name=file; again for more.", valueName: "setting"))
+            "Read a secret of the provider from a file, as name=file (repeatable).", valueName: "setting"))
     var secretFile: [String] = []
 
     @Option(
         name: .customLong("redirect-uri"),
-        help: ArgumentHelp("Where the client is registered to be sent.", valueName: "uri"))
+        help: ArgumentHelp("Use this registered redirect URI.", valueName: "uri"))
     var redirectURI: String?
 
-    @Flag(help: "Sign in on another device: a code is shown to be entered there.")
+    @Flag(help: "Sign in on another device, by entering the code that is shown here.")
     var deviceCode = false
 
     @Option(help: ArgumentHelp("Sign in with another provider's token, such as facebook's.", valueName: "provider"))
@@ -247,12 +258,13 @@ struct ProviderSignInOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "When that token ends: a date such as 2030-01-01T12:00:00Z, or the time from now: 3600, 60m.",
+            "Let that token end at a date such as 2030-01-01T12:00:00Z, or after a time: 3600, 60m.",
             valueName: "time"))
     var thirdPartyExpires: EndArgument?
 
     @Option(
-        name: .customLong("app-id"), help: ArgumentHelp("The application that the token was given to.", valueName: "id")
+        name: .customLong("app-id"),
+        help: ArgumentHelp("Use this id of the application that received the token.", valueName: "id")
     )
     var applicationID: String?
 
@@ -261,38 +273,53 @@ struct ProviderSignInOptions: ParsableArguments {
         completion: .file())
     var assertionFile: String?
 
-    @Flag(help: "Keep a password, or cookies that are renewed with one; without this they serve this sign-in only.")
+    @Flag(help: "Keep the password, or cookies that are renewed with it (default: use them for this sign-in only).")
     var saveCredentials = false
 
     @OptionGroup var challenge: ChallengeOptions
 
     var waitsForPerson: Bool { deviceCode || ["browser", "implicit", "device"].contains(mode) }
 
-    /// The flag, then the environment; nil for RainMaker.
+    /// The options that were given, besides `--provider` itself.
+    var given: [String] {
+        let all: [(name: String, isGiven: Bool)] = [
+            ("--mode", mode != nil), ("--environment", environment != nil), ("--base-url", base != nil),
+            ("--client-id", clientID != nil), ("--client-secret-file", clientSecretFile != nil),
+            ("--scope", scope != nil), ("--set", !set.isEmpty), ("--secret-file", !secretFile.isEmpty),
+            ("--redirect-uri", redirectURI != nil), ("--device-code", deviceCode),
+            ("--third-party", thirdParty != nil), ("--third-party-token-file", thirdPartyTokenFile != nil),
+            ("--third-party-expires", thirdPartyExpires != nil), ("--app-id", applicationID != nil),
+            ("--assertion-file", assertionFile != nil), ("--save-credentials", saveCredentials),
+            ("--gate-user", challenge.gateUser != nil), ("--gate-password-file", challenge.gatePasswordFile != nil),
+        ]
+        return all.filter(\.isGiven).map(\.name)
+    }
+
+    /// The option, then the environment; nil for RainMaker.
     func name(_ context: Context) -> String? {
         context.providerName(provider)
     }
 
     func validate(_ web: BrowserOptions) throws {
         for setting in set + secretFile where setting.firstIndex(of: "=").map({ $0 > setting.startIndex }) != true {
-            throw ValidationError("--set and --secret-file take name=value, and \"\(setting)\" is none.")
+            throw ValidationError("--set and --secret-file take name=value, not \"\(setting)\".")
         }
         if deviceCode, web.isWanted || mode != nil {
-            throw ValidationError("--device-code needs no browser here and no --mode: it goes without.")
+            throw ValidationError("--device-code needs no browser and no --mode: omit these options.")
         }
         if thirdParty != nil, thirdPartyTokenFile == nil {
-            throw ValidationError("--third-party wants its token: --third-party-token-file FILE, - for standard input.")
+            throw ValidationError("--third-party needs its token: --third-party-token-file FILE, - for standard input.")
         }
         if thirdPartyExpires != nil, thirdParty == nil {
             throw ValidationError(
-                "--third-party-expires is the end of a third party's token: it goes with --third-party.")
+                "--third-party-expires is the end of a third party's token: it needs --third-party.")
         }
         if thirdParty != nil, assertionFile != nil {
             throw ValidationError("--third-party and --assertion-file exclude each other.")
         }
     }
 
-    /// The settings that a later command needs too.
+    /// The settings that later commands also need.
     func settings(_ context: Context, for provider: String) throws(CommandFailure) -> RememberedProviders.Settings {
         var settings = RememberedProviders.Settings(provider: provider)
         settings.environment = environment
@@ -315,17 +342,20 @@ struct ProviderSignInOptions: ParsableArguments {
         return settings
     }
 
-    /// Later commands may run in another folder.
+    /// Returns an absolute path, because later commands may run in another folder.
     private func absolute(_ path: String) throws(CommandFailure) -> String {
         guard let found = absolutePath(path) else {
             throw CommandFailure(
-                .badData, message: "The client secret's file \(path.onOneLine) cannot be found again later.")
+                .badData,
+                message:
+                    "The client secret's file \(path.onOneLine) has no absolute path, so later commands cannot find it."
+            )
         }
         return found
     }
 }
 
-/// When something ends, on the command line: a date and time of day in UTC (`2030-01-01T12:00:00Z`), or the time until then.
+/// The end of something, on the command line: a date and time of day in UTC (`2030-01-01T12:00:00Z`), or the time until then.
 enum EndArgument: ExpressibleByArgument, Equatable {
     case at(UnixTime)
     case after(Duration)
@@ -348,16 +378,16 @@ enum EndArgument: ExpressibleByArgument, Equatable {
     }
 }
 
-/// User name and password for a server in front of the provider, such as a proxy, that asks for them.
+/// User name and password for a server in front of the provider that asks for them, such as a proxy.
 struct ChallengeOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Your name at the server in front, if it asks.", valueName: "name"))
+    @Option(help: ArgumentHelp("Use this name if a server in front of the provider asks.", valueName: "name"))
     var gateUser: String?
 
     @Option(
         help: ArgumentHelp("Read the password for that server from a file.", valueName: "file"), completion: .file())
     var gatePasswordFile: String?
 
-    /// Answers with what was given, or with what a person types. A second challenge is not answered: the password was wrong.
+    /// Answers with the given values, or asks the user. A second challenge is not answered, because the password was wrong.
     func resolver(_ context: Context) throws(CommandFailure) -> any ChallengeResolver {
         let password = try gatePasswordFile.map { file throws(CommandFailure) in
             try SecretSource.contents(of: file, name: "password for the server in front")
@@ -369,7 +399,7 @@ struct ChallengeOptions: ParsableArguments {
 private struct OneAnswer: ChallengeResolver {
     let user: String?
     let password: Secret?
-    /// Nil where no one can be asked.
+    /// Nil if nobody can be asked.
     let screen: Screen?
 
     func resolve(_ challenge: AuthenticationChallenge) async -> ChallengeAnswer {

@@ -2,6 +2,7 @@
 import ArgumentParser
 import RainCore
 import RainKit
+import RainMaker
 
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,10 +12,10 @@ struct Login: AsyncParsableCommand {
                      rainctl login --idp github
                      rainctl login --provider oidc --set issuer=https://id.example.com --client-id app --device-code
 
-            Where the cloud wants a one-time code as well, it is asked for, or read as --code-stdin or --code-file say. \
-            Without either the sign-in waits: rainctl login USER --code-stdin finishes it.
+            If the cloud also wants a one-time code, rainctl asks for it, or reads it with --code-stdin or --code-file. Otherwise the \
+            sign-in waits: finish it with rainctl login USER --code-stdin.
 
-            What each identity provider can do, and why it cannot do the rest: rainctl account providers.
+            rainctl account providers shows what each identity provider can do, and why it cannot do the rest.
             """)
 
     @Argument(help: "Your e-mail address, or telephone number with country code.")
@@ -27,7 +28,7 @@ struct Login: AsyncParsableCommand {
 
     @OptionGroup var code: CodeOptions
 
-    @Flag(help: "Sign in without a name, where the deployment has guests.")
+    @Flag(help: "Sign in without a name, if the deployment has guests.")
     var guest = false
 
     @OptionGroup(title: "In a browser") var web: BrowserOptions
@@ -37,14 +38,14 @@ struct Login: AsyncParsableCommand {
     @Option(
         name: .customLong("timeout"),
         help: ArgumentHelp(
-            "The time for everything: 6, 6s, 500ms, 2m. (default: 60s; 5m in a browser)", valueName: "time"))
+            "Give up after this time: 6, 6s, 500ms, 2m. (default: 60s; 5m in a browser)", valueName: "time"))
     var givenTimeout: DurationArgument?
 
     var timeout: DurationArgument {
         givenTimeout ?? DurationArgument(.seconds(web.isWanted || otherProvider.waitsForPerson ? 300 : 60))
     }
 
-    @Option(help: ArgumentHelp("Stream events as lines of JSON.", valueName: "form"))
+    @Option(help: ArgumentHelp("Print events as lines of JSON as they happen.", valueName: "form"))
     var events: Provision.Events?
 
     @OptionGroup(title: "Session") var storing: StoreOptions
@@ -55,19 +56,20 @@ struct Login: AsyncParsableCommand {
         try checkStandardInput(password.passwordStdin, code.codeStdin)
         try otherProvider.validate(web)
         if guest, user != nil || oneTimeCode || password.isGiven || code.isGiven {
-            throw ValidationError("A guest has no name, password or code: --guest goes alone.")
+            throw ValidationError("A guest has no name, password or code: give --guest alone.")
         }
         if web.isWanted, user != nil || guest || oneTimeCode || password.isGiven || code.isGiven {
             throw ValidationError(
-                "Who signs in is chosen in the browser: its options go without USER, password and code.")
+                "The user is chosen in the browser: give its options without USER, password and code.")
         }
         if oneTimeCode, password.isGiven {
-            throw ValidationError("--one-time-code takes the place of the password: give one of them.")
+            throw ValidationError("--one-time-code replaces the password: give only one of them.")
         }
     }
 
     func run() async throws {
         let context = try Context(options)
+        try checkProviderOptions(context)
         let events = SignInEvents(context, events)
         try await events.ending {
             let time = TimeBudget(timeout)
@@ -78,7 +80,7 @@ struct Login: AsyncParsableCommand {
                 user, at: context.deployment().name, isWanted: !web.isWanted && !guest && !onlyFinishes)
             let client = try context.client(account: newcomer.account)
             let choice = try storing.choice(context)
-            // Another process may hold the place of the session.
+            // Another process may be changing this session.
             let account = try await time.run { try await client.newAccount(user: newcomer.user, in: choice) }
             let result = try await events.following(account.session) {
                 if web.isWanted { return try await signInThroughBrowser(context, client, account, events) }
@@ -89,11 +91,26 @@ struct Login: AsyncParsableCommand {
         }
     }
 
-    /// Whether the code is for the sign-in that an earlier command has begun.
+    /// Throws `usage` for an option that this sign-in does not use: either RainMaker's or that of another identity provider.
+    private func checkProviderOptions(_ context: Context) throws(CommandFailure) {
+        guard let provider = otherProvider.name(context) else {
+            guard let option = otherProvider.given.first else { return }
+            throw CommandFailure(
+                .usage, message: "\(option) needs --provider: the sign-in to RainMaker does not have this option.")
+        }
+        let own = [("--guest", guest), ("--one-time-code", oneTimeCode), ("--idp", web.idp != nil)]
+        guard let option = own.first(where: \.1)?.0 else { return }
+        throw CommandFailure(
+            .usage,
+            message: "\(option) is for the sign-in to RainMaker: \(provider.onOneLine) does not have this option.")
+    }
+
+    /// Whether the code is for a sign-in that an earlier command has started.
     private var onlyFinishes: Bool { code.isGiven && !oneTimeCode && !password.isGiven }
 
     private func signIn(
-        _ newcomer: Newcomer, _ client: RainKitClient, _ account: AccountAccess, _ time: TimeBudget, _ context: Context
+        _ newcomer: SignInUser, _ client: RainKitClient, _ account: AccountAccess, _ time: TimeBudget,
+        _ context: Context
     ) async throws -> LoginResult {
         if guest { return try await signIn(.guest, account, time) }
         if onlyFinishes { return try await answer(waitingChallenge(client), client, account, time, context) }
@@ -123,7 +140,7 @@ struct Login: AsyncParsableCommand {
         }
     }
 
-    /// How often a password may be refused: one that was typed may have been mistyped, and one from a file is the same each time.
+    /// Returns how often a password may be refused. A typed password may have been mistyped; one from a file is the same each time.
     func passwordTries(_ context: Context) -> Int {
         password.isAsked(context) && !options.json && events == nil ? 3 : 1
     }
@@ -135,16 +152,16 @@ struct Login: AsyncParsableCommand {
         return .signedIn(SignedInResult(user, account))
     }
 
-    /// The sign-in of an earlier command that waits for its code.
+    /// The sign-in of an earlier command that is waiting for its code.
     private func waitingChallenge(_ client: RainKitClient) throws -> SignInChallenge {
         if let challenge = try client.pendingSignIn.load(user: user) { return challenge }
         throw CommandFailure(
             .auth, reason: "no_pending_sign_in",
-            message: "No sign-in waits for a code\(user.map { " of \($0.onOneLine)" } ?? ""). "
-                + "Begin one: rainctl login \(user?.onOneLine.asShellWord ?? "USER") --one-time-code.")
+            message: "No sign-in is waiting for a code\(user.map { " of \($0.onOneLine)" } ?? ""). "
+                + "Start one: rainctl login \(user?.onOneLine.asShellWord ?? "USER") --one-time-code.")
     }
 
-    /// Finishes a sign-in with the code that was sent. Until the cloud ends it, a later command can finish it too.
+    /// Finishes a sign-in with the code that was sent. Until the cloud ends the sign-in, a later command can finish it too.
     private func answer(
         _ challenge: SignInChallenge, _ client: RainKitClient, _ account: AccountAccess, _ time: TimeBudget,
         _ context: Context
@@ -174,7 +191,8 @@ struct Login: AsyncParsableCommand {
         }
     }
 
-    /// No one can be asked. After --one-time-code this is a success; after a password it is an error, because the user is not signed in.
+    /// The result if nobody can be asked. After `--one-time-code` this is a success; after a password it is an error, because the user is
+    /// not signed in.
     private func pendingResult(_ user: String, _ account: AccountAccess) throws -> SignInPendingResult {
         let next = "rainctl login \(user.asShellWord) --code-stdin"
         guard oneTimeCode else {
@@ -185,13 +203,15 @@ struct Login: AsyncParsableCommand {
         return SignInPendingResult(profile: account.name, userName: user, next: next)
     }
 
-    /// The user as far as known, or asked for: three times, where it cannot be one.
+    /// Returns the user if known. Otherwise it asks, up to three times if the answer cannot be a user name.
     func userName(
-        _ newcomer: Newcomer, _ context: Context, rule: (String) throws(AccountError) -> Void = { _ in }
+        _ newcomer: SignInUser, _ context: Context, rule: (String) throws(AccountError) -> Void = { _ in }
     ) throws(CommandFailure) -> String {
         if let known = newcomer.user {
             do throws(AccountError) { try rule(known) } catch { throw CommandFailure(error) }
-            if user == nil { context.output.say("note: Signing in as \(known.onOneLine), the account that is named.") }
+            if user == nil {
+                context.output.say("note: Signing in as \(known.onOneLine), the user of the named account.")
+            }
             return known
         }
         guard context.mayAsk else {
@@ -224,41 +244,41 @@ extension Login {
     }
 }
 
-/// Who signs in.
-struct Newcomer {
-    /// The user, where that is known before anyone is asked.
+/// The user who signs in.
+struct SignInUser {
+    /// The user, if known before anybody is asked.
     var user: String?
-    /// What the account is to be called; nil for the user's name.
+    /// The new account's name; nil for the user's name.
     var account: String?
 }
 
 extension Context {
-    /// Who signs in, and what the account is to be called.
+    /// Returns the user who signs in, and the new account's name.
     ///
-    /// Only `--account` gives a session another name than its user's. A name from the environment or a file says which account is meant,
-    /// and so who signs in where no user is given; it is no name for somebody else's session.
+    /// Only `--account` gives a session another name than its user's. A name from the environment or a file selects an account, so its user
+    /// signs in if no user is given. It never names the session of another user.
     ///
     /// - Parameters:
     ///   - user: as given.
     ///   - deployment: the name of the deployment or provider.
-    ///   - isWanted: whether a user has to be known: not in a browser, and not for a guest.
-    func newcomer(_ user: String?, at deployment: String, isWanted: Bool) throws(AccountError) -> Newcomer {
+    ///   - isWanted: whether a user must be known: not in a browser, and not for a guest.
+    func newcomer(_ user: String?, at deployment: String, isWanted: Bool) throws(AccountError) -> SignInUser {
         guard user == nil, isWanted, let name = accountName else {
-            return Newcomer(user: user, account: options.account)
+            return SignInUser(user: user, account: options.account)
         }
         if let known = try accounts.known.load().entry(name, at: deployment), !known.userName.isEmpty {
-            return Newcomer(user: known.userName, account: known.name)
+            return SignInUser(user: known.userName, account: known.name)
         }
-        return Newcomer(user: name.isUserName ? name : nil, account: options.account)
+        return SignInUser(user: name.isUserName ? name : nil, account: options.account)
     }
 }
 
 extension String {
-    /// Whether a user of RainMaker may be called so.
+    /// Whether RainMaker accepts this as a user name.
     var isUserName: Bool { (try? RainMakerAccount.check(userName: self)) != nil }
 }
 
-/// How `login` ends well: somebody is signed in, or a code was sent with which a later command goes on.
+/// The successful ends of `login`: the user is signed in, or a code was sent that a later command takes.
 enum LoginResult: CommandResult {
     case signedIn(SignedInResult)
     case waitsForCode(SignInPendingResult)
@@ -278,7 +298,7 @@ enum LoginResult: CommandResult {
     }
 }
 
-/// Somebody is signed in, and where the session is.
+/// The signed-in user, and the place of the session.
 struct SignedInResult: CommandResult {
     let profile: String
     let signedIn = true
@@ -286,7 +306,7 @@ struct SignedInResult: CommandResult {
     let userID: String
     let store: String?
     let account: String?
-    /// What to say to those who might expect to stay signed in.
+    /// A remark for users who might expect to stay signed in.
     let remark: String
 
     private enum CodingKeys: String, CodingKey {
@@ -309,7 +329,7 @@ extension SignedInResult {
     }
 }
 
-/// A sign-in waits for the code that was sent.
+/// A sign-in that waits for the code that was sent.
 struct SignInPendingResult: CommandResult {
     let profile: String
     let signedIn = false
@@ -330,9 +350,9 @@ extension NewAccountStore {
     /// The kind of store that the session is in.
     var storeName: String { (account?.kind ?? kind).rawValue }
 
-    /// What the account is called there.
+    /// The account's name in the store.
     var accountName: String? { account?.key.account }
 
-    /// What a person should know who might expect to stay signed in.
+    /// A remark for users who might expect to stay signed in.
     var remark: String { account?.kind == .memory ? " The session was not kept." : "" }
 }

@@ -36,19 +36,19 @@ struct Logout: AsyncParsableCommand {
         case .onlyHere(let why):
             result = SignedOutResult(profile: account.name, revoked: false)
             context.output.warn(
-                "signed out here, but \(name) could not be told: \(why.message)", reason: "not_revoked")
+                "signed out here, but not at \(name): \(why.message)", reason: "not_revoked")
         }
         context.output.result(result)
     }
 }
 
-/// A session has ended here, and at its provider where that could be told.
+/// The end of a session here, and at its provider if that could be reached.
 struct SignedOutResult: CommandResult {
-    /// A token that the provider may still take.
+    /// A token that the provider may still accept.
     struct Token: Encodable {
         let token: String
         let expiresAt: String?
-        /// Whether it is known to be good.
+        /// Whether the token is known to be valid.
         let certain: Bool
 
         private enum CodingKeys: String, CodingKey {
@@ -60,9 +60,9 @@ struct SignedOutResult: CommandResult {
 
     let profile: String
     let revoked: Bool
-    /// Absent where the provider ended everything, and where it could not be told.
+    /// Absent if the provider ended everything, or could not be reached.
     var stillValid: [Token]?
-    /// The provider's own page to sign out at.
+    /// The provider's own page for signing out.
     var signOutPage: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -83,7 +83,7 @@ extension SignedOutResult {
             }, signOutPage: report.page)
     }
 
-    /// What is left at the provider, for a person.
+    /// A warning about what remains at the provider, for users.
     func warning(of provider: String) -> String {
         let tokens = (stillValid ?? []).map { token in
             let name = token.token.replacing("_", with: " ")
@@ -92,8 +92,8 @@ extension SignedOutResult {
         let isCertain = (stillValid ?? []).contains { $0.certain }
         let rest =
             isCertain
-            ? "\(provider) has no way to end the tokens, and still takes \(tokens)"
-            : "\(provider) was asked to end the session and does not say whether it still takes \(tokens)"
+            ? "\(provider) cannot end the tokens, and still accepts \(tokens)"
+            : "\(provider) was asked to end the session, but does not report whether it still accepts \(tokens)"
         let page = signOutPage.map { "; to sign out in the browser too, open \($0)" } ?? ""
         return "signed out here, but \(rest)\(page)"
     }

@@ -2,16 +2,17 @@
 import ArgumentParser
 import RainJSON
 import RainKit
+import RainMaker
 
 struct Whoami: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "whoami", abstract: "Say who is signed in, as the cloud has it now.",
+        commandName: "whoami", abstract: "Show the signed-in user, as the cloud knows them now.",
         discussion: "Example: rainctl whoami --json")
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
-    @Flag(help: "As it was at sign-in, from what is stored: nothing is sent.")
+    @Flag(help: "Show the stored user from the time of the sign-in; send nothing.")
     var offline = false
 
     @OptionGroup var which: ProviderOption
@@ -34,7 +35,7 @@ struct Whoami: AsyncParsableCommand {
     }
 }
 
-/// Who is signed in. What is not set is in neither form.
+/// The signed-in user. Missing values appear in neither form.
 struct WhoamiResult: CommandResult {
     private var values = LabelledValues()
 
@@ -42,7 +43,7 @@ struct WhoamiResult: CommandResult {
 
     func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
 
-    /// A user of any provider, with everything that it says about them.
+    /// A user of any provider, with everything that the provider reports about them.
     init(_ user: UserInfo, at profile: String) {
         addCommon(user, profile)
         if let isOne = user.attributes.first(where: { $0.name == "is_admin" })?.value.bool {

@@ -9,11 +9,11 @@ import RainMaker
 import TestSupport
 import Testing
 
-@Suite("A provider made of a profile")
+@Suite("A provider made from a definition")
 struct ConfiguredProviderTests {
     private let password = SignInCredentials.password(user: "ada", password: Secret("pw"))
 
-    @Test("a password becomes tokens, and the fields are as the profile calls them")
+    @Test("a password is exchanged for tokens, and the fields have the definition's names")
     func signIn() async throws {
         let bench = try ProviderBench(
             #""fields":{"access_token":["accesstoken"]},"keep":["principalID"],"refreshExpiry":[{"field":"rt_in","format":"seconds"}]"#
@@ -32,7 +32,7 @@ struct ConfiguredProviderTests {
     }
 
     @Test(
-        "an end that is a date counts by the server's clock",
+        "an expiry that is a date counts by the server's clock",
         arguments: ["2014-01-05 11:57:26Z", "2014-01-05T11:57:26Z", "2014-01-05T11:57:26+00:00"])
     func dateExpiry(date: String) async throws {
         let bench = try ProviderBench(#""expiry":[{"field":"expires_at","format":"date"}]"#)
@@ -45,7 +45,7 @@ struct ConfiguredProviderTests {
     }
 
     @Test(
-        "the server's own word for what time it has counts before its answer's date",
+        "the server's time in the answer has priority over the answer's date",
         arguments: [
             (#""1388921847""#, 1_388_921_847.0 as Double?), ("1388921847", 1_388_921_847), ("0", nil), ("-1", nil),
             ("1e15", nil), (#""nan""#, nil), (#""noon""#, nil), ("null", nil),
@@ -65,7 +65,7 @@ struct ConfiguredProviderTests {
     }
 
     @Test(
-        "what a refusal means is in the profile, and in the RFCs where it is not",
+        "a refusal has the definition's meaning, or else that of the RFCs",
         arguments: [
             (400, #"{"error":"invalid_user_credentials"}"#, "invalid_credentials"),
             (400, #"{"error":"invalid_grant","error_description":"Reused code"}"#, "used_code"),
@@ -86,7 +86,7 @@ struct ConfiguredProviderTests {
         #expect(error?.code.description == reason)
     }
 
-    @Test("only the provider's word on the refresh token ends a session")
+    @Test("only the provider's answer about the refresh token ends a session")
     func refusals() async throws {
         let old = Tokens(access: Secret("a"), refresh: Secret("r"), received: UnixTime(seconds: 0))
         for (status, body, ends) in [
@@ -122,7 +122,7 @@ struct ConfiguredProviderTests {
         #expect(bench.http.requests.allSatisfy { $0.authorization == "Basic YmFja2VuZDpz" })
     }
 
-    @Test("without its secret a client that must have one is told so before anything is sent")
+    @Test("a client without its required secret is refused before anything is sent")
     func secretMissing() async throws {
         let bench = try ProviderBench("")
         let error = await accountError { () throws(AccountError) in
@@ -132,7 +132,7 @@ struct ConfiguredProviderTests {
         #expect(bench.http.requests.isEmpty)
     }
 
-    @Test("an absent grant is refused with the profile's reason")
+    @Test("a missing grant is refused with the definition's reason")
     func absentGrant() async throws {
         let bench = try ProviderBench(#""unsupported":{"assertion":"no third parties here"}"#)
         try bench.provider.demand(.password)
@@ -157,7 +157,7 @@ struct ConfiguredProviderTests {
         #expect(error?.code == .wrongContext)
     }
 
-    @Test("what the user endpoint says is stored and read offline")
+    @Test("the user endpoint's answer is stored and read offline")
     func offline() async throws {
         let bench = try ProviderBench("")
         bench.http.expect(.post, "/token", #"{"access_token":"a","expires_in":3600}"#)

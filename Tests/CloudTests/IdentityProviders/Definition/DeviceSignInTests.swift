@@ -19,7 +19,7 @@ struct DeviceSignInTests {
     private static let codes =
         #"{"device_code":"d-1","user_code":"ABCD","verification_uri":"https://x/d","expires_in":60,"interval":5}"#
 
-    /// Plays the answers, moving the clock by what the client waits; returns how long it waited each time.
+    /// Plays the answers and moves the clock by the client's waits. Returns how long the client waited each time.
     private func run(
         _ answers: [(status: Int, body: String)]
     ) async throws -> (outcome: Result<SignInCredentials, AccountError>, waits: [Duration]) {
@@ -50,7 +50,7 @@ struct DeviceSignInTests {
 
     private func error(_ name: String) -> (Int, String) { (400, #"{"error":"\#(name)"}"#) }
 
-    @Test("pending and slow_down are waited out at the server's pace")
+    @Test("after pending and slow_down the client asks again at the server's pace")
     func patience() async throws {
         let (outcome, waits) = try await run([
             error("authorization_pending"), error("slow_down"), error("authorization_pending"),
@@ -65,7 +65,7 @@ struct DeviceSignInTests {
     }
 
     @Test(
-        "what ends the wait is told by cause",
+        "each end of the wait has its own cause",
         arguments: [
             ("access_denied", "access_denied"), ("expired_token", "code_expired"), ("invalid_client", "client_refused"),
         ])
@@ -78,14 +78,14 @@ struct DeviceSignInTests {
         #expect(error.code.description == reason)
     }
 
-    @Test("a fault of the server's makes the questions rarer and ends nothing")
+    @Test("a fault of the server makes the questions less frequent and ends nothing")
     func faults() async throws {
         let (outcome, waits) = try await run([(503, "busy"), (200, #"{"access_token":"a"}"#)])
         #expect((try? outcome.get()) != nil)
         #expect(waits == [.seconds(5), .seconds(10)])
     }
 
-    @Test("when the codes end nobody asks any more")
+    @Test("after the codes have expired the client stops asking")
     func late() async throws {
         let (outcome, waits) = try await run(Array(repeating: error("authorization_pending"), count: 11))
         guard case .failure(let error) = outcome else {

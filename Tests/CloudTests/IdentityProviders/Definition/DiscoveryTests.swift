@@ -8,7 +8,7 @@ import RainMaker
 import TestSupport
 import Testing
 
-@Suite("What a server says about itself")
+@Suite("A server's metadata")
 struct DiscoveryTests {
     private let password = SignInCredentials.password(user: "u", password: Secret("p"))
 
@@ -24,7 +24,7 @@ struct DiscoveryTests {
         )
     }
 
-    @Test("is asked for again once there is nothing at an endpoint that it named", arguments: [404, 410])
+    @Test("is requested again after one of its endpoints has disappeared", arguments: [404, 410])
     func moved(status: Int) async throws {
         let bench = try bench()
         expectMetadata(bench, token: "/old?a=b")
@@ -48,14 +48,14 @@ struct DiscoveryTests {
     }
 
     @Test(
-        "a server that publishes nothing is no provider, whatever page it shows",
+        "a server that publishes nothing is not a provider, whatever page it shows",
         arguments: ["<html><title>Not found</title></html>", "{}", #"{"message":"Not found"}"#, ""])
     func nothing(body: String) async throws {
         let bench = try bench()
         bench.http.expect(.get, "/.well-known/openid-configuration", status: 404, body)
         let error = await accountError { () throws(AccountError) in try await bench.provider.serverMetadata() }
         #expect(error?.code == .invalidConfiguration && error?.remedies == [.baseURL], "\(error as Any)")
-        #expect(error?.message.contains("provider is at http://127.0.0.1:1/.well-known") == true, "\(error as Any)")
+        #expect(error?.message.contains("provider at http://127.0.0.1:1/.well-known") == true, "\(error as Any)")
     }
 
     @Test("is kept when there is nothing at another address")

@@ -24,7 +24,8 @@ struct NeoTests {
         #"{"access_token":"a\#(number)","id_token":"i\#(number)","refresh_token":"r\#(number)","expires_in":3600,"token_type":"Bearer"}"#
     }
 
-    @Test("a password, the profile, a renewal with another refresh token, and the end: each call as Neo wants it")
+    @Test(
+        "a password, the profile, a renewal with another refresh token, and the sign-out: each call as Neo requires it")
     func life() async throws {
         let session = AccountSession(
             provider: try provider(), http: http, store: InMemoryCredentialStore(), key: try CredentialKey("neo"),

@@ -6,7 +6,7 @@ import RainKitTesting
 import TestSupport
 import Testing
 
-@Suite("Products are called what their owners call them")
+@Suite("Products have the names that their owners use")
 struct ProductNameTests {
     /// Settings with which each provider is made.
     static let providers: [(id: String, settings: ProviderSettings, name: String)] = [
@@ -78,12 +78,12 @@ struct ProductNameTests {
                 key: try CredentialKey(id, account: account), clock: clock, timer: ManualClock())
             let error = await accountError { () async throws(AccountError) in _ = try await session.accessToken() }
             #expect(
-                error?.message.contains("to \(account.map { "\($0) at " } ?? "")\(provider.title);") == true,
+                error?.message.contains("\(account.map { "as \($0) at " } ?? "to ")\(provider.title);") == true,
                 "\(error as Any)")
         }
     }
 
-    @Test("a definition of one's own is called by its title, made fit for a terminal")
+    @Test("a user's own definition is called by its title, made safe for a terminal")
     func own() throws {
         let bench = try ProviderBench(#""title":"Our \u001b[2J company""#)
         #expect(bench.provider.title == "Our  [2J company")

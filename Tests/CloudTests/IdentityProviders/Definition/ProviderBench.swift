@@ -8,7 +8,7 @@ import RainJSON
 import RainKitTesting
 import RainCore
 
-/// One profiled provider with everything that a test steers.
+/// One configured provider with everything that a test controls.
 struct ProviderBench {
     let http = ScriptedHTTPClient()
     let clock = ManualWallClock()

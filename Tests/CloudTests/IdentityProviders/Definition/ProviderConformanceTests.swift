@@ -11,9 +11,11 @@ import TestSupport
 import Testing
 import RainCore
 
-@Suite("Providers keep what every provider promises")
+@Suite("Providers keep the contract of all providers")
 struct ProviderConformanceTests {
-    @Test("the checks find a provider that takes a fault for a refusal, one that proves nothing, and one that quotes")
+    @Test(
+        "the checks find a provider that treats a fault as a refusal, one that adds no proof, and one that quotes secrets"
+    )
     func defects() async throws {
         for defect in [Defective.Defect.giddy, .silent, .talkative] {
             let failure = await #expect(throws: IdentityProviderConformance.Failure.self) {
@@ -33,7 +35,7 @@ private struct AnsweringClient: HTTPClient {
     func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse { HTTPResponse(status: 200) }
 }
 
-/// A provider that breaks one promise.
+/// A provider that breaks the contract in one way.
 private struct Defective: IdentityProvider {
     enum Defect: Sendable { case giddy, silent, talkative }
     let defect: Defect

@@ -38,7 +38,7 @@ struct ProviderLinkTests {
         #expect(definition.links(with: settings)[link] == url)
     }
 
-    @Test("none of any provider is a template, whatever was given")
+    @Test("no provider's address is a template, whatever settings are given")
     func noTemplates() {
         for entry in ProviderRegistry.builtIn.entries {
             for settings in [ProviderSettings(), ProviderSettings(base: "https://id.example/x/", clientID: "c")] {
@@ -51,7 +51,7 @@ struct ProviderLinkTests {
     }
 
     @Test(
-        "an error that wants the user to register, or to set a new password, has the page's address",
+        "an error that asks the user to register, or to set a new password, has the page's address",
         arguments: [
             ("unknown_user", "http://127.0.0.1:1/signup?client=app-1"),
             ("password_reset_required", "http://127.0.0.1:1/forgot"), ("invalid_credentials", ""),

@@ -6,9 +6,9 @@ import RainMaker
 import RainKitTesting
 import Testing
 
-@Suite("The providers that there are")
+@Suite("The available providers")
 struct ProviderRegistryTests {
-    @Test("a user's own profile extends a built-in one")
+    @Test("a user's own definition extends a built-in one")
     func extending() throws {
         var registry = ProviderRegistry.builtIn
         try registry.add(
@@ -24,7 +24,7 @@ struct ProviderRegistryTests {
         #expect(password?.whyNot == "passwords are for the sign-in page only")
     }
 
-    @Test("a null takes a member away, and under a name that is known it may take nothing away")
+    @Test("a null removes a member; under a known name it may remove nothing")
     func takenAway() throws {
         var registry = ProviderRegistry.builtIn
         try registry.add(
@@ -40,7 +40,7 @@ struct ProviderRegistryTests {
     }
 
     @Test(
-        "what is no profile is refused, naming what is wrong",
+        "an invalid definition is refused, and the error names the cause",
         arguments: [
             ("", "JSON"), ("{}", "schemaVersion"), (#"{"schemaVersion":2,"id":"x"}"#, "schemaVersion is 2"),
             (#"{"schemaVersion":1}"#, "id"), (#"{"schemaVersion":1,"id":"Über"}"#, "lower-case"),

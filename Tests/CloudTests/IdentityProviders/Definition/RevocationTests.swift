@@ -9,7 +9,7 @@ import RainMaker
 import TestSupport
 import Testing
 
-@Suite("Signing out where a server revokes some tokens only")
+@Suite("Signing out at a server that revokes only some tokens")
 struct RevocationTests {
     private let unsupported =
         #"{"error":"unsupported_token_type","error_description":"Only refresh tokens can be revoked"}"#
@@ -25,7 +25,7 @@ struct RevocationTests {
         try bench.http.finish()
     }
 
-    @Test("what else is said to the access token is told, and so is it where there was no refresh token")
+    @Test("another refusal of the access token is an error, also without a refresh token")
     func others() async throws {
         let bench = try ProviderBench("")
         bench.http.expect(.post, "/revoke", "")

@@ -35,7 +35,8 @@ struct SlashTests {
     }
 
     @Test(
-        "an issuer is asked where OpenID Connect Discovery says, with or without a slash at its end", arguments: issuers
+        "an issuer is asked at the address of OpenID Connect Discovery, with or without a slash at its end",
+        arguments: issuers
     )
     func discovery(issuer: String, asked: String) async throws {
         let (provider, http) = try oidc(issuer)
@@ -50,7 +51,7 @@ struct SlashTests {
     }
 
     @Test(
-        "two issuers that differ only in the slash are told apart, and the message says so",
+        "two issuers that differ only in the slash are different, and the message names the slash",
         arguments: [
             ("http://127.0.0.1:1", "http://127.0.0.1:1/", true), ("http://127.0.0.1:1/", "http://127.0.0.1:1", true),
             ("http://127.0.0.1:1/a/", "http://127.0.0.1:1/a", true),
@@ -101,7 +102,7 @@ struct SlashTests {
         #expect(stored?.code == .wrongContext && stored?.message.contains(words) == true, "\(stored as Any)")
     }
 
-    /// A definition's member and settings, and the URL that comes of them.
+    /// A definition's member and settings, and the resulting URL.
     static let templates: [(template: String, settings: [String: String], url: String)] = [
         ("{base}/token", [:], "http://127.0.0.1:1/token"),
         (
@@ -121,7 +122,7 @@ struct SlashTests {
         ("{base}/token?of={domain}", ["domain": "https://a/"], "http://127.0.0.1:1/token?of=https%3A%2F%2Fa%2F"),
     ]
 
-    @Test("a setting before a slash brings none of its own, wherever a definition names it", arguments: templates)
+    @Test("a setting before a slash loses its own slash, wherever a definition names it", arguments: templates)
     func template(template: String, settings: [String: String], url: String) async throws {
         let bench = try ProviderBench(
             #""endpoints":{"token":"\#(template)"},"parameters":[{"name":"domain"},{"name":"realm"}]"#,
@@ -151,7 +152,7 @@ struct SlashTests {
         try bench.http.finish()
     }
 
-    @Test("Cognito's sign-in page has an address, with or without a slash behind the domain", arguments: ["", "/"])
+    @Test("Cognito's sign-in page has an address, with or without a slash after the domain", arguments: ["", "/"])
     func cognito(end: String) async throws {
         let settings = ProviderSettings(
             base: "https://cognito.example", clientID: "app-1", parameters: ["domain": "https://pool.example" + end])
@@ -161,7 +162,7 @@ struct SlashTests {
     }
 
     @Test(
-        "SPiD's path for browser sessions is the same, however it is written",
+        "SPiD's path for browser sessions is the same in every spelling",
         arguments: ["/session", "/session/", "session", "session//"])
     func sessionPath(path: String) async throws {
         let (http, clock) = (ScriptedHTTPClient(), ManualWallClock())
@@ -183,7 +184,7 @@ struct SlashTests {
         #expect(address.revealString() == "http://127.0.0.1:1/session/c0de")
     }
 
-    @Test("a scope is no URL: it stays as the settings say")
+    @Test("a scope is not a URL: it does not change")
     func scope() throws {
         let bench = try ProviderBench(
             #""parameters":[{"name":"vault"}],"scope":{"usual":["{vault}/.default"]}"#,

@@ -10,11 +10,11 @@ import RainKitTesting
 import TestSupport
 import Testing
 
-@Suite("Id tokens, by who signs them and how they come")
+@Suite("ID tokens, by their signer and the way they arrive")
 struct IdentityTokenTests {
     private static let secret = "a-client-secret-that-is-long-enough-for-hmac"
 
-    /// An id token under the client's secret (OpenID Connect Core 1.0, section 10.1).
+    /// An ID token signed with the client's secret (OpenID Connect Core 1.0, section 10.1).
     private func signed(_ more: JSONValue = [:], secret: String = secret) -> String {
         let claims: JSONValue = [
             "iss": "http://127.0.0.1:1", "sub": "ada", "aud": "app-1", "iat": 1_800_000_000, "exp": 1_800_003_600,
@@ -48,7 +48,7 @@ struct IdentityTokenTests {
         }
     }
 
-    @Test("HS256 is taken by a client that is registered for it, and checked with its secret")
+    @Test("a client that is registered for HS256 accepts it, and checks it with its secret")
     func sharedSecret() async throws {
         let bench = try bench(keys: true, algorithm: "HS256")
         #expect(await signIn(bench, signed()) == nil)
@@ -58,7 +58,7 @@ struct IdentityTokenTests {
         try bench.http.finish()
     }
 
-    @Test("a client with a secret takes HS256 by that secret, whether or not its registration is known here")
+    @Test("a client with a secret accepts HS256 under that secret, also if its registration is unknown")
     func unregistered() async throws {
         let bench = try bench(keys: true)
         #expect(await signIn(bench, signed()) == nil)
@@ -67,7 +67,7 @@ struct IdentityTokenTests {
         try bench.http.finish()
     }
 
-    @Test("HS256 is refused where the client has no secret, and where it is registered for another algorithm")
+    @Test("HS256 is refused if the client has no secret, or is registered for another algorithm")
     func confusion() async throws {
         for (algorithm, secret) in [(nil, nil), ("RS256", Self.secret)] {
             let bench = try bench(keys: true, algorithm: algorithm, secret: secret)
@@ -80,7 +80,7 @@ struct IdentityTokenTests {
         }
     }
 
-    @Test("where no keys are published, TLS to the token endpoint stands in for the signature")
+    @Test("if no keys are published, TLS to the token endpoint replaces the signature")
     func direct() async throws {
         let bench = try bench(keys: false)
         #expect(await signIn(bench, signed(secret: "whoever's")) == nil)
@@ -88,7 +88,7 @@ struct IdentityTokenTests {
     }
 
     @Test(
-        "an algorithm that is not calculated here is left to TLS where the provider lists it", arguments: [true, false])
+        "for an unsupported algorithm that the provider lists, TLS replaces the signature", arguments: [true, false])
     func otherAlgorithm(isListed: Bool) async throws {
         let bench = try bench(keys: true, lists: isListed ? "EdDSA" : "RS256")
         let token = [#"{"alg":"EdDSA","kid":"k"}"#, String(decoding: claims.serialized(), as: UTF8.self), "s"]
@@ -99,7 +99,7 @@ struct IdentityTokenTests {
         try bench.http.finish()
     }
 
-    @Test("out of a browser an id token is worth nothing without a signature that can be checked")
+    @Test("an ID token from a browser is refused unless its signature can be checked")
     func throughBrowser() async throws {
         for (keys, says) in [(false, "publishes no keys"), (true, "HS256")] {
             let bench = try bench(keys: keys)
@@ -112,7 +112,7 @@ struct IdentityTokenTests {
         }
     }
 
-    @Test("an id token lacks nothing that every one has", arguments: ["iss", "sub", "aud", "exp", "iat"])
+    @Test("an ID token without a required claim is refused", arguments: ["iss", "sub", "aud", "exp", "iat"])
     func missing(name: String) async throws {
         let bench = try bench(keys: false)
         let error = await signIn(bench, signed([name: nil]))
@@ -128,13 +128,13 @@ struct IdentityTokenTests {
         }
     }
 
-    @Test("several audiences are taken where the token names us as the one that it was issued to")
+    @Test("several audiences are accepted if the token names this client as the one that it was issued to")
     func audiences() async throws {
         let bench = try bench(keys: false)
         #expect(await signIn(bench, signed(["aud": ["other", "app-1"], "azp": "app-1"])) == nil)
     }
 
-    @Test("keys that cannot be had fail a sign-in as what passes, and a document that has none says so")
+    @Test("unavailable keys fail a sign-in with a temporary error, and a document without keys is reported")
     func noKeys() async throws {
         let bench = try bench(keys: true, algorithm: "ES256")
         let token = [#"{"alg":"ES256","kid":"k"}"#, String(decoding: claims.serialized(), as: UTF8.self), "s"]
@@ -157,7 +157,7 @@ struct IdentityTokenTests {
             try await bench.provider.signIn(.password(user: "ada", password: Secret("p")))
         }
         #expect(shut?.isTransient == true && shut?.message.contains("/jwks") == true, "\(shut as Any)")
-        // The refresh token is spent when a renewal's id token comes: TLS stands in for keys that cannot be had just then.
+        // The refresh token has been used when a renewal's ID token arrives. TLS replaces keys that are unavailable just then.
         let old = Tokens(
             access: Secret("o"), refresh: Secret("r"), identity: Secret(token), received: UnixTime(seconds: 0))
         for status in [503, 403] {

@@ -4,7 +4,7 @@ import RainCore
 import RainJSON
 import Testing
 
-@Suite("When an id token was issued, and the types of its claims")
+@Suite("The time of issue of an ID token, and the types of its claims")
 struct IssueTimeTests {
     private static let now = 1_800_000_000.0
 
@@ -38,13 +38,13 @@ struct IssueTimeTests {
         #expect(error.message.contains("clock of this machine"))
     }
 
-    @Test("a token that is for later is refused")
+    @Test("a token that is not valid yet is refused")
     func notBefore() {
         #expect(check(["nbf": .number(Self.now + 30)]) == nil)
         #expect(check(["nbf": .number(Self.now + 1800)])?.message.contains("is not valid yet (nbf)") == true)
     }
 
-    @Test("a token that ended before it was issued is refused, whatever the clock here says")
+    @Test("a token that expired before it was issued is refused, whatever the local clock shows")
     func impossible() {
         let error = check(["iat": .number(Self.now + 7200)], now: nil)
         #expect(error?.message.contains("(iat)") == true, "\(error as Any)")
@@ -63,12 +63,12 @@ struct IssueTimeTests {
         #expect(error?.code == .untrustedAnswer && error?.message.contains("\"\(name)") == true, "\(error as Any)")
     }
 
-    @Test("other servers may number their users")
+    @Test("other servers may use numbers for their users")
     func numbers() {
         #expect(check(["sub": 5], isOpenID: false) == nil)
     }
 
-    @Test("an access token whose times cannot be read is not one that never ends", arguments: ["exp", "iat"])
+    @Test("an access token with unreadable times does not count as one that never expires", arguments: ["exp", "iat"])
     func accessTokens(name: String) {
         #expect(throws: AccountError.self) { try JSONWebToken.checkTimes(of: Secret(token("a", [name: "1800003600"]))) }
         #expect(throws: Never.self) { try JSONWebToken.checkTimes(of: Secret(token("a", [name: 1_800_003_600]))) }

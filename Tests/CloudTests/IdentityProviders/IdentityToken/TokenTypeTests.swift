@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// A token of another type must not be sent as a bearer token (RFC 6749, section 7.1).
-@Suite("Types of tokens, and of what comes with them")
+@Suite("Types of tokens, and of other members of their answer")
 struct TokenTypeTests {
     private func signIn(_ answer: String, _ members: String = "") async throws -> AccountError? {
         let bench = try ProviderBench(members)
@@ -19,7 +19,7 @@ struct TokenTypeTests {
         }
     }
 
-    @Test("Bearer is taken, however it is spelt", arguments: ["Bearer", "bearer", "BEARER", ""])
+    @Test("Bearer is accepted in every spelling", arguments: ["Bearer", "bearer", "BEARER", ""])
     func bearer(type: String) async throws {
         #expect(try await signIn(#"{"access_token":"a","token_type":"\#(type)"}"#) == nil)
         #expect(try await signIn(#"{"access_token":"a"}"#) == nil)
@@ -50,7 +50,7 @@ struct TokenTypeTests {
         #expect(error?.code == .malformedAnswer && error?.message.contains("\"\(name)\"") == true, "\(error as Any)")
     }
 
-    @Test("so is one that only this provider sends: an end, or what is kept")
+    @Test("so is one that only this provider sends: an expiry, or a stored value")
     func ownMembers() async throws {
         let expiry = #""expiry":[{"field":"ends_at","format":"date"},{"field":"expires_in","format":"seconds"}]"#
         let end = try await signIn(#"{"access_token":"a","expires_in":60,"ends_at":[2030]}"#, expiry)
@@ -60,7 +60,7 @@ struct TokenTypeTests {
     }
 
     @Test(
-        "a user's id of another type does not make way for the next member",
+        "after a user's id of another type, the next member is not used",
         arguments: [#"{"sub":true,"id":"other"}"#, #"{"sub":["ada"],"id":"other"}"#, #"{"sub":{"a":1},"user_id":"x"}"#])
     func users(answer: String) async throws {
         let bench = try ProviderBench("")

@@ -22,7 +22,7 @@ struct LiferayCookieSignInTests {
 
     private let page = "<script>\nLiferay.authToken = 'AbC12345';\nLiferay.currentURL = '/web';</script>"
 
-    /// At a portal that shows no page with a form.
+    /// A portal that shows no page with a form.
     private func submit(_ signIn: inout LiferayCookieSignIn) throws {
         #expect(signIn.start().method == .get)
         guard case .send(let form) = try signIn.next(response(404)) else {
@@ -33,7 +33,7 @@ struct LiferayCookieSignInTests {
     }
 
     @Test(
-        "the form goes out with the token of its page, in the session that the page began; without one where it has none"
+        "the form is sent with the token of its page, in the page's session; without a token if the page has none"
     )
     func pageToken() throws {
         for (body, more) in [("Liferay.authToken = 'Gu3st+12';", "&p_auth=Gu3st%2B12"), ("<form>", "")] {
@@ -77,7 +77,7 @@ struct LiferayCookieSignInTests {
     }
 
     @Test(
-        "a redirect is followed on the portal's own address only",
+        "a redirect is followed only on the portal's own address",
         arguments: [
             "https://evil.example/web", "http://portal.example/web", "//evil.example/", "https://portal.example.evil/",
             "https://portal.example@evil.example/", "https://portal.example:444/", "home", "/a\\b", "", "javascript:1",
@@ -90,7 +90,7 @@ struct LiferayCookieSignInTests {
         #expect(error != nil, "\(location)")
     }
 
-    @Test("a redirect that wants the form again (307, 308) is not obeyed, and no circle is run for ever")
+    @Test("a redirect that asks for the form again (307, 308) is not followed, and a circle ends")
     func formAgain() async throws {
         for status in [307, 308] {
             var signIn = try signIn()
@@ -106,7 +106,7 @@ struct LiferayCookieSignInTests {
     }
 
     @Test(
-        "answers that are no sign-in",
+        "answers that are not a sign-in",
         arguments: [
             (200, "<html>no token here</html>", "malformed_answer"), (500, "", "forbidden"), (503, "", "server_fault"),
             (401, "", "invalid_credentials"),
@@ -122,7 +122,8 @@ struct LiferayCookieSignInTests {
     }
 
     @Test(
-        "a server before the portal asks who is there: the answer goes with every request from then on, and is counted")
+        "a server in front of the portal asks for authentication: the answer is sent with every later request, and is counted"
+    )
     func challenge() throws {
         var signIn = try signIn()
         _ = signIn.start()
@@ -148,7 +149,7 @@ struct LiferayCookieSignInTests {
     }
 
     @Test(
-        "the token in a page, wherever and in whatever quotation marks it stands",
+        "the token in a page, at any place and in either kind of quotation marks",
         arguments: [
             ("Liferay.authToken = 'AbC12345';", "AbC12345" as String?), ("Liferay.authToken=\"x1\"", "x1"),
             ("if (Liferay.authToken) {}\nLiferay.authToken\n=\n'y2'", "y2"), ("Liferay.authToken = '';", nil),
@@ -157,7 +158,7 @@ struct LiferayCookieSignInTests {
         ])
     func tokens(page: String, token: String?) {
         #expect(LiferayAuthToken.find(in: Array(page.utf8))?.revealString() == token)
-        // Cut anywhere, it is found whole or not at all.
+        // In a truncated page it is found completely or not at all.
         for count in 0..<page.utf8.count {
             let found = LiferayAuthToken.find(in: Array(page.utf8.prefix(count)))?.revealString()
             #expect(found == nil || found == token)
@@ -165,7 +166,7 @@ struct LiferayCookieSignInTests {
     }
 
     @Test(
-        "cookies of this host only, and none that could break out of its header",
+        "only cookies of this host, and none that could break out of its header",
         arguments: [
             ("a=1", "a=1" as String?), ("a=1; Domain=portal.example", "a=1"), ("a=1; Domain=.portal.example", "a=1"),
             ("a=1; domain=evil.example", nil), ("a=1; Domain=example", nil), ("a", nil), ("=1", nil), ("a b=1", nil),

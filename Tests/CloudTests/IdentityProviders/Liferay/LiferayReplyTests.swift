@@ -9,7 +9,7 @@ import RainCore
 @testable import RainAccount
 @testable import RainMaker
 
-@Suite("What a portal's JSON web services answer with")
+@Suite("Answers of a portal's JSON web services")
 struct LiferayReplyTests {
     private func failure(status: Int = 200, _ body: String, count: Int = 1) async -> AccountError? {
         let response = HTTPResponse(status: status, body: Array(body.utf8))
@@ -18,7 +18,7 @@ struct LiferayReplyTests {
         }
     }
 
-    @Test("commands go out as an array, one key each")
+    @Test("commands are sent as an array, with one key each")
     func commands() {
         let by = { (name: String, kind: LiferayLogin.Kind) in
             String(
@@ -36,7 +36,7 @@ struct LiferayReplyTests {
     }
 
     @Test(
-        "what a name looks like, for portals whose kind nobody configured",
+        "the kind of a name by its form, if none is configured",
         arguments: [("ada@example.com", "email"), ("1001", "userId"), ("ada", "screenName"), ("", "screenName")])
     func guess(name: String, kind: String) {
         #expect(LiferayLogin(name).kind.rawValue == kind)
@@ -61,12 +61,12 @@ struct LiferayReplyTests {
         #expect(exception.words == "No User exists with the key {x}")
         let error = await failure(body)
         #expect(error?.code == .unknownUser && error?.serverMessage == "No User exists with the key {x}")
-        // The same inside of the array.
+        // The same inside the array.
         #expect(await failure("[\(body)]")?.code == .unknownUser)
     }
 
     @Test(
-        "what exceptions and statuses come to",
+        "the meanings of exceptions and statuses",
         arguments: [
             (200, #"{"exception":"java.lang.SecurityException: Authenticated access required"}"#, "expired"),
             (200, #"{"exception":"java.lang.SecurityException","message":"Authenticated access required"}"#, "expired"),
@@ -92,7 +92,7 @@ struct LiferayReplyTests {
         #expect(await failure(status: status, body)?.code.description == reason, "\(body)")
     }
 
-    @Test("ids come as numbers and as text; a user without one is no user, and what concerns passwords is dropped")
+    @Test("ids are numbers or text; an answer without one is not a user, and data about passwords is dropped")
     func users() throws {
         let user = try #require(
             LiferayUser([

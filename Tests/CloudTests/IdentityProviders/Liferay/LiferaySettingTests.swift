@@ -8,7 +8,7 @@ import RainKitTesting
 import TestSupport
 import Testing
 
-@Suite("A portal's settings: which are found out, which are refused, and which an error names")
+@Suite("A portal's settings: detected, refused, and named by an error")
 struct LiferaySettingTests {
     private static let user =
         #"{"userId":"1001","companyId":"10157","emailAddress":"ada@example.com","screenName":"ada"}"#
@@ -37,7 +37,7 @@ struct LiferaySettingTests {
 
     // MARK: The version
 
-    /// How portals before 7.0 say that they have no such service.
+    /// The answers with which portals before 7.0 report that they do not have such a service.
     static let unknownServices = [
         #"{"exception":"com.liferay.portal.kernel.jsonwebservice.NoSuchJSONWebServiceException","message":"No JSON web service action associated with path /x"}"#,
         #"{"exception":"com.liferay.portal.kernel.jsonwebservice.NoSuchJSONWebServiceException: No JSON web service action associated with path /x"}"#,
@@ -46,7 +46,7 @@ struct LiferaySettingTests {
         #"{"exception":"java.lang.NoSuchMethodException"}"#,
     ]
 
-    @Test("without serverVersion a 6.2 portal is found out, and its version is kept", arguments: unknownServices)
+    @Test("without serverVersion a 6.2 portal is detected, and its version is stored", arguments: unknownServices)
     func detected(answer: String) async throws {
         let (provider, http) = try portal()
         http.expect(.post, Self.invoke, answer)
@@ -56,7 +56,7 @@ struct LiferaySettingTests {
         #expect(tokens["serverVersion"] == "62")
         let sent = commands(http)
         #expect(sent[0].contains("get-user-sites-groups") && sent[1].contains("\"/group/get-user-sites\""), "\(sent)")
-        // A later command asks once.
+        // A later command sends one request.
         http.expect(.post, Self.invoke, "[\(Self.user)]")
         #expect(try await provider.user(tokens).userID == UserID("1001"))
         try http.finish()
@@ -76,7 +76,7 @@ struct LiferaySettingTests {
         try http.finish()
     }
 
-    @Test("a portal of 7.0 is asked once, and a version that is given is taken as it is")
+    @Test("a portal of 7.0 is asked once, and a given version is used unchanged")
     func notDetected() async throws {
         for (version, sites) in [
             (nil, "get-user-sites-groups"), ("62", "/group/get-user-sites\""), ("6.2", "get-user-sites\""),
@@ -90,7 +90,7 @@ struct LiferaySettingTests {
         }
     }
 
-    @Test("a portal that has no such service in any version names the setting", arguments: [nil, "70", "62"])
+    @Test("for a portal without the service in any version, the error names the setting", arguments: [nil, "70", "62"])
     func unknown(version: String?) async throws {
         let (provider, http) = try portal(version.map { ["serverVersion": $0] } ?? [:])
         for _ in 0..<(version == nil ? 2 : 1) { http.expect(.post, Self.invoke, Self.unknownServices[0]) }
@@ -102,7 +102,7 @@ struct LiferaySettingTests {
     }
 
     @Test(
-        "a version that is not spoken here is refused before anything is sent, or a browser opens",
+        "an unsupported version is refused before anything is sent or a browser opens",
         arguments: ["99", "60", "75", "7", "abc", "", "-62", "6.3", "70 "])
     func refused(version: String) async throws {
         for mode in ["basic", "cookie", "oauth2UsernameAndPassword", "oauth2Redirect"] {
@@ -129,7 +129,7 @@ struct LiferaySettingTests {
         """
 
     @Test(
-        "a kind of name that the portal may not let in is named, whether a setting or the name's form says it",
+        "a kind of name that the portal may not accept is named, whether it comes from a setting or the name's form",
         arguments: [("email", "ada@example.com"), ("screenName", "ada@example.com"), ("userId", "1001")])
     func loginBy(kind: String, user: String) async throws {
         let (provider, http) = try portal(["loginBy": kind, "companyId": "10157"])
@@ -147,7 +147,7 @@ struct LiferaySettingTests {
         #expect(bare?.message.contains("session") == false, "\(bare as Any)")
     }
 
-    @Test("a name that is no number is refused with the setting that wants one, and nothing is sent")
+    @Test("a name that is not a number is refused with the setting that requires one, and nothing is sent")
     func noNumber() async throws {
         let (provider, http) = try portal(["loginBy": "userId"])
         let error = await accountError { () throws(AccountError) in try await signIn(provider) }

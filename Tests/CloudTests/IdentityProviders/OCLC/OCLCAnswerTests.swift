@@ -9,11 +9,11 @@ import Testing
 @testable import RainAccount
 @testable import RainMaker
 
-@Suite("What OCLC answers with")
+@Suite("OCLC's answers")
 struct OCLCAnswerTests {
     private let received = UnixTime(seconds: 1_388_923_046 - 1199)
 
-    /// What is kept of an answer that came at `received`.
+    /// Returns the tokens from an answer that arrived at `received`.
     private func tokens(_ response: TokenResponse, _ json: JSONValue) async throws -> Tokens {
         let settings = ProviderSettings(clientID: "wskey-1", parameters: ["contextInstitutionId": "128807"])
         let provider = try ProviderRegistry.builtIn.provider(
@@ -27,7 +27,7 @@ struct OCLCAnswerTests {
         return try await tokens(try TokenResponse(json), json)
     }
 
-    @Test("document E's second example: a token of 20 minutes and a refresh token of 7 days, each with its own end")
+    @Test("document E's second example: a token of 20 minutes and a refresh token of 7 days, each with its own expiry")
     func documentExample() async throws {
         let redirect = try RedirectURI("oclcApp://user_agent_flow")
         let response = try AuthorizationResponse(
@@ -45,7 +45,7 @@ struct OCLCAnswerTests {
     }
 
     @Test(
-        "a date serves where there is no lifetime, escaped once more or not",
+        "a date is used if there is no lifetime, whether it is escaped again or not",
         arguments: ["2014-01-05 11:57:26Z", "2014-01-05%2011:57:26Z", "2014-01-05T11:57:26Z"])
     func dates(text: String) async throws {
         let tokens = try await tokens(
@@ -56,7 +56,7 @@ struct OCLCAnswerTests {
     }
 
     @Test(
-        "names and types as they vary",
+        "different names and types",
         arguments: [
             #""contextInstitutionId":"128807""#, #""context_institution_id":128807"#,
             #""context_institution_id":"","contextInstitutionId":"128807""#, #""context_institution_id":"""#,
@@ -65,13 +65,13 @@ struct OCLCAnswerTests {
         let tokens = try await tokens(
             #"{"access_token":"tk_a","expires_in":"1199","refresh_token_expires_in":"9","principalID":"",\#(member)}"#)
         #expect(tokens.expires == received + 1199)
-        // Without a refresh token its end means nothing.
+        // Without a refresh token its expiry means nothing.
         #expect(tokens.refreshExpires == nil)
         #expect(tokens["principalID"] == nil && tokens["principalIDNS"] == nil)
     }
 
     @Test(
-        "another institution's token, and a user named by half or in words that break out of a header, are refused",
+        "another institution's token, a half-named user, and a name that breaks out of a header are refused",
         arguments: [
             (#""contextInstitutionId":"91475""#, "wrong_context"),
             (#""context_institution_id":91475"#, "wrong_context"),
@@ -88,7 +88,7 @@ struct OCLCAnswerTests {
         }
     }
 
-    @Test("the error that quotes the request: neither the header nor the signature in it is kept")
+    @Test("of an error that quotes the request, neither the header nor the signature is kept")
     func echo() throws {
         let body =
             #"{"code":{"type":"http","value":"401"},"message":"WSKey 'abc' is invalid","details":"Authorization header: http://www.worldcat.org/wskey/v2/hmac/v1 clientId=\"planted-key\", signature=\"planted-signature\""}"#
@@ -108,8 +108,8 @@ struct OCLCAnswerTests {
                 400, "WSKey 'wskey-1' may not ask for the data of this institution", "check contextInstitutionId",
                 .clientRefused
             ),
-            (400, "The scope NoSuchAPI is not known", "the scope that was asked for", .invalidConfiguration),
-            (400, "An institution is missing", "misses an institution", .missingParameter),
+            (400, "The scope NoSuchAPI is not known", "the requested scope", .invalidConfiguration),
+            (400, "An institution is missing", "lacks an institution", .missingParameter),
             (403, "The tide\u{1B} is high", ": \"The tide  is high\"", .clientRefused),
             (409, "The tide is high", "(HTTP 409): \"The tide is high\"", .rejected),
         ])
@@ -120,7 +120,7 @@ struct OCLCAnswerTests {
     }
 
     @Test(
-        "words that quote a credential are cut before it",
+        "a text that quotes a credential is cut before it",
         arguments: [
             "Authorization header: Basic cGxhbnRlZA==", "no user for Bearer planted", "token tk_planted is too old",
             "refresh RT_planted gone", "signature=\"planted\" does not match",
@@ -132,7 +132,7 @@ struct OCLCAnswerTests {
             let error = OCLCReply.failure(value, status: 403, from: "h")
             let shown = "\(error.debugDescription)"
             #expect(!shown.lowercased().contains("planted") && !shown.contains("cGxhbnRlZA"))
-            #expect(shown.contains("left out"))
+            #expect(shown.contains("omitted"))
         }
     }
 }

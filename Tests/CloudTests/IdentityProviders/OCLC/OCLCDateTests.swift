@@ -6,11 +6,11 @@ import RainKitTesting
 import TestSupport
 import Testing
 
-/// The redirect of the sample application, whose `expires_at` stands escaped in the fragment.
+/// The redirect of the sample application, whose `expires_at` is escaped in the fragment.
 @Suite("OCLC's dates in a redirect")
 struct OCLCDateTests {
     @Test(
-        "the date alone tells the token's end, from the browser's address to the session that is kept",
+        "the date alone gives the token's expiry, from the browser's address to the stored session",
         arguments: ["2014-01-05%2011:57:26Z", "2014-01-05%252011%3A57%3A26Z", "2014-01-05+11:57:26Z"])
     func kept(date: String) async throws {
         // At 11:37:27 that day, 1199 seconds before.
@@ -34,7 +34,7 @@ struct OCLCDateTests {
             clock: clock, timer: ManualClock())
         #expect(try await session.signIn(.tokens(tokens, nonce: nil)).userID == UserID("p-ada"))
         #expect(try await session.status().expires?.seconds == 1_388_923_046)
-        // It is over then, and cannot be renewed.
+        // It has then expired, and cannot be renewed.
         clock.advance(seconds: 1200)
         #expect(await code { () throws(AccountError) in try await session.accessToken() } != nil)
     }

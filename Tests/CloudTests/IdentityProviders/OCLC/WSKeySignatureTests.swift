@@ -43,7 +43,7 @@ struct WSKeySignatureTests {
         )
     }
 
-    @Test("no query: nothing stands behind the path, and neither the request's host nor its path is signed")
+    @Test("no query: nothing follows the path, and neither the request's host nor its path is signed")
     func emptyQuery() {
         let signed = WSKeySignature.signed(
             key: "k", method: "GET", query: QueryItem.items(of: "https://worldcat.org/bib/data/1039085"),
@@ -55,9 +55,9 @@ struct WSKeySignatureTests {
     @Test(
         "each parameter has its line, sorted and escaped",
         arguments: [
-            // A value may hold an equals sign; everything behind the first one is the value.
+            // A value may contain an equals sign: everything after the first one is the value.
             ("https://a/?token=a=b==", ["token=a%3Db%3D%3D"]),
-            // A name may come twice: no value is lost, and their order is that of the values.
+            // A name may be repeated: no value is lost, and the values decide their order.
             ("https://a/?scope=b&inst=1&scope=a", ["inst=1", "scope=a", "scope=b"]),
             ("https://a/?b=x%20y&a=%7E*", ["a=~%2A", "b=x%20y"]), ("https://a/?q=1+1", ["q=1%2B1"]),
             ("https://a/?flag&empty=#fragment=1", ["empty=", "flag="]),
@@ -83,7 +83,7 @@ struct WSKeySignatureTests {
     }
 
     @Test(
-        "a user's id that would break out of its quotation marks is none",
+        "a user's id that would break out of its quotation marks is refused",
         arguments: ["", "a\"b", "a\\b", "a\nb", "a b"])
     func principals(id: String) {
         #expect(OCLCPrincipal(id: id, namespace: "urn:oclc:platform:128807") == nil)

@@ -24,7 +24,7 @@ private let replies: [[UInt8]] = [
     "<script>Liferay.authToken = 'AbC12345';</script>", "<html>", "[]", "",
 ].map { Array($0.utf8) }
 
-@Suite("What SPiD, Liferay and OCLC answer, fuzzed")
+@Suite("Answers of SPiD, Liferay and OCLC, fuzzed")
 struct ProviderFuzzTests {
     @Test(
         "sign-in, renewal, profile and sign-out",
@@ -82,7 +82,7 @@ struct ProviderFuzzTests {
         }
     }
 
-    @Test("portals' pages, cookies and exceptions; OCLC's words, dates and queries")
+    @Test("portals' pages, cookies and exceptions; OCLC's texts, dates and queries")
     func parsers() async throws {
         try await withOwnProcessInSoak {
             let examples = [

@@ -7,7 +7,7 @@ import RainKitTesting
 import TestSupport
 import Testing
 
-@Suite("What SPiD's refusals of an assertion mean")
+@Suite("The meanings of SPiD's refusals of an assertion")
 struct SPiDAssertionRefusalTests {
     private func provider(
         secrets: [String: Secret] = ["signSecret": Secret("s1gn")]
@@ -39,7 +39,7 @@ struct SPiDAssertionRefusalTests {
         ("sub is not authorization", ["assertion"], []), ("Invalid grant", ["assertion"], []), ("", ["assertion"], []),
     ]
 
-    @Test("the message names the assertion and what is wrong with it, and no code", arguments: refusals)
+    @Test("the message names the assertion and its problem, and no code", arguments: refusals)
     func refused(words: String, says: [String], remedies: [Remedy]) async throws {
         let (provider, http) = try provider()
         let description = words.isEmpty ? "" : #","error_description":"\#(words)""#
@@ -53,7 +53,7 @@ struct SPiDAssertionRefusalTests {
         try http.finish()
     }
 
-    @Test("an assertion that was given is one, too")
+    @Test("a given assertion is called an assertion too")
     func given() async throws {
         let (provider, http) = try provider()
         http.expect(
@@ -68,14 +68,15 @@ struct SPiDAssertionRefusalTests {
     }
 
     @Test(
-        "an assertion that is no JSON Web Token is not sent",
+        "an assertion that is not a JSON Web Token is not sent",
         arguments: ["not.a.jwt", "a", "", "e30.e30", "e30.e30.e30.e30", "MTIz.e30.ab", "=.e30.ab"])
     func noToken(text: String) async throws {
         let (provider, http) = try provider()
         let error = await accountError { () throws(AccountError) in
             try await provider.signIn(.assertion(Secret(text)))
         }
-        #expect(error?.code == .invalidInput && error?.message.contains("JSON Web Token") == true, "\(error as Any)")
+        let words = text.isEmpty ? "is empty" : "JSON Web Token"
+        #expect(error?.code == .invalidInput && error?.message.contains(words) == true, "\(error as Any)")
         try http.finish()
     }
 
@@ -92,7 +93,7 @@ struct SPiDAssertionRefusalTests {
         #expect(error?.code == .codeExpired && error?.message.contains("code") == true, "\(error as Any)")
     }
 
-    @Test("an unknown user stays one: the person can register", arguments: ["unknown_user", "unverified_user"])
+    @Test("an unknown user remains one, so that the user can register", arguments: ["unknown_user", "unverified_user"])
     func unknown(name: String) async throws {
         let (provider, http) = try provider()
         http.expect(.post, "/oauth/token", status: 400, #"{"error":"\#(name)"}"#)
@@ -108,7 +109,7 @@ struct SPiDAssertionRefusalTests {
         #expect(http.requests.isEmpty)
     }
 
-    @Test("a token of a third party without the client's sign secret says where the secret goes")
+    @Test("for a token of a third party without the client's sign secret, the error names the secret")
     func noSignSecret() async throws {
         let (provider, http) = try provider(secrets: [:])
         let error = await accountError { () throws(AccountError) in try await provider.signIn(facebook()) }

@@ -7,7 +7,7 @@ import RainJSON
 import RainKitTesting
 import RainCore
 
-/// SPiD as apps configure it, reading answers that a test gives it.
+/// SPiD as apps configure it. It reads answers of a test.
 struct SPiDBench {
     let provider: ConfiguredProvider
 
@@ -18,7 +18,7 @@ struct SPiDBench {
             "spid", settings: settings, tools: ProviderBench.tools(ScriptedHTTPClient(), ManualWallClock()))
     }
 
-    /// What SPiD's container holds.
+    /// The content of SPiD's container.
     func read(_ response: HTTPResponse) throws(AccountError) -> JSONValue {
         try provider.read(response, of: "https://spid.example/api/2/user/1001").json
     }

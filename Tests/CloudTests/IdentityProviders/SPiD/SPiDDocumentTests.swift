@@ -10,10 +10,10 @@ import Testing
 
 @testable import RainAccount
 
-/// What the documents of SPiD's mobile sign-in print, and what goes out here.
+/// The examples of SPiD's documents for mobile sign-in, and this client's requests.
 @Suite("SPiD's documents, word for word")
 struct SPiDDocumentTests {
-    /// Takes the page's address, and goes no further.
+    /// Receives the page's address, and stops there.
     private final class Passer: AuthorizationUserAgent {
         let redirect: String
         private let seen = Mutex("")
@@ -52,11 +52,11 @@ struct SPiDDocumentTests {
         #expect(query["redirect_uri"] == "fvnereader://login")
         #expect(passer.url.contains("redirect_uri=fvnereader%3A%2F%2Flogin"))
         #expect((query["state"] ?? "").count >= 43)
-        // Nothing that is a secret goes through a browser.
+        // No secret goes through a browser.
         #expect(!passer.url.contains("foobar") && query["client_secret"] == nil)
     }
 
-    @Test("the token response's is_admin is told with the user, online and offline", arguments: [false, true])
+    @Test("the token response's is_admin is returned with the user, online and offline", arguments: [false, true])
     func administrator(isOne: Bool) async throws {
         let bench = try ProviderBench(
             #""keep":["user_id","is_admin"],"user":{"id":["userId"],"idFromTokens":"user_id"},"endpoints":{"token":"{base}/token","user":"{base}/user"}"#

@@ -8,7 +8,7 @@ import RainCore
 @testable import IdentityProviders
 @testable import RainAccount
 
-@Suite("What SPiD answers with")
+@Suite("SPiD's answers")
 struct SPiDReplyTests {
     private let spid: SPiDBench
 
@@ -55,7 +55,7 @@ struct SPiDReplyTests {
         if reason == "rate_limited" { #expect(error?.retryAfter == .seconds(30)) }
     }
 
-    @Test("a client of another merchant is named as the one for which the code was asked")
+    @Test("a client of another merchant is named as the one for which the code was requested")
     func otherMerchant() async {
         let error = await error(
             status: 403,
@@ -73,7 +73,7 @@ struct SPiDReplyTests {
     }
 
     @Test(
-        "whose a token is: digits in either form, and for a client's own nobody's",
+        "the user of a token: digits in either form, and no user for a client's own token",
         arguments: [
             (JSONValue.string("198962"), "198962" as String?), (1001, "1001"), (false, nil), ("0", nil), (0, nil),
             (nil, nil), ("", nil), ("../1", nil),
@@ -96,6 +96,6 @@ struct SPiDReplyTests {
     }
 
     @Test(
-        "an exchange code that could leave its place in a path is none", arguments: ["", "a/b", "a?b", "a%2Fb", "a b"])
+        "an exchange code that could change the path is refused", arguments: ["", "a/b", "a?b", "a%2Fb", "a b"])
     func codes(code: String) { #expect(SPiDExchange.code(in: ["code": .string(code)]) == nil) }
 }

@@ -63,11 +63,11 @@ struct SPiDSignatureTests {
         }
     }
 
-    @Test("what only looks alike is refused: padding, another last digit, another algorithm, half of the form")
+    @Test("similar answers are refused: padding, another last digit, another algorithm, half of the form")
     func lookAlikes() {
         let containers = [
             SPiDVector.container(sig: SPiDVector.signature + "="),
-            // The last digit's two low bits are no part of the 256: another digit would spell the same bytes.
+            // The last digit's two low bits do not belong to the 256: another digit would encode the same bytes.
             SPiDVector.container(sig: String(SPiDVector.signature.dropLast()) + "h"),
             SPiDVector.container(algorithm: "none"), SPiDVector.container(sig: ""), SPiDVector.container(data: ""),
         ]
@@ -77,7 +77,7 @@ struct SPiDSignatureTests {
         }
     }
 
-    @Test("another sign secret does not open it, and without one a signed answer is not believed")
+    @Test("another sign secret does not open it, and without one a signed answer is refused")
     func otherSecret() throws {
         for secret in [Secret("a274df"), nil] {
             let (data, error) = open(SPiDVector.container(), with: try SPiDBench(signSecret: secret))

@@ -15,7 +15,7 @@ struct CivilTimeTests {
     func spellings(text: String) { #expect(CivilTime(text)?.time == UnixTime(seconds: 1_388_923_046)) }
 
     @Test(
-        "what is no date in UTC is none",
+        "text that is not a date in UTC is refused",
         arguments: [
             "", "2014-01-05", "2014-01-05 11:57:26+0100", "2014-13-05 11:57:26Z", "2014-00-05 11:57:26Z",
             "2014-01-05 24:00:00Z", "2014-01-05 11:60:00Z", "2014-01-05%2011:57:26Z", "2014/01/05 11:57:26Z",
@@ -23,7 +23,7 @@ struct CivilTimeTests {
         ])
     func refused(text: String) { #expect(CivilTime(text) == nil) }
 
-    @Test("written and read again, over leap days and centuries")
+    @Test("dates are written and read again, over leap days and centuries")
     func roundTrip() {
         for day in stride(from: 0, to: 60_000, by: 29) {
             let time = UnixTime(seconds: Double(day) * 86_400 + 45_296)

@@ -49,7 +49,7 @@ struct GateUserTests {
             resolver)
     }
 
-    /// A gate that opens for its own name and password, and then answers with `body`.
+    /// A server in front that accepts its own name and password, and then answers with `body`.
     private func expectGate(
         _ http: ScriptedHTTPClient, _ method: HTTPRequest.Method, _ target: String, proxy: Bool = false,
         scheme: String = "Basic", realm: String = "front door", opens: Bool = false, _ body: String = ""
@@ -78,7 +78,7 @@ struct GateUserTests {
     }
 
     @Test(
-        "basic: the header is the portal's, so the mode that can pass is named",
+        "basic: the header is already used for the portal, so the error names the mode that works",
         arguments: ["Basic", "Digest", "Negotiate"])
     func conflict(scheme: String) async throws {
         let (provider, http) = try liferay("basic")
@@ -88,7 +88,7 @@ struct GateUserTests {
         try http.finish()
     }
 
-    @Test("the portal's own refusal stays a wrong password", arguments: ["Basic realm=\"PortalRealm\"", nil])
+    @Test("the portal's own refusal remains a wrong password", arguments: ["Basic realm=\"PortalRealm\"", nil])
     func portal(challenge: String?) async throws {
         let (provider, http) = try liferay("basic")
         http.expect(.post, Self.invoke) { _ throws(HTTPError) in
@@ -100,7 +100,7 @@ struct GateUserTests {
         )
     }
 
-    @Test("basic through a proxy: its name and password go in a header of their own, with each request from then on")
+    @Test("basic through a proxy: its name and password are sent in their own header, with each later request")
     func proxy() async throws {
         let (provider, http) = try liferay("basic")
         expectGate(http, .post, Self.invoke, proxy: true)
@@ -108,7 +108,7 @@ struct GateUserTests {
         let tokens = try await provider.signIn(ada)
         #expect(http.requests.last?.authorization == "Basic YWRhQGV4YW1wbGUuY29tOmNvcnJlY3QtaG9yc2U=")
         try http.finish()
-        // Another process has the tokens alone.
+        // Another process has only the tokens.
         var later = HTTPRequest(method: .get, url: "http://127.0.0.1:1/x")
         try liferay("basic", nil).0.authorize(&later, with: tokens)
         #expect(later.headers.contains(HTTPHeader("Proxy-Authorization", Self.basic)))
@@ -117,7 +117,7 @@ struct GateUserTests {
         #expect(!foreign.headers.contains { $0.name == "Proxy-Authorization" })
     }
 
-    @Test("a name and password that the gate does not accept any more are asked for again")
+    @Test("if the server in front no longer accepts a name and password, it is asked for again")
     func changed() async throws {
         let guardian = Guard()
         let (provider, http) = try provider(
@@ -132,7 +132,7 @@ struct GateUserTests {
         try http.finish()
     }
 
-    @Test("a gate that offers several schemes is answered by the one that is known")
+    @Test("if a server in front offers several schemes, the supported one is used")
     func schemes() {
         let response = HTTPResponse(
             status: 401,
@@ -143,7 +143,7 @@ struct GateUserTests {
         #expect(AuthenticationChallenge(one, host: "gate.example")?.scheme == "negotiate")
     }
 
-    @Test("OAuth: a token request whose header is taken names the mode that can pass")
+    @Test("OAuth: for a token request whose header is already used, the error names the mode that works")
     func token() async throws {
         let (provider, http) = try liferay("oauth2UsernameAndPassword")
         expectGate(http, .post, "/o/oauth2/token")
@@ -152,7 +152,7 @@ struct GateUserTests {
         try http.finish()
     }
 
-    @Test("a client that proves itself in the body passes the gate, and so does a token in the URL")
+    @Test("a client with its proof in the body passes the server in front, and so does a token in the URL")
     func passes() async throws {
         let (provider, http) = try provider(
             "spid", ProviderSettings(clientID: "app-1", clientSecret: Secret("s")))
@@ -161,13 +161,13 @@ struct GateUserTests {
             http, .post, "/oauth/token", opens: true, #"{"access_token":"a","user_id":"1001","expires_in":3600}"#)
         let tokens = try await provider.signIn(ada)
         try http.finish()
-        // The user's token is in the header that the gate wants.
+        // The user's token is in the header that the server in front requires.
         expectGate(http, .get, "/api/2/user/1001")
         let error = await accountError { () throws(AccountError) in try await provider.user(tokens) }
         expectNamed(error, "header")
     }
 
-    @Test("discovery passes, once for all that follows")
+    @Test("discovery passes once, for all later requests")
     func discovery() async throws {
         let guardian = Guard()
         let (provider, http) = try provider(
@@ -188,7 +188,7 @@ struct GateUserTests {
     ]
 
     @Test(
-        "nobody answers, or the wrong name and password: the error names them, and the gate is not asked for ever",
+        "without an answer, or with a wrong name and password, the error names them, and asking ends",
         arguments: silent)
     func refused(answer: ChallengeAnswer?, requests: Int) async throws {
         let resolver = answer.map { Guard(answer: $0) }
@@ -206,7 +206,7 @@ struct GateUserTests {
         try page.finish()
     }
 
-    @Test("cookies pass the gate, with the form and with each request from then on")
+    @Test("cookies pass the server in front, with the form and with each later request")
     func cookies() async throws {
         let (provider, http) = try liferay("cookie")
         let page = "<script>Liferay.authToken = 'AbC12345';</script>"
@@ -220,7 +220,7 @@ struct GateUserTests {
         try http.finish()
     }
 
-    @Test("a gate that comes later ends no session")
+    @Test("a server in front that is added later ends no session")
     func later() async throws {
         let (provider, http) = try liferay("basic", nil)
         http.expect(.post, Self.invoke, "[\(Self.user)]")
@@ -250,7 +250,7 @@ struct GateUserTests {
         try http.finish()
     }
 
-    @Test("a provider's refusal in JSON is its own, whatever it asks for")
+    @Test("a refusal in JSON belongs to the provider, whatever it asks for")
     func ownRefusal() async throws {
         let (provider, http) = try provider("spid", ProviderSettings(clientID: "app-1", clientSecret: Secret("s")))
         http.expect(.post, "/oauth/token") { _ throws(HTTPError) in

@@ -8,10 +8,10 @@ import Testing
 
 @testable import RainAccount
 
-/// What is left of a renewal when those who asked for it have gone.
+/// A renewal after its callers have left.
 @Suite("A renewal that nobody waits for")
 struct EndedRenewalTests {
-    /// The cloud's answer to a renewal, which comes when it is told to.
+    /// The cloud's answer to a renewal, which arrives on command.
     private struct Answer {
         let isAsked: AsyncStream<Void>
         let give: @Sendable () -> Void
@@ -25,14 +25,14 @@ struct EndedRenewalTests {
             bench.http.expect(.post, "/v1/login2") { _ throws(HTTPError) in
                 ask.finish()
                 for await _ in gate {}
-                // What a real client does: the connection is closed, and the answer lost.
+                // This is what a real client does: it closes the connection, and the answer is lost.
                 if Task.isCancelled { throw HTTPError(.cancelled, host: "scripted", message: "cancelled") }
                 return HTTPResponse(status: 200, body: Array(renewal.utf8))
             }
         }
     }
 
-    @Test("its answer is stored, and a process that ends can wait for that")
+    @Test("its answer is stored, and a process can wait for that before it ends")
     func stored() async throws {
         try await RenewalsUnderWay.$current.withValue(RenewalsUnderWay()) {
             let bench = try Bench(savedSession("a", life: 1))
@@ -71,7 +71,7 @@ struct EndedRenewalTests {
         }
     }
 
-    @Test("a task that is cancelled asks for nothing, and waiting for renewals then ends at once")
+    @Test("a cancelled task requests nothing, and waiting for renewals then ends at once")
     func nothingAsked() async throws {
         try await RenewalsUnderWay.$current.withValue(RenewalsUnderWay()) {
             let bench = try Bench(savedSession("a", life: 1))

@@ -7,16 +7,16 @@ import Testing
 @testable import IdentityProviders
 @testable import RainAccount
 
-@Suite("Listeners who go while they are told")
+@Suite("Listeners that leave during an event")
 struct EventHubTests {
-    /// The runtime holds a task's own lock while it runs a cancellation handler, and takes it to resume the task. Whoever resumes it with
-    /// a lock that the handler wants stops for good, and everybody behind it.
-    @Test("a listener that is cancelled while it is told something holds nobody up")
+    /// The runtime holds a task's own lock while it runs a cancellation handler, and takes it to resume the task. A thread that resumes the
+    /// task while holding a lock that the handler needs would stop for ever, and block all others.
+    @Test("a listener that is cancelled during an event delays nobody")
     func cancelledWhileTold() async throws {
         let hub = EventHub()
         let listeners = (0..<2).map { _ in ListeningTask(to: hub.stream()) }
         for listener in listeners { try await within(300) { listener.isWaiting } }
-        // Whoever is told first has the other one cancelled, before that one is told.
+        // The first listener to get the event cancels the other one before that one gets it.
         let isCancelled = Atomic(false)
         for (listener, other) in zip(listeners, listeners.reversed()) {
             listener.whenResumed {
@@ -25,7 +25,7 @@ struct EventHubTests {
                 Thread.sleep(forTimeInterval: 0.2)
             }
         }
-        // Threads of their own: those that the test itself runs on must not be the ones that stop.
+        // These are separate threads, because the test's own threads must not be the ones that stop.
         let isTold = Mutex(false)
         Thread.detachNewThread {
             hub.happened(.signedOut(.here))
@@ -36,7 +36,7 @@ struct EventHubTests {
         for listener in listeners { listener.cancel() }
     }
 
-    @Test("who has left is forgotten, also where nothing is ever told")
+    @Test("a listener that has left is forgotten, also without any event")
     func forgotten() async throws {
         let hub = EventHub()
         for _ in 0..<100 { for await _ in hub.stream().prefix(0) {} }
@@ -56,7 +56,7 @@ struct EventHubTests {
     }
 }
 
-/// A task that listens, on an executor that tells when somebody resumes it.
+/// A task that listens, on an executor that reports when the task is resumed.
 private final class ListeningTask: Sendable {
     private final class Executor: TaskExecutor {
         struct State {

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Events of a session")
 struct EventTests {
-    @Test("a session's life is told in order, each event once, to every listener alike")
+    @Test("the events of a session are sent in order, each once, to every listener")
     func life() async throws {
         let events = try await life(at: Bench(store: FullStore { _ in false }))
         #expect(events == ["saved", "signedIn", "saved", "refreshed", "signedOut here"])
@@ -21,7 +21,7 @@ struct EventTests {
         #expect(try await life(at: Bench()) == ["signedIn", "refreshed", "signedOut here"])
     }
 
-    /// The events of a sign-in, a renewal and a sign-out, which two listeners hear alike.
+    /// The events of a sign-in, a renewal and a sign-out, which both listeners get.
     private func life(at bench: Bench) async throws -> [String] {
         let listeners = [bench.session.events(), bench.session.events()]
         bench.expectSignIn("a")
@@ -38,7 +38,7 @@ struct EventTests {
         return heard
     }
 
-    @Test("what was stored before is loaded once, and not told again while it stays the same")
+    @Test("an earlier session is reported as loaded once, and not again while it stays the same")
     func loaded() async throws {
         let bench = try Bench(savedSession("a"))
         let listener = bench.session.events()
@@ -51,7 +51,7 @@ struct EventTests {
         #expect(await names(listener, 3) == ["loaded", "loaded", "signedOut elsewhere"])
     }
 
-    @Test("an ended session is told once, whoever else asks")
+    @Test("an ended session is reported once, whoever else asks")
     func expired() async throws {
         let bench = try Bench(store: FullStore(session: savedSession("a", life: 1)) { _ in false })
         bench.clock.advance(seconds: 10)
@@ -63,7 +63,7 @@ struct EventTests {
                 group.addTask { _ = try? await bench.session.send(bench.request) }
             }
         }
-        // A new session shows that nothing came in between.
+        // A new session shows that no event occurred in between.
         bench.expectSignIn("b")
         _ = try await bench.session.signIn(.password(user: "u", password: Secret("planted-password")))
         let heard = await names(listener, 4)
@@ -71,7 +71,7 @@ struct EventTests {
         try bench.http.finish()
     }
 
-    @Test("a fault on the way ends nothing and tells nothing")
+    @Test("a fault on the way ends nothing and sends no event")
     func fault() async throws {
         let bench = try Bench(store: FullStore(session: savedSession("a", life: 1)) { _ in false })
         bench.clock.advance(seconds: 10)
@@ -84,7 +84,7 @@ struct EventTests {
         #expect(await names(listener, 3) == ["loaded", "saved", "refreshed"])
     }
 
-    @Test("a listener that does not listen is let go, and the others hear on")
+    @Test("a listener that does not read is dropped, and the others continue")
     func behind() async throws {
         let bench = try Bench(savedSession("0"))
         let slow = bench.session.events()
@@ -93,7 +93,7 @@ struct EventTests {
         for number in 1...400 {
             try await other(bench).renewed("\(number)")
             _ = try await bench.session.userID()
-            // Lets the quick one keep up.
+            // This lets the fast listener keep up.
             await Task.yield()
         }
         var heard = 0
@@ -103,7 +103,7 @@ struct EventTests {
         #expect(all.count >= 256)
     }
 
-    @Test("the streams end with the session, and leaving one is no event for the others")
+    @Test("the streams end with the session, and leaving one is not an event for the others")
     func end() async throws {
         var bench: Bench? = try Bench(savedSession("a"))
         let left = try #require(bench).session.events()
@@ -116,7 +116,7 @@ struct EventTests {
         #expect(heard == ["loaded"])
     }
 
-    /// Another process at the same store.
+    /// Another process with the same store.
     private struct Other {
         let bench: Bench
 

@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Tokens that do not get lost")
 struct TokenKeeperTests {
-    @Test("a hundred calls on an expired token renew it once, and who leaves disturbs nobody")
+    @Test("a hundred calls on an expired token renew it once, and a caller that leaves disturbs nobody")
     func hundred() async throws {
         let bench = try Bench(savedSession("a", life: 1))
         bench.clock.advance(seconds: 10)
@@ -30,17 +30,21 @@ struct TokenKeeperTests {
         }
         for await _ in started {}
         for task in calls.suffix(50) { task.cancel() }
-        for task in calls.suffix(50) { #expect(await task.value?.code == .cancelled) }
+        for task in calls.suffix(50) {
+            let error = await task.value
+            #expect(error?.code == .cancelled)
+            #expect(error?.unfinished?.hasSuffix("has not answered the renewal of the session") == true)
+        }
         opener.finish()
         for task in calls.prefix(50) { #expect(await task.value == nil) }
         #expect(bench.http.requests.count { $0.method == .post } == 1)
         try bench.http.finish()
     }
 
-    // MARK: What ends a session
+    // MARK: The end of a session
 
     @Test(
-        "a refused token that is not the stored one any more ends nothing: the stored one is used",
+        "a refused token that is no longer the stored one ends nothing: the stored one is used",
         arguments: [true, false])
     func refusedButReplaced(isFresh: Bool) async throws {
         try await withTemporaryFolder { folder in
@@ -48,7 +52,7 @@ struct TokenKeeperTests {
             let bench = try Bench(store: FileCredentialStore(folder: path))
             try await save(savedSession("a", life: 1), bench)
             bench.clock.advance(seconds: 10)
-            // Somebody who takes no turns, such as a restored backup, replaces the file while the provider refuses.
+            // A program that ignores the lock, such as a restored backup, replaces the file while the provider refuses.
             let meanwhile = savedSession("m", received: bench.clock.now.seconds, life: isFresh ? 3600 : 0)
             bench.http.expect(.post, "/v1/login2") { _ in
                 replaceFile("\(path)/sim.json", meanwhile.serialized.revealBytes())
@@ -68,7 +72,7 @@ struct TokenKeeperTests {
         }
     }
 
-    @Test("a refusal of each of two that are gone by then leaves the third alone")
+    @Test("refusals of two replaced sessions do not end the third")
     func neverTheStoredOne() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.file("sessions")
@@ -88,7 +92,7 @@ struct TokenKeeperTests {
         }
     }
 
-    @Test("a token that is rejected although a renewal has just brought it is renewed again")
+    @Test("a token that is rejected right after its renewal is renewed again")
     func rejectedWhatJustCame() async throws {
         let bench = try Bench(savedSession("a", life: 1))
         bench.clock.advance(seconds: 10)
@@ -111,7 +115,7 @@ struct TokenKeeperTests {
         try bench.http.finish()
     }
 
-    @Test("without a refresh token the last minute of the access token is used to the end")
+    @Test("without a refresh token the access token is used until it expires")
     func lastMinute() async throws {
         var saved = savedSession("a")
         saved.tokens.refresh = nil
@@ -125,7 +129,7 @@ struct TokenKeeperTests {
 
     // MARK: Signing out
 
-    @Test("nobody renews a session while it is signed out, and so brings it back")
+    @Test("no caller can renew, and so restore, a session during its sign-out")
     func signOutAlone() async throws {
         let bench = try Bench(savedSession("a"))
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)
@@ -142,7 +146,7 @@ struct TokenKeeperTests {
         let renewal = Task { await accountError { () throws(AccountError) in try await other.renew() } }
         opener.finish()
         guard case .complete = try await signOut.value else {
-            Issue.record("the cloud was told")
+            Issue.record("the sign-out is not complete")
             return
         }
         #expect(await renewal.value?.code == .notSignedIn)
@@ -157,7 +161,7 @@ struct TokenKeeperTests {
         bench.expectRenewal(to: "b")
         bench.http.expect(.post, "/v1/logout2?logout_all=false", #"{"status":"success"}"#)
         guard case .complete = try await bench.session.signOut() else {
-            Issue.record("the cloud was told")
+            Issue.record("the sign-out is not complete")
             return
         }
         #expect(bench.http.requests.last?.json == ["refreshtoken": "planted-refresh-a"])
@@ -165,9 +169,9 @@ struct TokenKeeperTests {
         try bench.http.finish()
     }
 
-    // MARK: What the store does not take
+    // MARK: Tokens that the store cannot save
 
-    @Test("a renewal that the store did not take does not overwrite what was stored after it")
+    @Test("a renewal that the store could not save does not overwrite a later session")
     func unsavedAndOvertaken() async throws {
         let store = FullStore(session: savedSession("a", life: 1), fails: { $0 == .save })
         let bench = try Bench(store: store)
@@ -184,9 +188,9 @@ struct TokenKeeperTests {
         try bench.http.finish()
     }
 
-    // MARK: Whose clock
+    // MARK: The server's clock
 
-    @Test("a token that does not say when it was issued ends by the server's clock", arguments: [-600.0, 0, 600])
+    @Test("a token without a time of issue expires by the server's clock", arguments: [-600.0, 0, 600])
     func skew(ahead: Double) async throws {
         let bench = try Bench(savedSession("a", life: 1))
         bench.clock.advance(seconds: 10)
@@ -205,7 +209,7 @@ struct TokenKeeperTests {
         _ = try await bench.session.accessToken()
         #expect(bench.http.requests.count == 1)
 
-        // An answer without a date, in another process: what was stored then counts.
+        // This answer has no date and belongs to another process, so the stored difference counts.
         bench.clock.advance(seconds: 2)
         let next = token("c", ["exp": .number(bench.clock.now.seconds + ahead + 1000)])
         bench.http.expect(.post, "/v1/login2", #"{"status":"success","accesstoken":"\#(next)"}"#)
@@ -216,10 +220,10 @@ struct TokenKeeperTests {
         try bench.http.finish()
     }
 
-    // MARK: When the service wants rest
+    // MARK: When the service asks to wait
 
     @Test(
-        "Retry-After is told as a time, and the service is left alone for so long",
+        "Retry-After is reported as a time, and nothing is sent to the service for that long",
         arguments: [(503, 30.0), (429, 7200)])
     func retryAfter(status: Int, seconds: Double) async throws {
         let bench = try Bench(savedSession("a", life: 100))
@@ -247,7 +251,7 @@ struct TokenKeeperTests {
         try bench.http.finish()
     }
 
-    @Test("what another process stored is used, whatever the service said to this one")
+    @Test("tokens that another process stored are used, whatever the service answered to this one")
     func retryAfterElsewhere() async throws {
         let bench = try Bench(savedSession("a", life: 1))
         bench.clock.advance(seconds: 10)
@@ -268,7 +272,7 @@ struct TokenKeeperTests {
     }
 }
 
-/// Puts a file in the place of another, as a program would that knows nothing of locks.
+/// Replaces a file by another, like a program that ignores locks.
 private func replaceFile(_ path: String, _ bytes: [UInt8]) {
     let temporary = path + ".other"
     _ = FileManager.default.createFile(

@@ -8,13 +8,13 @@ import Synchronization
 @testable import TestSupport
 import Testing
 
-/// How long one may have the turn at a store, and the others wait for it.
+/// How long one caller may hold the lock of a store, and how long the others wait.
 @Suite("A slow provider's turn")
 struct TurnLengthTests {
     private static let metadata =
         #"{"issuer":"http://127.0.0.1:1","authorization_endpoint":"http://127.0.0.1:1/a","token_endpoint":"http://127.0.0.1:1/token"}"#
 
-    /// An OpenID provider's session in a store that several share. Each asks for the provider's description first.
+    /// An OpenID provider's session in a store that several callers share. Each requests the provider's description first.
     private func session(
         _ store: any CredentialStore, _ http: ScriptedHTTPClient, _ clock: ManualWallClock,
         timer: any Clock<Duration> = ContinuousClock()
@@ -35,7 +35,7 @@ struct TurnLengthTests {
             context: try session(InMemoryCredentialStore(), ScriptedHTTPClient(), clock).provider.context)
     }
 
-    @Test("whoever waits for a renewal of several slow answers has its tokens, and does not give up before")
+    @Test("a caller that waits for a renewal of several slow answers gets its tokens, and does not give up before")
     func slow() async throws {
         let (clock, wall, http) = (ManualClock(), ManualWallClock(), ScriptedHTTPClient())
         let store = try TimedStore(try saved(wall), clock)
@@ -53,7 +53,7 @@ struct TurnLengthTests {
         await clock.waitForSleepers()
         let waiting = Task { await accountError { () throws(AccountError) in try await second.accessToken() } }
         for _ in 0..<2 {
-            // The answer, and the other one's patience.
+            // The time of the answer, and the limit of the other caller.
             await clock.waitForSleepers(2)
             clock.advance(by: .seconds(8))
         }
@@ -64,7 +64,7 @@ struct TurnLengthTests {
     }
 
     @Test(
-        "who would keep the turn for longer than the others wait gives up: a renewal keeps the session, a sign-out ends it here"
+        "a holder that takes longer than the others wait gives up: a renewal keeps the session, a sign-out ends it here"
     )
     func endless() async throws {
         let (clock, wall, http) = (ManualClock(), ManualWallClock(), ScriptedHTTPClient())
@@ -86,7 +86,7 @@ struct TurnLengthTests {
         await clock.waitForSleepers()
         clock.advance(by: StoreLockTimes.longest)
         guard case .onlyHere(let error) = try await signOut.value else {
-            Issue.record("nobody was told")
+            Issue.record("the sign-out did not end only here")
             return
         }
         #expect(error.code == .timeout)
@@ -96,7 +96,7 @@ struct TurnLengthTests {
     }
 }
 
-/// A store whose turns are waited for by a test's clock, by one at a time.
+/// A store whose callers wait by a test's clock, one at a time.
 private final class TimedStore: CredentialStore {
     private struct State {
         var isBusy = false

@@ -6,10 +6,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Waiting for a turn: by the event, in order, and free to leave.
+/// Waiting for the lock of a store: callers get it in order, and may leave.
 @Suite("Turns at a store")
 struct TurnTests {
-    /// A store whose turn somebody holds until the gate opens.
+    /// A store whose lock is held until the gate opens.
     private struct Held {
         let holder: Task<AccountError?, Never>
         let open: @Sendable () -> Void
@@ -30,7 +30,7 @@ struct TurnTests {
         }
     }
 
-    /// How many have their turn now, had at most, and had at all.
+    /// How many callers hold the lock now, held it at most, and held it in all.
     private final class Inside: Sendable {
         let counts = Mutex((now: 0, most: 0, all: 0))
     }
@@ -39,7 +39,7 @@ struct TurnTests {
         [InMemoryCredentialStore(), FileCredentialStore(folder: folder.file("sessions"))]
     }
 
-    @Test("everyone has a turn, one at a time, and the turns come to an end", arguments: [0, 1])
+    @Test("every caller gets the lock, one at a time, and all finish", arguments: [0, 1])
     func oneAtATime(kind: Int) async throws {
         try await withTemporaryFolder { folder in
             let store = Self.stores(folder)[kind]
@@ -68,8 +68,8 @@ struct TurnTests {
         }
     }
 
-    /// The lock's file goes with each probe, and those that wait for it have it open already.
-    @Test("probes and turns of one account on an empty folder all come to an end, and leave no lock of their own")
+    /// The lock file is removed with each probe, while waiting callers already have it open.
+    @Test("probes and changes of one account in an empty folder all finish, and leave no lock file")
     func probes() async throws {
         try await withTemporaryFolder { folder in
             let store = FileCredentialStore(folder: folder.file("sessions"))
@@ -101,7 +101,7 @@ struct TurnTests {
         }
     }
 
-    @Test("who leaves or runs out of time leaves alone, and at once", arguments: [0, 1])
+    @Test("a caller that leaves or times out leaves alone, and at once", arguments: [0, 1])
     func leaving(kind: Int) async throws {
         try await withTemporaryFolder { folder in
             let store = Self.stores(folder)[kind]

@@ -8,12 +8,13 @@ import RainMaker
 import TestSupport
 import Testing
 
-/// A battery that is empty, a moment of wrong network time: what this machine's clock says may spare a request, and never ends a session.
+/// The clock of this machine can be wrong after an empty battery or a wrong network time. It may save a request, but it never ends a
+/// session.
 @Suite("Sessions on a machine whose clock is wrong")
 struct WrongClockTests {
     private static let decade = 10 * 365 * 86_400.0
 
-    // MARK: With a refresh token that has an end of its own
+    // MARK: With a refresh token that has its own expiry
 
     private struct Refreshing {
         let bench: ProviderBench
@@ -42,12 +43,12 @@ struct WrongClockTests {
         var request: HTTPRequest { HTTPRequest(method: .get, url: "http://127.0.0.1:1/things") }
     }
 
-    @Test("a clock that jumps ahead for a moment leaves the session as it was")
+    @Test("a clock that jumps ahead for a moment does not change the session")
     func ahead() async throws {
         let account = try await Refreshing()
         let before = try #require(try await account.store.load(account.key))
         account.bench.clock.advance(seconds: Self.decade)
-        // With such a clock no certificate is good either.
+        // With such a clock no certificate is valid either.
         account.bench.http.expect(.post, "/token", failure: .tls)
         let error = await accountError { () throws(AccountError) in try await account.session.send(account.request) }
         #expect(error?.code == .tls)
@@ -58,7 +59,7 @@ struct WrongClockTests {
         try account.bench.http.finish()
     }
 
-    @Test("a session that was begun with a clock far behind is renewed as soon as the clock is right")
+    @Test("a session that began with a clock far behind is renewed as soon as the clock is right")
     func behindAtSignIn() async throws {
         let account = try await Refreshing()
         account.bench.clock.advance(seconds: Self.decade)
@@ -67,7 +68,7 @@ struct WrongClockTests {
         try account.bench.http.finish()
     }
 
-    @Test("what the provider says of the refresh token counts, whatever the clock here does")
+    @Test("the provider's answer about the refresh token counts, whatever the local clock shows")
     func refused() async throws {
         let account = try await Refreshing()
         account.bench.clock.advance(seconds: Self.decade)
@@ -78,7 +79,7 @@ struct WrongClockTests {
         try account.bench.http.finish()
     }
 
-    // MARK: With nothing to renew with
+    // MARK: Without a way to renew
 
     private func bench() throws -> Bench {
         var saved = savedSession("a")
@@ -86,7 +87,7 @@ struct WrongClockTests {
         return try Bench(saved)
     }
 
-    @Test("without a refresh token, too, a clock that jumps ahead leaves the session as it was")
+    @Test("a clock that jumps ahead does not change a session without a refresh token either")
     func aheadWithoutRefresh() async throws {
         let bench = try bench()
         let before = try await bench.stored()
@@ -114,7 +115,7 @@ struct WrongClockTests {
         try bench.http.finish()
     }
 
-    @Test("to be told to renew what cannot be renewed is no reason to end it while it lives")
+    @Test("a request to renew a session that cannot be renewed does not end it while it is valid")
     func renewedWithoutRefresh() async throws {
         let bench = try bench()
         #expect(
@@ -125,7 +126,7 @@ struct WrongClockTests {
 
     // MARK: Set back
 
-    @Test("tokens that came while the clock was ahead are renewed once it is right, once for all who ask")
+    @Test("tokens that arrived while the clock was ahead are renewed when it is right, once for all callers")
     func setBack() async throws {
         let bench = try Bench(savedSession("a"))
         bench.clock.advance(seconds: -7200)
@@ -139,7 +140,7 @@ struct WrongClockTests {
         try bench.http.finish()
     }
 
-    @Test("where nothing renews them they are used all the same")
+    @Test("if they cannot be renewed, they are used anyway")
     func setBackWithoutRefresh() async throws {
         let bench = try bench()
         bench.clock.advance(seconds: -7200)

@@ -14,7 +14,7 @@ struct BackendSignInTests {
     private let node = NodeID("node-1")
     private let secret = MappingSecret(Secret("planted-secret"))
 
-    /// An identity provider that gives a new code each time, and the clients that it was asked for.
+    /// An identity provider that issues a new code each time, and the clients for which codes were requested.
     private final class Codes: Sendable {
         private let asked = Mutex<[String]>([])
         var clients: [String] { asked.withLock { $0 } }
@@ -33,7 +33,7 @@ struct BackendSignInTests {
         backend.http.expect(.post, "/sessions", #"{"data":{"token":"\#(token)"}}"#)
     }
 
-    @Test("the code goes to the backend, and its own token with every other request; the provider's token goes nowhere")
+    @Test("the code goes to the backend, and its own token with every other request; the provider's token is not sent")
     func flow() async throws {
         let codes = Codes()
         let backend = try OwnBackend(OwnBackend.signingIn, codes: codes.source)
@@ -46,7 +46,7 @@ struct BackendSignInTests {
         let request = try await backend.mapping.addMapping(node: node, secret: secret)
         #expect(try await backend.mapping.mappingStatus(request) == .confirmed)
         try await backend.mapping.endSession()
-        // Once it is ended there is nothing to end.
+        // After the end there is nothing to end.
         try await backend.mapping.endSession()
         #expect(backend.bodies[0] == ["proof": "planted-code-1", "of": "user-1"])
         #expect(backend.proofs == [nil, "Bearer planted-own", "Bearer planted-own", "Bearer planted-own"])
@@ -56,7 +56,7 @@ struct BackendSignInTests {
         try backend.http.finish()
     }
 
-    @Test("without a beginning the first request signs in, once for all who ask")
+    @Test("without beginSession the first request signs in, once for all callers")
     func shared() async throws {
         let codes = Codes()
         let backend = try OwnBackend(OwnBackend.signingIn, codes: codes.source)
@@ -78,7 +78,7 @@ struct BackendSignInTests {
 
     private static let done = HTTPResponse(status: 200, body: Array(#"{"state":"done"}"#.utf8))
 
-    @Test("a token that has ended is replaced with another code, once")
+    @Test("an expired token is replaced with another code, once")
     func renewal() async throws {
         let codes = Codes()
         let backend = try OwnBackend(OwnBackend.signingIn, codes: codes.source)
@@ -96,13 +96,13 @@ struct BackendSignInTests {
             try await backend.mapping.mappingStatus(RequestID("r1"))
         }
         #expect(error?.code == .expired && !"\(error as Any)".contains("planted"), "\(error as Any)")
-        // The provider's session has nothing to do with it.
+        // This does not concern the provider's session.
         #expect(backend.store.load(backend.key) != nil)
         try backend.http.finish()
     }
 
     @Test(
-        "what a backend can answer to a code, and whether another try may help",
+        "answers of a backend to a code, and whether another try may help",
         arguments: [
             (200, "{}", AccountError.Code.malformedAnswer), (200, #"{"data":{"token":""}}"#, .malformedAnswer),
             (200, #"{"data":{"token":{"a":1}}}"#, .malformedAnswer),
@@ -123,12 +123,12 @@ struct BackendSignInTests {
         if [.invalidGrant, .invalidConfiguration].contains(code) {
             #expect(error?.message.contains("signIn.url") == true)
         }
-        // Nothing was begun that could be ended.
+        // No session was begun, so none can be ended.
         try await backend.mapping.endSession()
         try backend.http.finish()
     }
 
-    @Test("a backend that throws the code back gets it into no error")
+    @Test("the error of a backend that repeats the code does not contain it")
     func echoed() async throws {
         let mapping = try OwnBackend.mapping(OwnBackend.signingIn, over: EchoingClient(), codes: Codes().source)
         let error = await accountError { () throws(AccountError) in try await mapping.beginSession() }
@@ -136,7 +136,7 @@ struct BackendSignInTests {
         #expect(error != nil && !shown.contains("planted"), "\(shown)")
     }
 
-    @Test("what the provider says instead of a code is the error, and nothing is sent to the backend")
+    @Test("the provider's refusal of a code is the error, and nothing is sent to the backend")
     func noCode() async throws {
         let backend = try OwnBackend(OwnBackend.signingIn) { _ throws(AccountError) in
             throw AccountError(.clientRefused, message: "another merchant's")
@@ -148,7 +148,8 @@ struct BackendSignInTests {
         try backend.http.finish()
     }
 
-    @Test("a sign-out that fails is an error; a session that is gone already is not", arguments: [401, 404, 403, 500])
+    @Test(
+        "a sign-out that fails is an error; a session that has already ended is not", arguments: [401, 404, 403, 500])
     func signOut(status: Int) async throws {
         let backend = try OwnBackend(OwnBackend.signingIn, codes: Codes().source)
         expectSignIn(backend, token: "planted-own")
@@ -159,9 +160,9 @@ struct BackendSignInTests {
         try backend.http.finish()
     }
 
-    // MARK: Which proof
+    // MARK: The kind of proof
 
-    @Test("a provider without codes: its own token only where the description says so")
+    @Test("a provider without codes: its own token only if the description allows it")
     func withoutCodes() async throws {
         let error = #expect(throws: AccountError.self) { try OwnBackend(OwnBackend.signingIn) }
         #expect(error?.code == .invalidConfiguration)
@@ -175,7 +176,7 @@ struct BackendSignInTests {
         #expect(backend.proofs == ["Bearer planted-access"])
         try backend.http.finish()
 
-        // With codes the provider's token stays here, also where it might be sent.
+        // With codes the provider's token is not sent, even if that is allowed.
         let exchanging = try OwnBackend(both, codes: Codes().source)
         expectSignIn(exchanging, token: "planted-own")
         exchanging.http.expect(.get, "/requests?id=r1", #"{"state":"done"}"#)

@@ -8,7 +8,7 @@ import RainKitTesting
 import RainMaker
 import Testing
 
-@Suite("What a backend of one's own refuses, and when it fails")
+@Suite("Refusals and failures of the user's own backend")
 struct HTTPNodeMappingFailureTests {
     private let node = NodeID("node-1")
     private let secret = MappingSecret(Secret("planted-secret"))
@@ -33,27 +33,27 @@ struct HTTPNodeMappingFailureTests {
         let error = await add(to: backend)
         #expect(error?.code == code && error?.status == status)
         #expect(error?.serverMessage == "because" && error?.serverCause == "why")
-        // 302 and 307 are what a network's sign-in page answers with.
+        // 302 and 307 are answers of a network's sign-in page.
         #expect(error?.isTransient == (status >= 500 || [302, 307, 408, 429].contains(status)))
         #expect(error?.isRefusal == (400..<500 ~= status && status != 408 && status != 429))
         try backend.http.finish()
     }
 
-    @Test("a token without the scope is told from a node that the user may not have")
+    @Test("a token without the scope differs from a node that the user may not have")
     func scope() async throws {
         let backend = try OwnBackend()
         backend.http.expect(.put, "/nodes/node-1/owner", status: 403, #"{"error":"insufficient_scope"}"#)
         #expect(await add(to: backend)?.code == .insufficientScope)
     }
 
-    @Test("a connection that fails is a fault that passes", arguments: [HTTPError.Code.timeout, .unreachable])
+    @Test("a failed connection is a temporary fault", arguments: [HTTPError.Code.timeout, .unreachable])
     func noConnection(code: HTTPError.Code) async throws {
         let backend = try OwnBackend()
         backend.http.expect(.put, "/nodes/node-1/owner", failure: code)
         #expect(await add(to: backend)?.isTransient == true)
     }
 
-    @Test("how long the backend asks to be left alone is told")
+    @Test("the time that the backend asks to wait is reported")
     func retryAfter() async throws {
         let backend = try OwnBackend()
         backend.http.expect(.put, "/nodes/node-1/owner") { _ in
@@ -62,7 +62,7 @@ struct HTTPNodeMappingFailureTests {
         #expect(await add(to: backend)?.retryAfter == .seconds(7))
     }
 
-    @Test("a page is no answer: with 200 it does not confirm, and with 403 it does not refuse for the backend")
+    @Test("a page is not an answer: with 200 it does not confirm, and with 403 it is not a refusal of the backend")
     func pages() async throws {
         for (status, code) in [(200, AccountError.Code.malformedAnswer), (403, .forbidden)] {
             let backend = try OwnBackend()
@@ -72,7 +72,7 @@ struct HTTPNodeMappingFailureTests {
         }
     }
 
-    @Test("an answer beyond the bounds is malformed")
+    @Test("an answer beyond the limits is malformed")
     func bounds() async throws {
         let deep = String(repeating: #"{"data":"#, count: 20) + "1" + String(repeating: "}", count: 20)
         for answer in [deep, #"{"x":""# + String(repeating: "x", count: 65 << 10) + #""}"#] {
@@ -96,7 +96,7 @@ struct HTTPNodeMappingFailureTests {
         try backend.http.finish()
     }
 
-    @Test("a token that is not accepted after its renewal either has ended for this call; the session stays")
+    @Test("a token that is not accepted even after its renewal fails this call; the session remains")
     func wrongToken() async throws {
         let backend = try OwnBackend()
         backend.http.expect(.put, "/nodes/node-1/owner", status: 401, "{}")
@@ -109,7 +109,7 @@ struct HTTPNodeMappingFailureTests {
         try backend.http.finish()
     }
 
-    @Test("where nothing renews the session, the backend's 401 does not end it")
+    @Test("if nothing renews the session, the backend's 401 does not end it")
     func noRefresh() async throws {
         let backend = try OwnBackend(refresh: false)
         backend.http.expect(.put, "/nodes/node-1/owner", status: 401, "{}")
@@ -120,7 +120,7 @@ struct HTTPNodeMappingFailureTests {
 
     // MARK: Secrets
 
-    @Test("a backend that throws back what it was sent gets neither the secret nor the token into the error")
+    @Test("the error of a backend that repeats the request has neither the secret nor the token")
     func echoed() async throws {
         let mapping = try OwnBackend.mapping(over: EchoingClient())
         let error = try #require(

@@ -8,14 +8,14 @@ import RainKitTesting
 import RainMaker
 import Testing
 
-@Suite("Mapping a node at a backend of one's own")
+@Suite("Mapping a node at the user's own backend")
 struct HTTPNodeMappingTests {
     private let node = NodeID("node-1")
     private let secret = MappingSecret(Secret("planted-secret"))
     private let least =
         #"{"schemaVersion":1,"sendsProviderToken":true,"add":{"method":"POST","url":"https://own.example/{node_id}"}}"#
 
-    @Test("the request goes out as it is described, with the provider's token as Bearer")
+    @Test("the request is sent as described, with the provider's token as Bearer")
     func add() async throws {
         let backend = try OwnBackend()
         backend.http.expect(.put, "/nodes/node-1/owner", #"{"data":{"id":"r1"}}"#)
@@ -33,7 +33,7 @@ struct HTTPNodeMappingTests {
         try backend.http.finish()
     }
 
-    @Test("without notes their members are left out")
+    @Test("without notes their members are omitted")
     func noNotes() async throws {
         let backend = try OwnBackend()
         backend.http.expect(.put, "/nodes/node-1/owner", #"{"data":{"id":7}}"#)
@@ -42,7 +42,7 @@ struct HTTPNodeMappingTests {
     }
 
     @Test(
-        "where the answer names no request, the node's id is the request",
+        "if the answer names no request, the node's id is the request",
         arguments: ["", "{}", #"{"data":{"id":null}}"#])
     func noRequest(answer: String) async throws {
         let backend = try OwnBackend()
@@ -50,7 +50,7 @@ struct HTTPNodeMappingTests {
         #expect(try await backend.mapping.addMapping(node: node, secret: secret) == RequestID("node-1"))
     }
 
-    @Test("without a status to ask for, the success of the request is final, and nothing more is sent")
+    @Test("without a status request, the success of the request is final, and nothing more is sent")
     func noStatus() async throws {
         let backend = try OwnBackend(least)
         backend.http.expect(.post, "/node-1", status: 204, "")
@@ -61,7 +61,7 @@ struct HTTPNodeMappingTests {
     }
 
     @Test(
-        "each state has the words that the description gives it",
+        "each state has the words of the description",
         arguments: [
             (#""done""#, MappingStatus.confirmed), ("true", .confirmed), (#""open""#, .requested),
             (#""late""#, .timedOut),
@@ -75,7 +75,7 @@ struct HTTPNodeMappingTests {
     }
 
     @Test(
-        "a state that is missing, or is no word, is malformed",
+        "a state that is missing, or is not a word, is malformed",
         arguments: ["{}", #"{"state":{}}"#, #"{"state":""}"#, ""])
     func noState(answer: String) async throws {
         let backend = try OwnBackend()
@@ -86,7 +86,7 @@ struct HTTPNodeMappingTests {
         #expect(error?.code == .malformedAnswer && error?.isTransient == true)
     }
 
-    @Test("a challenge comes as it is described, and the signature goes out in lower-case hex")
+    @Test("a challenge is read as described, and the signature is sent in lower-case hexadecimal")
     func challenge() async throws {
         let backend = try OwnBackend()
         backend.http.expect(.post, "/challenges", #"{"id":"c/1","text":"chällenge"}"#)
@@ -103,7 +103,7 @@ struct HTTPNodeMappingTests {
         try backend.http.finish()
     }
 
-    @Test("a board that signs a challenge is refused before anything is sent, where the backend knows none")
+    @Test("a board that signs a challenge is refused before anything is sent, if the backend has no challenges")
     func noChallenges() async throws {
         let backend = try OwnBackend(least)
         #expect(!backend.mapping.takesChallenges)
@@ -134,10 +134,10 @@ struct HTTPNodeMappingTests {
         try backend.http.finish()
     }
 
-    // MARK: What comes from boards and servers stays a value
+    // MARK: Text from boards and servers stays a value
 
     @Test(
-        "an id is one segment of the address, whatever is in it",
+        "an id is one segment of the address, whatever its content",
         arguments: [
             ("a/../b", "a%2F..%2Fb"), ("a?b=c#d", "a%3Fb%3Dc%23d"), ("{secret_key}", "%7Bsecret_key%7D"),
             ("%2e%2e", "%252e%252e"), ("ä\r\nHost: x", "%C3%A4%0D%0AHost%3A%20x"), ("...", "..."),
@@ -150,7 +150,7 @@ struct HTTPNodeMappingTests {
     }
 
     @Test(
-        "an id that would make another address is refused before anything is sent",
+        "an id that would change the address is refused before anything is sent",
         arguments: ["", ".", "..", String(repeating: "x", count: 1025)])
     func badIDs(id: String) async throws {
         let backend = try OwnBackend()
@@ -161,7 +161,7 @@ struct HTTPNodeMappingTests {
         try backend.http.finish()
     }
 
-    @Test("a value in a body stays a text: it adds no member, and is not read for placeholders")
+    @Test("a value in a body stays a text: it adds no member, and placeholders in it are not replaced")
     func bodies() async throws {
         let evil = #"x","admin":true,"y":"{secret_key}"#
         let backend = try OwnBackend(user: evil)

@@ -14,7 +14,7 @@ struct MappingTests {
     private let node = NodeID("node-aabbccdd")
     private let secret = MappingSecret(Secret("planted-secret"))
 
-    @Test("by secret: node, secret and what the user wants remembered go out, a request comes back")
+    @Test("by secret: node, secret and notes are sent, and a request id is returned")
     func add() async throws {
         let script = try ScriptedCloud()
         script.http.expect(.put, "/v1/user/nodes/mapping", #"{"status":"success","description":"d","request_id":"r1"}"#)
@@ -30,7 +30,7 @@ struct MappingTests {
         try script.http.finish()
     }
 
-    @Test("a server that throws back what it was sent gets neither the secret nor the token into the error")
+    @Test("the error of a server that repeats the request has neither the secret nor the token")
     func echoed() async throws {
         let cloud = try ScriptedCloud.cloud(over: EchoingClient())
         let error = try #require(
@@ -39,7 +39,7 @@ struct MappingTests {
         #expect(shown.contains("node-aabbccdd") && !shown.contains("planted"), "\(shown)")
     }
 
-    @Test("without notes nothing is said about them")
+    @Test("without notes their members are omitted")
     func addPlain() async throws {
         let script = try ScriptedCloud()
         script.http.expect(.put, "/v1/user/nodes/mapping", #"{"status":"success","request_id":"r1"}"#)
@@ -47,7 +47,7 @@ struct MappingTests {
         #expect(script.bodies[0]?.members?.map(\.name) == ["node_id", "secret_key", "operation"])
     }
 
-    @Test("metadata that is no JSON object is refused before anything is sent", arguments: ["", "[]", "{", "x"])
+    @Test("metadata that is not a JSON object is refused before anything is sent", arguments: ["", "[]", "{", "x"])
     func badMetadata(text: String) async throws {
         let script = try ScriptedCloud()
         let error = await accountError { () throws(AccountError) in
@@ -83,7 +83,7 @@ struct MappingTests {
         #expect(script.bodies == [["timeout": 360]])
     }
 
-    @Test("a signature goes out in lower-case hex")
+    @Test("a signature is sent in lower-case hexadecimal")
     func verify() async throws {
         let script = try ScriptedCloud()
         script.http.expect(.post, "/v1/user/nodes/mapping/verify", #"{"status":"success","description":"d"}"#)
@@ -92,7 +92,7 @@ struct MappingTests {
             script.bodies == [["request_id": "r1", "node_id": "node-aabbccdd", "challenge_response": "000fabff"]])
     }
 
-    @Test("a signature that the cloud has taken before, its answer lost, is taken")
+    @Test("a signature that the cloud has already accepted, but whose answer was lost, is a success")
     func verifiedBefore() async throws {
         let script = try ScriptedCloud()
         script.http.expect(
@@ -102,7 +102,7 @@ struct MappingTests {
         try script.http.finish()
     }
 
-    @Test("removing names node and operation only")
+    @Test("removing names only node and operation")
     func remove() async throws {
         let script = try ScriptedCloud()
         script.http.expect(.put, "/v1/user/nodes/mapping", #"{"status":"success","description":"d"}"#)
@@ -127,7 +127,7 @@ struct MappingTests {
     }
 
     @Test(
-        "an answer without what it must have is malformed",
+        "an answer without a required member is malformed",
         arguments: ["{}", #"{"request_id":""}"#, #"{"request_id":7,"challenge":"c"}"#, #"{"request_id":"r"}"#])
     func incomplete(body: String) async throws {
         let script = try ScriptedCloud()
@@ -138,7 +138,7 @@ struct MappingTests {
         #expect(error?.code == .malformedAnswer)
     }
 
-    @Test("nobody signed in: nothing goes out")
+    @Test("nobody signed in: nothing is sent")
     func notSignedIn() async throws {
         let script = try ScriptedCloud(signedIn: false)
         let error = await accountError { () throws(AccountError) in

@@ -5,7 +5,7 @@ import RainJSON
 import RainMaker
 import Testing
 
-@Suite("The description of a backend of one's own")
+@Suite("The description of the user's own backend")
 struct NodeMappingDescriptionTests {
     private func error(_ text: String) async -> AccountError? {
         await accountError { () throws(AccountError) in
@@ -13,7 +13,7 @@ struct NodeMappingDescriptionTests {
         }
     }
 
-    @Test("one request is enough, and what is written is what was read")
+    @Test("one request is enough, and a description is written as it was read")
     func least() throws {
         let text =
             #"{"schemaVersion":1,"sendsProviderToken":true,"add":{"method":"POST","url":"https://own.example/{node_id}"}}"#
@@ -27,7 +27,7 @@ struct NodeMappingDescriptionTests {
     }
 
     @Test(
-        "what is wrong is named, with the file and the member",
+        "the error names the problem, the file and the member",
         arguments: [
             ("", "not JSON"), ("[]", "the document is a list"),
             (#"{"schemaVersion":"1"}"#, "\"schemaVersion\" is a text"), (#"{"schemaVersion":2}"#, "schemaVersion is 2"),
@@ -48,20 +48,23 @@ struct NodeMappingDescriptionTests {
             (#""PUT""#, #""PATCH""#, "add.method: PATCH"),
             (#""pin":"{secret_key}""#, #""pin":"{secret}""#, "add.body.pin: there is no placeholder {secret}"),
             (#""user":"{user_id}","pin""#, #""user":"{request_id}","pin""#, "add: {request_id} is not known"),
-            ("/{node_id}/owner", "/owner", "add: {node_id} stands neither"),
-            ("/{node_id}/owner", "/{node_id}/{secret_key}", "add.url: {secret_key} may not stand in an address"),
+            ("/{node_id}/owner", "/owner", "add: {node_id} is missing"),
+            ("/{node_id}/owner", "/{node_id}/{secret_key}", "add.url: {secret_key} may not be part of an address"),
             ("https://own.example/nodes", "http://own.example/nodes", "add.url: plain http to own.example"),
             ("https://own.example/nodes", "ftp://own.example/nodes", "add.url: "),
             ("https://own.example/nodes", "https://me:pw@own.example/nodes", "add.url: "),
-            ("https://own.example/nodes", "https://{user_id}.example/nodes", "add.url: the host must be written out"),
+            (
+                "https://own.example/nodes", "https://{user_id}.example/nodes",
+                "add.url: the host must be written in full"
+            ),
             ("https://own.example/nodes", "https://own.example/../nodes", "add.url: its path has a segment"),
             ("https://own.example/nodes", "https://own.example/no des", "add.url: "),
             ("/requests?id=", "/requests?i d=", "status.url: its query"),
             ("/requests?id=", "/requests#id=", "status.url: "),
-            (#""tags":"{tags}""#, #""tags":"tags: {tags}""#, "add.body.tags: {tags} stands in a text of its own"),
+            (#""tags":"{tags}""#, #""tags":"tags: {tags}""#, "add.body.tags: {tags} must be a text of its own"),
             (#""data.id""#, #""data..id""#, "add.request: it is not a path"),
-            (#""confirmed":["done","true"]"#, #""confirmed":[]"#, "status.confirmed: it names no word"),
-            (#""discarded":["no"]"#, #""discarded":["done"]"#, "status: the word done stands there twice"),
+            (#""confirmed":["done","true"]"#, #""confirmed":[]"#, "status.confirmed: it is empty"),
+            (#""discarded":["no"]"#, #""discarded":["done"]"#, "status: the word done appears twice"),
             (
                 #""discarded":["no"]"#, #""discarded":["no"],"dropped":[]"#,
                 "it has an unknown member, status.dropped"
@@ -71,7 +74,7 @@ struct NodeMappingDescriptionTests {
                 "it has an unknown member, status.dropped"
             ),
             (#""requested":["open"]"#, #""requested":"open""#, "status.requested is not"),
-            ("/challenges/{request_id}", "/challenges", "verify: {request_id} stands neither"),
+            ("/challenges/{request_id}", "/challenges", "verify: {request_id} is missing"),
             (#""verify":{"#, #""verfy":{"#, "it has an unknown member, verfy"),
             (#"{"method":"GET","url""#, #"{"method":"GET","body":{},"url""#, "status.body: a GET has no body"),
         ])
@@ -83,7 +86,7 @@ struct NodeMappingDescriptionTests {
     }
 
     @Test(
-        "how the backend knows the user has to be said: a sign-in of its own, or the provider's token by an explicit setting",
+        "the description must name the proof: its own sign-in, or the provider's token by an explicit setting",
         arguments: [
             (#""sendsProviderToken":true,"#, "", "signIn: it is missing"),
             (#""sendsProviderToken":true,"#, #""sendsProviderToken":false,"#, "set sendsProviderToken to true"),
@@ -103,8 +106,8 @@ struct NodeMappingDescriptionTests {
     @Test(
         "a wrong member of the sign-in is refused by its name",
         arguments: [
-            (#""proof":"{code}""#, #""proof":"x""#, "signIn: {code} stands neither"),
-            ("/sessions\"", "/sessions?c={code}\"", "signIn.url: {code} may not stand in an address"),
+            (#""proof":"{code}""#, #""proof":"x""#, "signIn: {code} is missing"),
+            ("/sessions\"", "/sessions?c={code}\"", "signIn.url: {code} may not be part of an address"),
             (#""of":"{user_id}""#, #""of":"{node_id}""#, "signIn: {node_id} is not known"),
             (#""of":"{user_id}""#, #""of":"{secret_key}""#, "signIn: {secret_key} is not known"),
             (#""client":"backend-1","#, "", "signIn.client is missing"),
@@ -118,7 +121,7 @@ struct NodeMappingDescriptionTests {
             ),
             ("https://own.example/sessions\"", "http://own.example/sessions\"", "signIn.url: plain http"),
             (#""method":"DELETE""#, #""method":"PURGE""#, "signOut.method: PURGE"),
-            ("/sessions/current", "/sessions/{code}", "signOut.url: {code} may not stand"),
+            ("/sessions/current", "/sessions/{code}", "signOut.url: {code} may not be part"),
             ("/sessions/current", "/sessions/{node_id}", "signOut: {node_id} is not known"),
             (#""signOut":{"#, #""signout":{"#, "it has an unknown member, signout"),
             (#""user":"{user_id}","pin""#, #""user":"{code}","pin""#, "add: {code} is not known"),
@@ -134,7 +137,7 @@ struct NodeMappingDescriptionTests {
         #expect(found?.message.contains(words) == true, "\(found as Any)")
     }
 
-    @Test("challenge and verify go together")
+    @Test("challenge and verify need each other")
     func halfAChallenge() async throws {
         guard case .object(let members) = try JSONValue(parsing: Array(OwnBackend.text.utf8)) else { return }
         for name in ["challenge", "verify"] {
@@ -144,7 +147,7 @@ struct NodeMappingDescriptionTests {
         }
     }
 
-    @Test("plain http is for this machine only")
+    @Test("plain http is allowed only for this machine")
     func loopback() async {
         for host in ["127.0.0.1:8080", "localhost", "[::1]:1"] {
             #expect(await error(OwnBackend.text.replacing("https://own.example", with: "http://\(host)")) == nil)

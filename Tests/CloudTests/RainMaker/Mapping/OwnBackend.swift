@@ -6,7 +6,7 @@ import RainJSON
 import RainKitTesting
 import RainMaker
 
-/// A backend of one's own that plays a script, with somebody signed in elsewhere.
+/// The user's own backend that plays a script. A user is signed in at another provider.
 struct OwnBackend {
     static let text = """
         {"schemaVersion":1,"sendsProviderToken":true,

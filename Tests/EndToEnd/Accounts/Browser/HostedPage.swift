@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RainAccount
+import RainCryptoOpenSSL
 import RainJSON
 import RainKit
 import Synchronization

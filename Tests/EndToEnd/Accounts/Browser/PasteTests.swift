@@ -43,7 +43,7 @@ struct PasteTests {
             try await terminal.output(containing: "Then paste the address")
             let redirect = try await maker.redirect(from: address)
             terminal.write("https://elsewhere.example/?code=1&state=2\n")
-            try await terminal.output(containing: "Not taken: That address belongs to another sign-in")
+            try await terminal.output(containing: "Not accepted: This address is not the answer to this sign-in")
             terminal.write(redirect + "\n")
             try await maker.expectSession(
                 try await maker.end(of: terminal), secrets: [try BrowserMaker.code(in: redirect)])

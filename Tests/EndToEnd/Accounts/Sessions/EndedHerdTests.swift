@@ -45,7 +45,7 @@ struct EndedHerdTests {
     private func stampede(_ gateway: Gateway, _ round: Int) async throws -> Int {
         let hunter = LockHunter(gateway.lock, signals: [SIGTERM, SIGINT], spread: .milliseconds(300))
         let hunt = Task { await hunter.run(prey: 3) }
-        let statuses = try await withThrowingTaskGroup(of: (TestSupport.ExitStatus, String).self) { group in
+        let statuses = try await withThrowingTaskGroup(of: (ChildExit, String).self) { group in
             for number in 0..<Self.processes {
                 let end = number.isMultiple(of: 3) ? End.allCases.randomElement() : nil
                 let delay = Duration.milliseconds(Int.random(in: 0...900))
@@ -70,7 +70,7 @@ struct EndedHerdTests {
         hunter.stop()
         await hunt.value
         // Ended before it could say what to do with a signal, by the signal.
-        let expected: [TestSupport.ExitStatus] = [
+        let expected: [ChildExit] = [
             .exited(0), .exited(16), .exited(130), .signalled(Int(SIGTERM)), .signalled(Int(SIGINT)),
         ]
         for (status, errors) in statuses { #expect(expected.contains(status), "round \(round): \(status) \(errors)") }

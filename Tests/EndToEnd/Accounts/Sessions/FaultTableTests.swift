@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainHTTP
 import RainJSON
 import RainKit
 import RainKitTesting

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ProtocommCore
 import RainKit
 import TestSupport
 import Testing

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainHTTP
+import RainHTTPCurl
 import RainJSON
 import RainKit
 import TestSupport

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainAccount
 import RainJSON
 import RainKit
 import Synchronization
@@ -67,7 +68,7 @@ struct KillTests {
     private func stampede(_ gateway: Gateway, mayEnd: Bool, _ round: Int) async throws -> Int {
         let hunter = LockHunter(gateway.lock, signals: [SIGKILL])
         let hunt = Task { await hunter.run(prey: 3) }
-        let statuses = try await withThrowingTaskGroup(of: (TestSupport.ExitStatus, String).self) { group in
+        let statuses = try await withThrowingTaskGroup(of: (ChildExit, String).self) { group in
             for number in 0..<Self.processes {
                 let delay = Duration.milliseconds(Int.random(in: 0...600))
                 group.addTask {

@@ -15,7 +15,7 @@ struct DeviceClaimAdviceTests {
             let outcome = try await maker.rainctl(
                 ["device", "claim"] + Maker.way(to: board) + ["--pop-file", folder.file("pop"), "--json"])
             outcome.expectFailure(17, "claim_needed", says: "rainctl profile add --claim-url")
-            outcome.expectFailure(17, "claim_needed", says: "Wi-Fi alone with rainctl provision --no-mapping")
+            outcome.expectFailure(17, "claim_needed", says: "set up only the Wi-Fi with rainctl provision --no-mapping")
         }
     }
 }

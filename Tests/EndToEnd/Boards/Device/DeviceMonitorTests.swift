@@ -80,7 +80,7 @@ struct DeviceMonitorTests {
             #expect(outcome.status == 0, "\(outcome.standardError)")
             let warning = try #require(outcome.document?["warnings"]?.array?.first)
             #expect(warning["reason"] == "no_line_end", "\(outcome.standardOutput)")
-            #expect(warning["message"]?.string?.contains("bytes came without a line end") == true)
+            #expect(warning["message"]?.string?.contains("bytes arrived without a line end") == true)
         }
     }
 
@@ -141,7 +141,7 @@ struct DeviceMonitorTests {
                 defer { board.process.kill() }
                 #expect(try await outcome.status == 0)
             } else {
-                try await outcome.expectFailure(69, "unavailable", says: "plug one in")
+                try await outcome.expectFailure(69, "unavailable", says: "Plug one in")
             }
         }
     }
@@ -153,7 +153,7 @@ struct DeviceMonitorTests {
             let pty = try PseudoTerminal()
             async let outcome = monitor(maker, pty.path, ["--timeout", "5"])
             let ended = try await outcome
-            #expect(ended.status == 0 && ended.standardError.contains("add --restart"), "\(ended.standardError)")
+            #expect(ended.status == 0 && ended.standardError.contains("again with --restart"), "\(ended.standardError)")
             try await monitor(maker, pty.path, ["--restart", "--timeout", "5", "--json"])
                 .expectFailure(1, "other", says: "RESET")
             let lost = try await maker.start(

@@ -52,7 +52,7 @@ struct DeviceSendTests {
             }
             #expect(try board.journal.entries(where: ["event": "request"]).isEmpty)
             let absent = try await send(maker, board, ["no-such", "--text", "a", "--json"])
-            absent.expectFailure(1, "other", says: "has no endpoint no-such: check the name")
+            absent.expectFailure(1, "other", says: "has no endpoint no-such. Check the name")
         }
     }
 
@@ -98,7 +98,7 @@ struct DeviceSendTests {
             let board = try await Self.board(folder)
             try folder.write(String(repeating: "x", count: 5000), to: "data")
             let outcome = try await send(maker, board, ["custom-data", "--file", folder.file("data"), "--json"])
-            outcome.expectFailure(65, "bad_data", says: "send less at once")
+            outcome.expectFailure(65, "bad_data", says: "Send less data at once")
             #expect(outcome.failure?["reason"] == "too_long")
             #expect(!outcome.standardOutput.contains("--transport"), "\(outcome.standardOutput)")
         }

@@ -99,7 +99,8 @@ struct OnNetworkTests {
                 "--pop-file", scene.folder.file("pop"))
             #expect(outcome.status != 0)
             #expect(
-                outcome.failure?["message"]?.string?.contains("no RainMaker board") == true, "\(outcome.standardOutput)"
+                outcome.failure?["message"]?.string?.contains("is not on a network yet") == true,
+                "\(outcome.standardOutput)"
             )
         }
     }

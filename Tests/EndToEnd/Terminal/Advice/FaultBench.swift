@@ -37,6 +37,6 @@ final class FaultBench: Sendable {
     private static let secrets = [
         "good": SimulatedIdentity.password, "app-1": "app-1-secret", "wskey-1": "wskey-1-secret",
         "web-1": "web-1-secret", "other-secret": "other-secret",
-        "values.json": "{", "hello.bin": "hello", "empty.bin": "",
+        "values.json": "{", "rule.json": #"{"event_type":"node_params"}"#, "hello.bin": "hello", "empty.bin": "",
     ]
 }

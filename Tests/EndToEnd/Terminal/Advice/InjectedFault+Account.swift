@@ -21,6 +21,18 @@ extension InjectedFault {
             .raw {
                 $0.write("SSH-2.0-OpenSSH_9.2\r\n"); $0.waitForClose()
             }, "another protocol on the port of https", "does not speak TLS"),
+        InjectedFault("cloud", "a certificate of an authority that is not in the given file", "RAINKIT_CA_FILE names") {
+            lab in
+            let server = try await FaultyServer.start(.tls(.unknownAuthority), in: lab.folder)
+            let other = try TemporaryFolder()
+            try await ServerCertificate(names: "IP:127.0.0.1").issue(in: other)
+            try await lab.use(server.base)
+            let outcome = try await lab.rainctl(
+                "login", "me@example.com", "--password-file", lab.folder.file("password"),
+                environment: ["RAINKIT_CA_FILE": other.file("ca.pem")])
+            withExtendedLifetime(server) {}
+            return outcome
+        },
         server(
             .raw { _ = $0.read(4096) }, "a connection that is closed when TLS begins",
             "closed the connection when TLS began"),
@@ -49,13 +61,13 @@ extension InjectedFault {
                 _ = $0.read(4096); $0.write([5, 0]); _ = $0.read(4096); $0.write([5, 5, 0, 1, 0, 0, 0, 0, 0, 0])
                 $0.waitForClose()
             }, "a SOCKS proxy that the cloud refuses", "cannot reach it"),
-        server(answer(511), "a network that wants a sign-in", "wants a sign-in"),
+        server(answer(511), "a network that wants a sign-in", "requires a sign-in"),
         server(answer(451), "a service that the law blocks", "legal reasons"),
-        server(answer(410), "a service that has ended", "any more"),
+        server(answer(410), "a service that has ended", "no longer"),
         server(answer(403, "<html><title>Blocked</title></html>"), "a firewall's page", "a page \"Blocked\"|firewalls"),
-        server(answer(200, "abc", encoding: "gzip"), "an encoding that nobody asked for", "encoding"),
+        server(answer(200, "abc", encoding: "gzip"), "an encoding that was not requested", "encoding"),
         server(answer(404, #"{"message":"Not Found"}"#), "a base URL of another service", "no RainMaker API"),
-        server(answer(200, #"{"portal":true}"#), "JSON of another service", "not the RainMaker cloud's"),
+        server(answer(200, #"{"portal":true}"#), "JSON of another service", "not from a RainMaker cloud"),
         cloudFault(
             "a fault of the cloud", "503|fault|error", rule: ["path": "/v1/*", "action": "status", "status": 503]),
         cloudFault(

@@ -8,6 +8,7 @@ extension InjectedFault {
         address("an interface that this machine does not have", "no network interface", "[fe80::1%nosuchif0]"),
         address("a link-local address without an interface", "network interface", "[fe80::1]"),
         address("IPv6 without brackets", "brackets", "fe80::1"),
+        address("two ports", "more than one colon", "192.168.4.1:80:80"),
         address("a port behind IPv6 without brackets", "[::1]:8080", "::1:8080"),
         address("a password in an address", "no user name or password", "bob:planted@127.0.0.1:80"),
         address("a URL in the place of an address", "http://", "http://192.168.4.1/"),
@@ -37,7 +38,7 @@ extension InjectedFault {
         improv("a board that has stopped to listen", "Improv is stopped", "stopped=1"),
         improv("a button that nobody presses", "button", "button=1"),
         board("an endpoint that the firmware does not have", "nosuch", ["device", "send", "nosuch", "--text", "x"]),
-        board("values that the firmware does not offer", "does not tell its values", ["device", "params", "get"]),
+        board("values that the firmware does not offer", "does not report its values", ["device", "params", "get"]),
         board(
             "an older scheme than the board's", "Security 2, not 1", options: ["--security", "2"],
             ["device", "scan", "--sec-ver", "1"]),

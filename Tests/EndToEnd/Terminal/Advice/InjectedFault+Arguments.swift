@@ -9,6 +9,8 @@ extension InjectedFault {
         argument("an option without its value", "--ssid", "provision", "--ssid"),
         argument("a time that is none", "soon", "provision", "--timeout", "soon"),
         argument("a time that is over before it begins", "--timeout", "provision", "--timeout", "0"),
+        argument("a negative time", "'-5' is invalid", "provision", "--timeout", "-5"),
+        argument("arguments of curl without --", "go after --", "account", "curl", "/v1/user2"),
         argument("a transport that does not exist", "zigbee", "provision", "--transport", "zigbee"),
         provision(
             "arguments", "two secrets from standard input", "standard input", wifi: false, proof: false, "--ssid",
@@ -20,8 +22,8 @@ extension InjectedFault {
         provision("arguments", "a network for a board that keeps its own", "--no-wifi", "--no-wifi"),
         provision("arguments", "a security scheme that does not exist", "--sec-ver", "--sec-ver", "3"),
         provision("arguments", "a cable over Bluetooth", "--port", "--transport", "ble", "--port", "/dev/ttyUSB0"),
-        provision("arguments", "tags without a mapping", "--tags goes with a mapping", "--tags", "room:kitchen"),
-        provision("arguments", "metadata without a mapping", "--metadata goes with", "--metadata", "{}"),
+        provision("arguments", "tags without a mapping", "--tags needs a mapping", "--tags", "room:kitchen"),
+        provision("arguments", "metadata without a mapping", "--metadata needs a mapping", "--metadata", "{}"),
         argument("tags without values", "KEY:VALUE", "provision", "--tags", "kitchen"),
         argument("metadata that are not JSON", "--metadata", "provision", "--metadata", "{room"),
         argument("a sign-in without a user", "No user", "login", "--password-file", "{}/password"),
@@ -32,7 +34,7 @@ extension InjectedFault {
         argument(
             "a telephone number without a country code", "country code", "login", "+49abc", "--password-file",
             "{}/password"),
-        argument("a browser where nobody can be asked", "Nobody can be asked", "login", "--idp", "github"),
+        argument("a browser where nobody can be asked", "no terminal to ask at", "login", "--idp", "github"),
         argument("application data twice", "once", "device", "send", "custom-data", "--text", "a", "--hex", "ab"),
         argument(
             "application data that are not JSON", "--json-data", "device", "send", "custom-data", "--json-data", "{a"),
@@ -41,6 +43,19 @@ extension InjectedFault {
         argument(
             "a MAC address that is none", "--mac", "device", "claim", "--host", "--mac", "zz", "--image", "{}/image"),
         argument("an end of the log without a text", "--until", "device", "monitor", "--until", ""),
+        argument(
+            "a password from two places", "--password-file or --password-stdin", "login", "me@example.com",
+            "--password-file",
+            "{}/password", "--password-stdin"),
+        argument(
+            "a provider's option for RainMaker", "--environment needs --provider", "login", "me@example.com",
+            "--environment", "stage", "--password-file", "{}/password"),
+        argument(
+            "a sign-in on another device for RainMaker", "--device-code needs --provider", "login", "--device-code"),
+        argument(
+            "RainMaker's option for a provider", "--guest is for the sign-in to RainMaker", "login", "--provider",
+            "spid",
+            "--guest"),
         argument("a setting without a value", "name=value", "login", "--provider", "oidc", "--set", "issuer"),
     ]
 

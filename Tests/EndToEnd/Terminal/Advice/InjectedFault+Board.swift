@@ -13,7 +13,7 @@ extension InjectedFault {
         printed("brown-out", "the supply sags", "supply", known: .told(1.2)),
         printed("unreadable", "another baud rate", "baud"),
         printed("provisioned", "a board that is set up already", "already", known: .silence(1.5)),
-        InjectedFault("cable", "a silent port, and too little time", "not a byte has come", known: .silence(2)) { lab in
+        InjectedFault("cable", "a silent port, and too little time", "no data has arrived", known: .silence(2)) { lab in
             let board = try await SimulatedBoard.start(
                 [
                     "--console", lab.folder.file("tty"), "--console-dialect", "log-only", "--boot-log", "silent",
@@ -52,6 +52,16 @@ extension InjectedFault {
             try await bus.end()
             return outcome
         },
+        command(
+            "Bluetooth", "an address of D-Bus without a transport", "not an address of D-Bus",
+            environment: ["DBUS_SYSTEM_BUS_ADDRESS": "/run/dbus/system_bus_socket"],
+            [
+                "provision", "--no-mapping", "--transport", "ble", "--device-name", "PROV_1", "--no-wifi", "--pop-file",
+                "{}/pop",
+            ]),
+        command(
+            "Bluetooth", "a service that is not a UUID", "\"xyz\" is not one",
+            ["device", "discover", "--transport", "ble", "--service", "xyz"]),
         radio("absent", "no adapter", "no Bluetooth adapter"), radio("off", "the adapter is off", "off"),
         radio("on", "no board advertises", "PROV_1", known: .silence(3.75)),
         InjectedFault("Wi-Fi", "the board's address is wrong", "No connection to the board") {
@@ -83,7 +93,7 @@ extension InjectedFault {
                 Maker.way(to: board),
                 network: ["--ssid", SimulatedBoard.ssid, "--passphrase-file", lab.folder.file("latin")])
         },
-        InjectedFault("Wi-Fi", "a network that is not in reach", "does not hear the network \"Attic\"") { lab in
+        InjectedFault("Wi-Fi", "a network that is not in reach", "cannot find the network \"Attic\"") { lab in
             let board = try await lab.board(["--security", "1", "--attempts", "1"])
             return try await lab.provision(
                 Maker.way(to: board), network: ["--ssid", "Attic", "--passphrase-file", lab.folder.file("wifi")])
@@ -144,6 +154,24 @@ extension InjectedFault {
         InjectedFault("session", "a board that says it speaks Security 0, and a known proof", "Security 0") { lab in
             let board = try await lab.board(["--security", "0"])
             return try await lab.provision(Maker.way(to: board))
+        },
+        InjectedFault("session", "a scheme at a console without sessions", "no session") { lab in
+            let board = try await SimulatedBoard.start(
+                ["--console", lab.folder.file("tty"), "--console-dialect", "rainmaker", "--console-noise", "none"],
+                in: lab.folder)
+            defer { board.process.kill() }
+            return try await lab.provision(["--port", lab.folder.file("tty"), "--sec-ver", "2"])
+        },
+        InjectedFault("session", "an endpoint without a name", "endpoint's name is empty") { lab in
+            let board = try await lab.board()
+            return try await lab.timed(
+                ["device", "send", "", "--text", "x", "--pop-file", lab.folder.file("pop")] + Maker.way(to: board))
+        },
+        InjectedFault("session", "data for an endpoint of protocomm's own", "an endpoint of protocomm itself") { lab in
+            let board = try await lab.board()
+            return try await lab.timed(
+                ["device", "send", "prov-config", "--text", "x", "--pop-file", lab.folder.file("pop")]
+                    + Maker.way(to: board))
         },
         InjectedFault("session", "no proof of possession is given", "proof of possession") { lab in
             let board = try await lab.board()

@@ -34,11 +34,14 @@ extension InjectedFault {
         command("QR code", "a picture to read that is not there", "No such file", ["qr", "read", "{}/label.png"]),
         command("QR code", "a code to draw without a name", "device-name", ["qr", "show"]),
         command(
-            "QR code", "a name that no code holds", "longer",
+            "QR code", "a name that no code holds", "name is too long",
             ["qr", "show", "--device-name", String(repeating: "P", count: 3000)]),
         command(
             "QR code", "a label for a folder that is not there", "No such file",
             ["qr", "show", "--device-name", "PROV_1", "--pop-file", "{}/pop", "--png", "{}/none/label.png"]),
+        command(
+            "QR code", "a negative width", "'-5' is invalid for '--size",
+            ["qr", "show", "--device-name", "PROV_1", "--pop-file", "{}/pop", "--svg", "{}/label.svg", "--size", "-5"]),
         command(
             "QR code", "a scale that no picture has", "1 to 64",
             ["qr", "show", "--device-name", "PROV_1", "--pop-file", "{}/pop", "--png", "{}/label.png", "--scale", "0"]),

@@ -17,6 +17,7 @@ extension InjectedFault {
         },
         passphrase("a passphrase in UTF-16", "UTF-16", [0xFF, 0xFE] + Array("planted-wifi".utf8).flatMap { [$0, 0] }),
         passphrase("a passphrase with a zero byte", "NUL|zero", Array("planted\0wifi".utf8)),
+        passphrase("a picture in the place of a passphrase", "picture", [0x89] + Array("PNG\r\n\u{1A}\n\0\0\0\r".utf8)),
         passphrase("a passphrase of two lines", "line", Array("planted-wifi\nsecond".utf8)),
         InjectedFault("provider", "a portal of a version that does not exist", "serverVersion") { lab in
             try await lab.rainctl(

@@ -28,7 +28,8 @@ extension InjectedFault {
         command(
             "file", "a folder in the place of a password", "folder",
             ["login", "me@example.com", "--password-file", "{}"]),
-        InjectedFault("file", "a pipe that nobody writes a password to", "Nothing wrote", known: .silence(1)) { lab in
+        InjectedFault("file", "a pipe that nobody writes a password to", "No program wrote", known: .silence(1)) {
+            lab in
             mkfifo(lab.folder.file("pipe"), 0o600)
             return try await lab.rainctl(
                 "login", "me@example.com", "--password-file", lab.folder.file("pipe"), "--timeout", "1")

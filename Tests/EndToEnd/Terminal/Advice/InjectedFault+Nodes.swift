@@ -11,6 +11,10 @@ extension InjectedFault {
         node("a value of another type", "true or false", "params", "set", "n1", "Light.Power=maybe"),
         node("a value without a parameter", "DEVICE.PARAM=VALUE", "params", "set", "n1", "Light.Power"),
         node("two values for one parameter", "twice", "params", "set", "n1", "Light.Power=on", "Light.Power=off"),
+        node(
+            "values on the command line and in a file", "both given", "params", "set", "n1", "Light.Power=on", "--file",
+            "{}/values.json"),
+        node("a line end behind a board's name", "line end", "show", "n9\r"),
         node("a name of spaces alone", "blank", "params", "set", "n1", "Light.Name= "),
         node(
             "a file of values that is not JSON", "values.json is not JSON", "params", "set", "n1", "--file",
@@ -36,7 +40,8 @@ extension InjectedFault {
         node("a scene that does not exist", "Night", "scene", "remove", "n1", "Night"),
         node("a share with nobody", "stranger@example.com", "share", "add", "n1", "--with", "stranger@example.com"),
         node(
-            "a board handed over by mistake", "--yes", "share", "add", "n1", "--with", FaultBench.friend, "--as",
+            "a board handed over by mistake", "hands n1 over", "share", "add", "n1", "--with", FaultBench.friend,
+            "--as",
             "owner"),
         node("an offer that does not exist", "sharing request", "share", "accept", "nosuch"),
         node("a share that does not exist", "shared with", "share", "remove", "n1", "--with", FaultBench.friend),
@@ -59,6 +64,9 @@ extension InjectedFault {
             "a condition on a device that is not there", "no device Lamp", "automation", "add", "x", "--of", "n1",
             "--when", "Lamp.Power=on", "--set", "n1:Light.Power=on"),
         home("a rule that does nothing", "--set", "automation", "add", "x", "--of", "n1", "--when", "Light.Power=on"),
+        home(
+            "a rule in a file that lacks what it does", "no events, no actions", "automation", "add", "x", "--file",
+            "{}/rule.json"),
         home("a rule that does not exist", "nosuch", "automation", "remove", "nosuch"),
         node("nobody at a board's address", "No connection", "params", "get", "n1", "--local", "--host", "127.0.0.1:9"),
         node("a search on the network without Avahi", "Avahi", "params", "get", "n1", "--local"),

@@ -24,7 +24,10 @@ extension InjectedFault {
         account("a language that is none", "en-us", "update", "--locale", "klingon!"),
         account(
             "a token for another host", "elsewhere.example is not a service", "fetch", "https://elsewhere.example/"),
-        InjectedFault("account", "a code that no sign-in waits for", "No sign-in waits") {
+        account(
+            "a conversion of an account that is no guest's", "is not a guest", "convert", "new@example.com",
+            "--password-file", "{}/password"),
+        InjectedFault("account", "a code that no sign-in waits for", "No sign-in is waiting") {
             try await $0.timed(["login", SimulatedCloud.user, "--code", "000000"], as: $0.bench.maker)
         },
         command("account", "a provider that does not exist", "facebook", ["login", "--provider", "facebook"]),
@@ -71,6 +74,7 @@ extension InjectedFault {
         oclc(
             "a scope that OCLC does not know", "scope", "wskey-1", "--set", "contextInstitutionId=128807", "--set",
             "authenticatingInstitutionId=128807", "--scope", "NoSuchAPI"),
+        spid("an empty assertion", "is empty", "--assertion-file", "{}/empty.bin"),
         spid("an assertion that is no token", "JSON Web Token", "--assertion-file", "{}/wrong"),
         oclc("no institution for OCLC", "contextInstitutionId", "wskey-1", "--scope", "WMS_NCIP"),
         command(

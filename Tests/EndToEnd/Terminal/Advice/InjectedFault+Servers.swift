@@ -9,11 +9,18 @@ extension InjectedFault {
         status(405, "refused"),
         status(413, "refused"), status(500, "refused"), status(501, "refused"), status(502, "refused"),
         status(504, "refused"),
-        InjectedFault("cloud", "a cloud that has moved", "has moved", cloud: true) { lab in
+        InjectedFault("cloud", "a cloud that has moved", "has moved to https://elsewhere.example/", cloud: true) {
+            lab in
             try await lab.fails([
                 "path": "/v1/*", "action": "status", "status": 301, "location": "https://elsewhere.example/",
             ])
             return try await lab.rainctl("node", "list")
+        },
+        InjectedFault("cloud", "a call that the deployment does not have", "does not offer this", cloud: true) { lab in
+            try await lab.fails([
+                "path": "/v1/user/node_automation", "action": "status", "status": 404, "body": ["message": "Not Found"],
+            ])
+            return try await lab.rainctl("automation", "list")
         },
         InjectedFault("cloud", "a refusal of every token, by a gateway", "401", cloud: true) { lab in
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 401])
@@ -27,7 +34,7 @@ extension InjectedFault {
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": ["node_details": 5]])
             return try await lab.rainctl("node", "list")
         },
-        InjectedFault("cloud", "a list in the place of an object", "not the RainMaker cloud's", cloud: true) { lab in
+        InjectedFault("cloud", "a list in the place of an object", "not from a RainMaker cloud", cloud: true) { lab in
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": [1, 2]])
             return try await lab.rainctl("node", "list")
         },
@@ -42,6 +49,7 @@ extension InjectedFault {
         },
         server("an empty answer", "empty", "200 OK", ""),
         server("an answer without a body", "204", "204 No Content", ""),
+        server("a web site", "the base URL is a web site's", "200 OK", "<html><title>Dashboard</title></html>"),
         server("plain text", "no readable JSON", "200 OK", "It works!"),
         server("XML", "no readable JSON", "200 OK", "<?xml version='1.0'?><a/>"),
         server("JSON that is nested too deep", "deep", "200 OK", String(repeating: "[", count: 1000)),
@@ -56,6 +64,10 @@ extension InjectedFault {
         server(
             "an answer that is announced as endless", "more than", "200 OK", headers: ["Content-Length: 99999999999"],
             nil),
+        served("a broken chunked encoding", "not proper HTTP") {
+            $0.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n")
+            $0.waitForClose()
+        },
         served("a server that closes the connection", "closed the connection") { _ in },
         served("a server that closes within its answer", "middle of the answer|closed the connection|broke") {
             $0.write("HTTP/1.1 200 OK\r\nContent-Type: te")

@@ -14,9 +14,19 @@ extension InjectedFault {
             files: ["etc/rainkit/config.json": #"{"profile":"nope"}"#], environment: ["XDG_CONFIG_DIRS": "{}/etc"],
             ["whoami"]),
         command(
-            "settings", "settings that name a file of certificates that is not there", "config.json names",
+            "settings", "settings that name a file of certificates that is not there", "from ca_file in",
             files: ["config/rainkit/config.json": #"{"ca_file":"/nope.pem"}"#],
             ["login", "me@example.com", "--password-file", "{}/password"]),
+        command(
+            "settings", "an account in the environment that nobody is signed in to", "RAINKIT_ACCOUNT names",
+            cloud: true,
+            environment: ["RAINKIT_ACCOUNT": "old@example.com"], ["node", "list"]),
+        command(
+            "settings", "a provider in the environment that nobody is signed in to", "RAINKIT_PROVIDER names spid",
+            environment: ["RAINKIT_PROVIDER": "spid"], ["whoami"]),
+        command(
+            "settings", "a wrong password in the environment", "from ESP_RAINMAKER_PASSWORD", cloud: true,
+            environment: ["ESP_RAINMAKER_PASSWORD": "planted-Old1"], ["login", SimulatedCloud.user]),
         command(
             "settings", "no home folder", "HOME",
             environment: ["HOME": "", "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""], ["whoami"]),

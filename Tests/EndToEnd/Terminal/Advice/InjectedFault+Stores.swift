@@ -33,6 +33,12 @@ extension InjectedFault {
                 ["login", "me@example.com", "--password-file", lab.folder.file("password")],
                 environment: ["XDG_STATE_HOME": "/proc/none"])
         },
+        InjectedFault("store", "marks of a merge conflict in the list of deployments", "merge conflict", cloud: true) {
+            lab in
+            let path = "config/rainkit/deployments.json"
+            lab.folder.writePrivately(Array(("<<<<<<< HEAD\n" + (try lab.folder.read(path))).utf8), to: path)
+            return try await lab.rainctl("profile", "list")
+        },
         document("a newer list of deployments", "newer version", "config/rainkit/deployments.json", "profile", "list"),
         document("a newer list of accounts", "newer version", "state/rainkit/accounts.json", "account", "list"),
         held(
@@ -48,6 +54,16 @@ extension InjectedFault {
         InjectedFault("store", "an import of nothing", "no session") {
             try await $0.rainctl("account", "import", "--from", $0.folder.file("none"))
         },
+        InjectedFault("store", "an import from a file", "is a file") {
+            try await $0.rainctl("account", "import", "--from", $0.folder.file("wifi"))
+        },
+        InjectedFault("store", "an export into a device", "use another path", cloud: true) {
+            try await $0.rainctl("account", "export", "--credential", "/dev/full")
+        },
+        command(
+            "store", "a bus address without a transport", "not an address of D-Bus",
+            environment: ["DBUS_SESSION_BUS_ADDRESS": "/run/user/0/bus"],
+            ["login", "me@example.com", "--password-file", "{}/password", "--store", "secret-service"]),
         InjectedFault("store", "an export into a file's place", "is a file, and a folder", cloud: true) {
             try await $0.rainctl("account", "export", "--to", $0.folder.file("wifi"))
         },

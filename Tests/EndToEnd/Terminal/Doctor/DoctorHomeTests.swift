@@ -61,7 +61,7 @@ struct DoctorHomeTests {
             #expect(try await findings(home: home, asNobody: false).isEmpty)
             let found = try await findings(home: home, asNobody: true)
             #expect(found.count == 1 && found.first?["reason"] == "read_only" && found.first?["fix"] == nil, "\(found)")
-            #expect(found.first?["message"]?.string?.contains("HOME is \(home), which is not there") == true)
+            #expect(found.first?["message"]?.string?.contains("HOME is \(home), which does not exist") == true)
         }
     }
 

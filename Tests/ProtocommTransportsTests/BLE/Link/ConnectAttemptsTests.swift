@@ -44,7 +44,12 @@ struct ConnectAttemptsTests {
             told: .pairingFailed, words: "no"),
         Case(
             description: "aborted to the end", errors: Array(repeating: again, count: RetryBudget.maximumAttempts),
-            words: "PROV_1 came about in 24 attempts (aborted)"),
+            words: "PROV_1 was made in 24 attempts (aborted)"),
+        Case(
+            description: "aborted, and cut off by the end of the time",
+            errors: Array(repeating: again, count: RetryBudget.maximumAttempts - 1)
+                + [.failed(.again, DBusError(.timeout, message: "No answer over D-Bus in time."))],
+            words: "in 24 attempts (aborted)"),
         Case(
             description: "broken to the end", errors: Array(repeating: .lost, count: RetryBudget.maximumAttempts),
             words: "to PROV_1 broke each time"),
@@ -93,7 +98,7 @@ struct ConnectAttemptsTests {
         var attempts = ConnectAttempts(within: .seconds(60), hasForgotten: false)
         #expect(attempts.unfound(nothing) == nothing)
         _ = try attempts.failed(.stale, board: "PROV_1")
-        #expect(attempts.unfound(nothing).message.contains("is it in provisioning mode?"))
+        #expect(attempts.unfound(nothing).message.contains("Check that it is in provisioning mode."))
         _ = try attempts.failed(.lost, board: "PROV_1")
         #expect(attempts.unfound(nothing).message.contains("broke each time"))
         #expect(attempts.unfound(Self.off) == Self.off)

@@ -16,4 +16,4 @@ let own = [
     AccountModule.name, DBusModule.name, HTTPCoreModule.name, HashingModule.name, JSONModule.name, OAuth2Module.name,
     OnboardingModule.name, SerialPortModule.name, ThreadsModule.name, VocabularyModule.name,
 ]
-print("\(own.joined(separator: " ")) CCurl(\(consumer_curl_answer())) beside RainKit's \(Secret("unprinted"))")
+print("\(own.joined(separator: " ")) CCurl(\(consumer_curl_answer())) beside RainKit's \(RainKitSecret("unprinted"))")

@@ -4,22 +4,22 @@ import RainDBus
 
 /// Decides how a board starts and stops advertising on a real adapter. It does no I/O itself.
 ///
-/// Power, name, characteristics, advertisement, in this order. When the Bluetooth service or the adapter goes away, the front waits
-/// for it and begins again. There is one link at a time, as on the board.
+/// The order is power, name, characteristics, advertisement. When the Bluetooth service or the adapter disappears, it waits for it and
+/// starts again. There is one link at a time, as on the board.
 struct AdapterFront {
     enum Event {
         case replied(AdapterCall, [DBusValue])
         case failed(AdapterCall, DBusError)
         /// The name org.bluez got an owner, or lost it.
         case service(isThere: Bool)
-        /// An object came or went, an adapter or a device.
+        /// An object appeared or disappeared: an adapter or a device.
         case appeared(path: String)
         case vanished(path: String)
-        /// A device of the machine's, which may be any: a mouse as well as a phone.
+        /// A device of this machine, which may be any: a mouse as well as a phone.
         case connected(device: String, Bool)
-        /// A request of a device arrived: it is the board that it talks to.
+        /// A request of a device arrived, so the device uses the board.
         case heard(device: String)
-        /// The board serves, or has stopped to.
+        /// The board has started or stopped serving.
         case serving(Bool)
         /// The board restarted.
         case rebooted
@@ -30,12 +30,12 @@ struct AdapterFront {
         case onAir
         case linkOpened
         case linkLost
-        /// It cannot go on until something changes on this machine.
+        /// It cannot continue until something changes on this machine.
         case refused(AdapterRefusal)
     }
 
     enum Phase: Equatable {
-        /// Nothing was asked yet, or the Bluetooth service is not there.
+        /// No request was sent yet, or the Bluetooth service does not run.
         case idle
         case seeking, powering, naming, registering, advertising
         case onAir
@@ -48,7 +48,7 @@ struct AdapterFront {
     private(set) var phase = Phase.idle
     /// The object path of the adapter, once it was found.
     private(set) var adapter: AdapterTree.Adapter?
-    /// The device at the other end of the link: one that sent a request to the board. The board may disconnect no other.
+    /// The device at the other end of the link, which has sent a request to the board. The board must not disconnect any other device.
     private(set) var peer: String?
     private var isServing = true
     /// The adapter was given the board's name.
@@ -74,7 +74,7 @@ struct AdapterFront {
             phase = .idle
             return lost + (isThere ? start() : [])
         case .appeared(let path):
-            // The one that was looked for, or another one, says the list of objects.
+            // The list of objects shows whether it is the wanted adapter.
             guard phase == .idle, path.hasPrefix("/org/bluez/hci"), !path.contains("/dev_") else { return [] }
             return start()
         case .vanished(let path):
@@ -91,7 +91,7 @@ struct AdapterFront {
         }
     }
 
-    /// The calls that restore the adapter as it was found; their answers are not waited for.
+    /// Returns the calls that restore the adapter as it was found. Their answers are not awaited.
     func callsAtShutdown() -> [AdapterCall] {
         guard let adapter else { return [] }
         var calls: [AdapterCall] = phase == .onAir ? [.unregisterAdvertisement, .unregisterApplication] : []
@@ -99,7 +99,7 @@ struct AdapterFront {
         return calls + (hasRenamed ? [.rename(adapter.alias == name ? "" : adapter.alias)] : [])
     }
 
-    // MARK: answers
+    // MARK: Answers
 
     private mutating func replied(_ call: AdapterCall, _ arguments: [DBusValue]) -> [Action] {
         switch (phase, call) {
@@ -116,7 +116,7 @@ struct AdapterFront {
 
     private mutating func failed(_ call: AdapterCall, _ error: DBusError) -> [Action] {
         switch (phase, call) {
-        // The adapter's name is optional, because the advertisement has the board's own.
+        // The adapter's name is optional, because the advertisement has the board's own name.
         case (.naming, .rename): return goOn(to: .registering, .registerApplication)
         case (.seeking, .listObjects), (.powering, .powerOn), (.registering, .registerApplication),
             (.advertising, .registerAdvertisement):
@@ -131,7 +131,7 @@ struct AdapterFront {
             phase = .idle
             return [.refused(AdapterRefusal(noAdapter: choice, among: tree.adapters))]
         }
-        // When the search is repeated, the adapter may have our name already.
+        // When the search is repeated, the adapter may already have our name.
         if let adapter, adapter.path == found.path, found.alias == name { found.alias = adapter.alias }
         adapter = found
         guard found.isPowered else { return goOn(to: .powering, .powerOn) }
@@ -141,7 +141,7 @@ struct AdapterFront {
                 .refused(
                     AdapterRefusal(
                         .cannotAdvertise,
-                        "the adapter \(choice) cannot play a board: it does not advertise, or the Bluetooth service is too old"
+                        "the adapter \(choice) cannot act as a board: it does not advertise, or the Bluetooth service is too old"
                     ))
             ]
         }
@@ -154,7 +154,7 @@ struct AdapterFront {
         return [.call(call)]
     }
 
-    // MARK: the link
+    // MARK: The link
 
     private func isOurs(_ device: String) -> Bool {
         guard let adapter else { return false }
@@ -163,7 +163,7 @@ struct AdapterFront {
 
     private mutating func open(_ device: String) -> [Action] {
         guard device != peer else { return [] }
-        // A board has one link, and the last central that asked has it: the end of the other link may not have been reported.
+        // A board has one link, and the last central that sent a request has it: the end of the other link may not have been reported.
         let lost = lose()
         peer = device
         return lost + [.linkOpened]
@@ -175,7 +175,7 @@ struct AdapterFront {
         return [.linkLost]
     }
 
-    // MARK: the board
+    // MARK: The board
 
     private mutating func serving(_ serves: Bool) -> [Action] {
         guard serves != isServing else { return [] }
@@ -192,11 +192,11 @@ struct AdapterFront {
     }
 }
 
-/// Which of this machine's Bluetooth adapters plays the board.
+/// The Bluetooth adapter of this machine that acts as the board.
 enum AdapterChoice: Equatable, Sendable, CustomStringConvertible {
-    /// `hci0`: the kernel's name, which may belong to another adapter after the next start of the machine.
+    /// `hci0`: the kernel's name, which may belong to another adapter after the machine's next start.
     case name(String)
-    /// Its address, in capitals.
+    /// Its address, in upper case.
     case address(String)
 
     var description: String {
@@ -220,7 +220,7 @@ extension AdapterChoice: ExpressibleByArgument {
     }
 }
 
-/// What a reply to `GetManagedObjects` of the Bluetooth service says about adapters.
+/// The adapters in a reply to `GetManagedObjects` of the Bluetooth service.
 struct AdapterTree {
     struct Adapter: Equatable {
         var path: String
@@ -257,7 +257,7 @@ struct AdapterTree {
     }
 }
 
-/// What we ask of the Bluetooth service.
+/// A call to the Bluetooth service.
 enum AdapterCall: Equatable, Hashable {
     case listObjects
     case powerOn
@@ -304,7 +304,7 @@ enum AdapterCall: Equatable, Hashable {
     }
 }
 
-/// What a signal of the Bluetooth service means for a board.
+/// Maps a signal of the Bluetooth service to the board's events.
 enum AdapterSignal {
     static func events(of signal: DBusMessage) -> [AdapterFront.Event] {
         switch signal.member {
@@ -326,7 +326,7 @@ enum AdapterSignal {
     }
 }
 
-/// Why an adapter cannot play the board: one sentence with the remedy.
+/// Why an adapter cannot act as the board: one sentence with the remedy.
 struct AdapterRefusal: Error, Equatable, CustomStringConvertible {
     enum Reason: Equatable {
         case noBus, noService, noAdapter, noRights, blocked, cannotAdvertise, nameTooLong, refused, silent
@@ -340,11 +340,11 @@ struct AdapterRefusal: Error, Equatable, CustomStringConvertible {
         self.description = description
     }
 
-    /// Why the connection to the bus itself failed.
+    /// Makes the error for a failed connection to the bus.
     init(connecting error: DBusError) {
         switch error.code {
         case .accessDenied:
-            self.init(.noRights, "the system's D-Bus does not let this user in: \(error.message)")
+            self.init(.noRights, "the system's D-Bus refuses this user: \(error.message)")
         default:
             self.init(
                 .noBus,
@@ -353,7 +353,7 @@ struct AdapterRefusal: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// What the Bluetooth service, or the bus in its place, answered to a call.
+    /// Makes the error for an error answer of the Bluetooth service, or of the bus.
     init(_ call: AdapterCall, _ error: DBusError, choice: AdapterChoice) {
         switch error.name {
         case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":
@@ -392,7 +392,7 @@ struct AdapterRefusal: Error, Equatable, CustomStringConvertible {
 }
 
 extension AdapterCall {
-    /// In the words of an error message.
+    /// The call in the text of an error message.
     var summary: String {
         switch self {
         case .listObjects: "to list its objects"

@@ -7,11 +7,10 @@ import RainJSON
 
 /// The board on a real Bluetooth adapter, through this machine's Bluetooth service (BlueZ).
 ///
-/// It registers the board's characteristics (`GattManager1`) and its advertisement (`LEAdvertisingManager1`), and answers what
-/// centrals read and write. The adapter bears the board's name meanwhile, since a central takes the name that the adapter gives for
-/// the board's once it is connected.
+/// It registers the board's characteristics (`GattManager1`) and its advertisement (`LEAdvertisingManager1`), and answers the reads and
+/// writes of centrals. Meanwhile the adapter has the board's name, because a connected central uses the adapter's name as the board's.
 final class AdapterPeripheral: EventSource {
-    /// The one that was chosen, as it was found.
+    /// The chosen adapter, as it was found.
     var adapter: AdapterTree.Adapter? { front.adapter }
 
     private let connection: DBusConnection
@@ -23,19 +22,19 @@ final class AdapterPeripheral: EventSource {
     private var calls: [UInt64: AdapterCall] = [:]
     /// The write whose handler occupies the board's one task.
     private var owed: DBusMessage?
-    /// Of the link; nil before the first request on it.
+    /// The MTU of the link; nil before the first request on it.
     private var mtu: Int?
     private var refusal: AdapterRefusal?
     private var isClosed = false
-    /// Since the last pass of the loop: the link breaks, and the board goes on advertising.
+    /// Whether the board restarted since the last pass of the loop: the link breaks, and the board keeps advertising.
     private var hasRebooted = false
 
-    /// The longest name that a scan response has room for.
+    /// The longest name that fits a scan response.
     static let nameLimit = 29
-    /// How long the service may take until the board is on the air.
+    /// The maximum time until the service makes the board advertise, in milliseconds.
     private static let startLimit: UInt64 = 10_000
 
-    /// Returns when the board is on the air.
+    /// Returns when the board advertises.
     init(
         _ choice: AdapterChoice, server: GATTServer, isEncrypted: Bool = false, bus: DBusAddress = .system
     ) throws(AdapterRefusal) {
@@ -52,7 +51,7 @@ final class AdapterPeripheral: EventSource {
         server.board.observe { [weak self] event in if event == .rebooted { self?.hasRebooted = true } }
         perform(front.start())
         do throws(AdapterRefusal) { try waitUntilOnAir() } catch {
-            // The adapter may bear the board's name by now.
+            // The adapter may already have the board's name.
             shutDown()
             throw error
         }
@@ -65,7 +64,7 @@ final class AdapterPeripheral: EventSource {
         ] {
             _ = try connection.callAndWait(.bus("AddMatch", [.string(rule)]), within: .seconds(5))
         }
-        // Where it does not run yet, our first call may start it.
+        // If the service does not run yet, our first call may start it.
         if let answer = try? connection.callAndWait(owner.question, within: .seconds(5)) { owner.learn(answer) }
     }
 
@@ -85,7 +84,7 @@ final class AdapterPeripheral: EventSource {
         }
     }
 
-    // MARK: the loop
+    // MARK: The loop
 
     var interests: [Interest] {
         isClosed ? [] : [Interest(descriptor: connection.descriptor, events: connection.events)]
@@ -141,7 +140,7 @@ final class AdapterPeripheral: EventSource {
         }
     }
 
-    // MARK: messages
+    // MARK: Messages
 
     private func take(_ message: DBusMessage) {
         switch message.kind {
@@ -193,14 +192,15 @@ final class AdapterPeripheral: EventSource {
         }
     }
 
-    // MARK: calls to us
+    // MARK: Calls to the board
 
     private func answer(_ call: DBusMessage) {
         do throws(AdapterAnswer) {
             let path = call.path ?? "/"
             guard !BoardAgent.isAsked(call) else {
                 guard BoardAgent.agrees(to: call, at: front.adapter?.path) else {
-                    throw AdapterAnswer(name: "org.bluez.Error.Rejected", message: "That is not the board's.")
+                    throw AdapterAnswer(
+                        name: "org.bluez.Error.Rejected", message: "This object does not belong to the board.")
                 }
                 return reply(call, [])
             }
@@ -216,7 +216,7 @@ final class AdapterPeripheral: EventSource {
                 }
                 reply(call, [.variant(value)])
             case ("org.bluez.LEAdvertisement1", "Release"):
-                // Told when the service drops the advertisement, which it does as it ends.
+                // Called when the service drops the advertisement, which it does when it ends.
                 reply(call, [])
             case (_, "ReadValue"): reply(call, [.bytes(try read(call, path))])
             case (_, "WriteValue"): try write(call, path)
@@ -279,10 +279,9 @@ final class AdapterPeripheral: EventSource {
     }
 }
 
-/// What a board on a real adapter answers to a call of the Bluetooth service, apart from what its endpoints do.
+/// The board's error answers to calls of the Bluetooth service, except for the answers of its endpoints.
 struct AdapterAnswer: Error {
-    /// The names that BlueZ turns into errors of the Attribute Protocol (`gatt-database.c`). For any other it sends 0x0E,
-    /// "unlikely".
+    /// The names that BlueZ turns into errors of the Attribute Protocol (`gatt-database.c`). For any other name it sends 0x0E, "unlikely".
     var name: String
     var message: String
 
@@ -298,8 +297,8 @@ struct AdapterAnswer: Error {
         self.message = message
     }
 
-    /// An application's own codes, 0x80 to 0x9F, go over the air as they are, written as a number in the text. Of the protocol's, those
-    /// that have a name do. NimBLE's 0x04 cannot be sent: a client of BlueZ gets 0x80 in its place.
+    /// An application's own codes, 0x80 to 0x9F, are sent unchanged, written as a number in the text. Codes of the protocol are sent if
+    /// they have a name. NimBLE's 0x04 cannot be sent: a client of BlueZ gets 0x80 instead.
     init(_ error: ATTError) {
         let name: String
         var message = "ATT error"
@@ -318,14 +317,14 @@ struct AdapterAnswer: Error {
     }
 }
 
-/// The options that BlueZ hands to `ReadValue` and `WriteValue`.
+/// The options that BlueZ passes to `ReadValue` and `WriteValue`.
 struct ValueOptions: Equatable {
-    /// The device at the other end of the link, an object path.
+    /// The object path of the device at the other end of the link.
     var device: String?
     var offset = 0
-    /// What the two sides of the link agreed on.
+    /// The MTU of the link.
     var mtu: Int?
-    /// A first part of a long write asks for leave; the whole value comes with a call of its own.
+    /// The first part of a long write only asks for permission; the whole value comes with a separate call.
     var asksForLeave = false
 
     init(_ options: DBusValue?) {
@@ -337,7 +336,7 @@ struct ValueOptions: Equatable {
 }
 
 extension FirmwareSim {
-    /// Puts the board on a real adapter, and says which.
+    /// Puts the board on a real adapter, and returns its description.
     func serveAdapter(
         _ choice: AdapterChoice, _ board: Board, isEncrypted: Bool, on loop: EventLoop
     ) throws -> JSONValue {

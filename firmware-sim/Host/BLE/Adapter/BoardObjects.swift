@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// The objects that the Bluetooth service reads from us: the service, its characteristics with their descriptions, and the
-/// advertisement. The service asks for them by `GetManagedObjects` and `GetAll`.
+/// The objects that the Bluetooth service reads from the board: the service, its characteristics with their descriptions, and the
+/// advertisement. The service reads them by `GetManagedObjects` and `GetAll`.
 struct BoardObjects {
     static let application = "/rainkit/board"
     static let advertisement = "/rainkit/advertisement"
     static let service = application + "/service0"
 
     let server: GATTApplication
-    /// What scanners see.
+    /// The name that scanners see.
     let name: String
-    /// The values need an encrypted link, as on a board with "force link encryption".
+    /// The values require an encrypted link, as on a board with "force link encryption".
     var isEncrypted = false
 
     static func path(ofCharacteristic index: Int) -> String { "\(service)/char\(index)" }
 
-    /// One of our objects.
+    /// An object of the board.
     enum Object: Equatable {
         case service
         case characteristic(Int)
@@ -60,17 +60,17 @@ struct BoardObjects {
         case .advertisement:
             return [
                 ("Type", .string("peripheral")), ("ServiceUUIDs", .strings([server.serviceUUID])),
-                // Goes into the scan response, as on the board.
+                // Part of the scan response, as on the board.
                 ("LocalName", .string(name)),
-                // General discoverable; the service adds that there is no BR/EDR where the adapter has none.
+                // General discoverable. The service adds "no BR/EDR" if the adapter has none.
                 ("Discoverable", .bool(true)),
-                // Milliseconds, the firmware's own; the kernel's default is eight times slower to be found.
+                // In milliseconds, as in the firmware. With the kernel's default, finding the board takes eight times as long.
                 ("MinInterval", .uint32(160)), ("MaxInterval", .uint32(160)),
             ]
         }
     }
 
-    /// The reply to `GetManagedObjects` at a path: everything below it, parents first.
+    /// Returns the reply to `GetManagedObjects` at a path: all objects below it, parents first.
     func managedObjects(below root: String) -> DBusValue {
         var paths = [Self.service]
         for index in server.characteristics.indices {
@@ -91,13 +91,13 @@ struct BoardObjects {
     }
 }
 
-/// The agent of a board on a real adapter that demands encryption: it agrees to whoever pairs with the board, as a board does that has
-/// neither keys nor a display (Just Works). It stays out of what else the machine pairs with.
+/// The agent of a board on a real adapter with required encryption. It accepts every device that pairs with the board, like a board without
+/// keys or a display (Just Works). It ignores other pairings of the machine.
 enum BoardAgent {
     static let path = "/rainkit/agent"
     private static let interface = "org.bluez.Agent1"
 
-    /// What is asked of the Bluetooth service once the board is on the air; a service that refuses leaves the board without encryption.
+    /// The calls to the Bluetooth service once the board advertises. If the service refuses them, the board has no encryption.
     static var registration: [DBusCall] {
         [
             DBusCall(
@@ -111,7 +111,7 @@ enum BoardAgent {
 
     static func isAsked(_ call: DBusMessage) -> Bool { call.path == path && call.interface == interface }
 
-    /// - Parameter adapter: the board's, as an object path.
+    /// - Parameter adapter: the object path of the board's adapter.
     static func agrees(to call: DBusMessage, at adapter: String?) -> Bool {
         switch call.member {
         case "Release", "Cancel": return true

@@ -16,9 +16,9 @@ final class BlueZService: EventSource {
     /// Calls that the radio has not answered yet.
     private var calls: [UInt64: DBusMessage] = [:]
     private var nextCall: UInt64 = 0
-    /// Agents that were asked about a board's link, by the number of the question.
+    /// Agents that were asked about a board's link, by the number of the request.
     private var questions: [UInt64: (board: Int, attempt: UInt64)] = [:]
-    /// Boards whose handlers still work on a write.
+    /// Boards whose handlers still process a write.
     private var busy: Set<Int> = []
     /// Boards that stopped serving since the last pass of the loop.
     private var stopped: [Int] = []
@@ -28,7 +28,7 @@ final class BlueZService: EventSource {
 
     /// Connects to the bus and takes the name.
     ///
-    /// - Parameter lost: called when the bus goes away.
+    /// - Parameter lost: called when the connection to the bus is lost.
     init(
         _ address: DBusAddress, servers: [GATTServer], faults: RadioFaults, seed: UInt64, lost: @escaping () -> Void
     ) throws {
@@ -40,14 +40,14 @@ final class BlueZService: EventSource {
         do throws(DBusError) {
             connection = try DBusConnection(address)
             _ = try connection.callAndWait(.bus("AddMatch", [.string(Self.owners)]))
-            // Do not queue: two radios on one bus would be one too many.
+            // Do not queue: there must not be two radios on one bus.
             let answer = try connection.callAndWait(.bus("RequestName", [.string(Self.name), .uint32(4)]))
             guard answer.first?.integer == 1 else {
-                throw DBusError(.accessDenied, message: "somebody else is \(Self.name) there")
+                throw DBusError(.accessDenied, message: "another program owns \(Self.name) there")
             }
         } catch {
             throw StartError(
-                "--ble: no radio at \(address): \(error); start dbus-daemon with a configuration of your own and set "
+                "--ble: no radio at \(address): \(error); start dbus-daemon with your own configuration and set "
                     + "DBUS_SYSTEM_BUS_ADDRESS")
         }
         for (index, server) in servers.enumerated() {
@@ -58,7 +58,7 @@ final class BlueZService: EventSource {
         }
     }
 
-    // MARK: the loop
+    // MARK: The loop
 
     var interests: [Interest] {
         let descriptor = connection.descriptor
@@ -67,7 +67,7 @@ final class BlueZService: EventSource {
 
     var due: UInt64? {
         guard stopped.isEmpty, rebooted.isEmpty else { return 0 }
-        // What the connection has read already makes no descriptor readable.
+        // Data that the connection has already read does not make a descriptor readable.
         let read = connection.due.map { MonotonicClock.milliseconds(atMicroseconds: $0) }
         return [radio.nextDue, read].compactMap { $0 }.min()
     }
@@ -104,7 +104,7 @@ final class BlueZService: EventSource {
         connection.close()
     }
 
-    // MARK: messages
+    // MARK: Messages
 
     private func receive(_ message: DBusMessage, now: UInt64) {
         switch message.kind {
@@ -132,7 +132,7 @@ final class BlueZService: EventSource {
         }
     }
 
-    /// Does something to the radio, and carries out what comes of it.
+    /// Changes the radio, and carries out the effects.
     private func step(_ body: (inout SimulatedBlueZ) -> Void) {
         body(&radio)
         for effect in radio.takeEffects() { carryOut(effect) }
@@ -169,14 +169,14 @@ final class BlueZService: EventSource {
             do throws(DBusError) { questions[try connection.send(.call(question))] = (board, attempt) } catch {
                 servers.first?.board.log(.error, "ble", "not sent: \(error)")
             }
-        // One that has its Wi-Fi would not come back to be provisioned.
+        // A board with Wi-Fi would not come back to be provisioned.
         case .restart(let index): servers[index].board.step { if !$0.machine.isProvisioned { $0.restart() } }
         case .fault(let index, let what): servers[index].board.journal.write("fault", [.init("what", .string(what))])
         }
     }
 
     private func send(_ message: DBusOutgoing) {
-        // A bus that is gone is noticed by reading.
+        // The loss of the bus is noticed on reading.
         do throws(DBusError) { _ = try connection.send(message) } catch {
             servers.first?.board.log(.error, "ble", "not sent: \(error)")
         }

@@ -3,9 +3,9 @@ import DeviceCore
 import ProtocommCore
 import RainJSON
 
-/// A board's GATT server: what both radios, the simulated one and a real adapter, put in front of a ``Board``.
+/// A board's GATT server, which both radios, the simulated one and a real adapter, use to reach a ``Board``.
 ///
-/// The caller reports links, writes and reads, one at a time, in the order in which they come over the air.
+/// The caller reports links, writes and reads, one at a time, in the order in which they arrive.
 final class GATTServer {
     let board: Board
     let application: GATTApplication
@@ -22,10 +22,10 @@ final class GATTServer {
         values = GATTValues(stack: stack, limit: limit)
     }
 
-    /// Whether the board advertises and can be connected to; false once provisioning has stopped.
+    /// Whether the board advertises and accepts connections; false once provisioning has stopped.
     var isServing: Bool { board.core.isServing }
 
-    /// Each link has a security session of its own.
+    /// Each link has its own security session.
     func connected() {
         let id = board.newSessionID()
         session = id
@@ -57,7 +57,7 @@ final class GATTServer {
         return values.take(answer, at: characteristic)
     }
 
-    /// The outcome of the write that was answered with ``GATTWriteOutcome/later``, if it has come; to be asked for when the board was
+    /// Returns the outcome of the write that was answered with ``GATTWriteOutcome/later``, if it is available. Call it after the board was
     /// woken.
     func delayedOutcome() -> GATTWriteOutcome? {
         guard let characteristic = busy else { return nil }
@@ -74,30 +74,30 @@ final class GATTServer {
     }
 }
 
-/// The GATT service of a board: one characteristic for each endpoint, each with its name in a user description.
+/// The GATT service of a board: one characteristic for each endpoint, with the endpoint's name in a user description.
 ///
-/// protocomm gives each endpoint a 16-bit id, the fixed ones those of the provisioning service and the application's the
-/// following ones in the order in which they were made, and sets it into the service's UUID.
+/// protocomm gives each endpoint a 16-bit id, and puts it into the service's UUID. The endpoints of the provisioning service have fixed
+/// ids; those of the application get the following ids in the order of their creation.
 struct GATTApplication: Sendable, Equatable {
     struct Characteristic: Sendable, Equatable {
         var endpoint: Endpoint
         /// 128-bit, lower case.
         var uuid: String
-        /// Of the declaration; the value has the next one.
+        /// The handle of the declaration; the value has the next one.
         var handle: UInt16
         var descriptorHandle: UInt16
 
-        /// What the user description says: the endpoint's name, without a NUL.
+        /// The user description: the endpoint's name, without a NUL.
         var userDescription: [UInt8] { endpoint.name }
     }
 
-    /// What ESP-IDF's examples and RainMaker advertise.
+    /// The service that ESP-IDF's examples and RainMaker advertise.
     static let rainMakerService = "021a9004-0382-4aea-bff4-6b3f1c5adfb4"
     /// Characteristic User Description (0x2901).
     static let userDescriptionUUID = "00002901-0000-1000-8000-00805f9b34fb"
     /// Read, and write with response. There is no write without response.
     static let flags = ["read", "write"]
-    /// The same where the link has to be encrypted.
+    /// The flags for a link that must be encrypted.
     static let encryptedFlags = ["read", "write", "encrypt-read", "encrypt-write"]
 
     var serviceUUID: String
@@ -121,11 +121,11 @@ struct GATTApplication: Sendable, Equatable {
         }
     }
 
-    /// Those that a firmware without any application of its own would have.
+    /// The service of a firmware without an application of its own.
     var withoutApplication: GATTApplication {
         var other = self
         other.characteristics.removeAll { Self.fixedIDs[$0.endpoint] == nil }
-        // Where all are the service's own, the other firmware is so old that it has no prov-ctrl.
+        // If all endpoints are the service's own, the other firmware is an old one without prov-ctrl.
         if other == self { other.characteristics.removeAll { $0.endpoint == .control } }
         return other
     }
@@ -143,7 +143,7 @@ struct GATTApplication: Sendable, Equatable {
         }
     }
 
-    /// The service's UUID with the 16-bit id at bytes 12 and 13 of its little-endian form: the second group of four digits.
+    /// Returns the service's UUID with the 16-bit id at bytes 12 and 13 of its little-endian form: the second group of four digits.
     static func uuid(_ id: UInt16, in service: String) -> String {
         let digits = hexDigits([UInt8(id >> 8), UInt8(id & 0xFF)])
         return service.prefix(4) + digits + service.dropFirst(8)
@@ -154,17 +154,17 @@ struct GATTApplication: Sendable, Equatable {
 enum GATTWriteOutcome: Sendable, Equatable {
     case acknowledged
     case refused(ATTError, closesLink: Bool)
-    /// The handler occupies the board's one task; the write is answered when it is done.
+    /// The handler occupies the board's one task; the write is answered when the handler is done.
     case later
 }
 
 /// The values behind a board's characteristics while one central is connected, by the rules of ESP-IDF's protocomm.
 ///
-/// A write runs the handler and is acknowledged when that is done; the answer lies in the characteristic for the reads that
-/// follow, until the next write or the end of the link.
+/// A write runs the handler and is acknowledged afterwards. The answer stays in the characteristic for the following reads, until the next
+/// write or the end of the link.
 struct GATTValues: Sendable {
     let stack: GATTStack
-    /// The longest value either way, in bytes.
+    /// The longest value in either direction, in bytes.
     let limit: Int
     private var values: [Int: [UInt8]] = [:]
 
@@ -173,16 +173,16 @@ struct GATTValues: Sendable {
         self.limit = limit ?? stack.valueLimit
     }
 
-    /// The stack's own verdict on a write; nil where the handler is to run.
+    /// Returns the stack's own result of a write; nil if the handler has to run.
     func verdict(onWriting value: [UInt8], offset: Int) -> GATTWriteOutcome? {
         guard offset == 0 else { return .refused(.invalidOffset, closesLink: false) }
-        // Acknowledged, and nothing changes: the next read gives the answer before.
+        // It is acknowledged without a change: the next read returns the previous answer.
         guard !value.isEmpty else { return .acknowledged }
         guard value.count <= limit else { return .refused(.invalidValueLength, closesLink: false) }
         return nil
     }
 
-    /// Takes what the handler answered.
+    /// Takes the handler's answer.
     mutating func take(_ answer: DeviceAnswer, at characteristic: Int) -> GATTWriteOutcome {
         switch answer {
         case .later: return .later
@@ -194,25 +194,25 @@ struct GATTValues: Sendable {
         }
     }
 
-    /// A read, short or long: what follows `offset`. Empty before any write.
+    /// Answers a read, short or long, with the bytes from `offset`. They are empty before the first write.
     func read(_ characteristic: Int, offset: Int) throws(ATTError) -> [UInt8] {
         let value = values[characteristic] ?? []
         guard (0...value.count).contains(offset) else { throw .invalidOffset }
         return Array(value[offset...])
     }
 
-    /// The link is gone.
+    /// Handles the end of the link.
     mutating func clear() { values = [:] }
 }
 
-/// The Bluetooth host in a board's firmware: ESP-IDF has two, and protocomm behaves differently on each.
+/// The Bluetooth host in a board's firmware. ESP-IDF has two, and protocomm behaves differently on each.
 ///
 /// Sources: ESP-IDF `protocomm_nimble.c`, `protocomm_ble.c` and `simple_ble.c`.
 enum GATTStack: String, Sendable, CaseIterable {
     case nimble, bluedroid
 
-    /// The longest value of a characteristic, written or read, unless the build says otherwise (481 with Security 2
-    /// compiled in, 257 in older Bluedroid firmware without it).
+    /// The default maximum length of a characteristic's value, written or read (481 with Security 2 compiled in, 257 in older Bluedroid
+    /// firmware without it).
     var valueLimit: Int {
         switch self {
         case .nimble: 512
@@ -228,7 +228,7 @@ enum GATTStack: String, Sendable, CaseIterable {
         }
     }
 
-    /// The error that the client gets when a handler failed.
+    /// The client's error for a failed handler.
     var handlerFailure: ATTError {
         switch self {
         case .nimble: .invalidPDU
@@ -236,7 +236,7 @@ enum GATTStack: String, Sendable, CaseIterable {
         }
     }
 
-    /// Bluedroid's protocomm closes the link when a handler failed; NimBLE's keeps it.
+    /// After a failed handler Bluedroid's protocomm closes the link; NimBLE's keeps it.
     var closesOnFailure: Bool { self == .bluedroid }
 }
 
@@ -246,7 +246,7 @@ struct ATTError: Error, Hashable, Sendable {
 
     static let readNotPermitted = ATTError(code: 0x02)
     static let writeNotPermitted = ATTError(code: 0x03)
-    /// "Invalid PDU": what NimBLE's protocomm answers when a handler failed.
+    /// "Invalid PDU": the answer of NimBLE's protocomm after a failed handler.
     static let invalidPDU = ATTError(code: 0x04)
     static let insufficientAuthentication = ATTError(code: 0x05)
     static let requestNotSupported = ATTError(code: 0x06)
@@ -256,6 +256,6 @@ struct ATTError: Error, Hashable, Sendable {
     static let invalidValueLength = ATTError(code: 0x0D)
     static let unlikely = ATTError(code: 0x0E)
     static let insufficientEncryption = ATTError(code: 0x0F)
-    /// Bluedroid's `ESP_GATT_ERROR`: what its protocomm answers when a handler failed, before it closes the link.
+    /// Bluedroid's `ESP_GATT_ERROR`: the answer of its protocomm after a failed handler, before it closes the link.
     static let bluedroidError = ATTError(code: 0x85)
 }

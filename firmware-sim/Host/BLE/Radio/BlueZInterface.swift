@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// The interfaces that the radio serves, and the methods of each with the types of their arguments.
+/// The radio's interfaces, and the methods of each with the types of their arguments.
 enum BlueZInterface: String, Sendable, CaseIterable {
     case objectManager = "org.freedesktop.DBus.ObjectManager"
     case properties = "org.freedesktop.DBus.Properties"
@@ -69,10 +69,10 @@ enum BlueZInterface: String, Sendable, CaseIterable {
     }
 }
 
-/// The objects that bluetoothd shows, and their paths. Clients take paths apart, so the format is part of the interface.
+/// bluetoothd's objects and their paths. Clients parse the paths, so the format is part of the interface.
 enum BlueZPath: Hashable, Sendable {
     case root
-    /// `/org`, which has nothing but children.
+    /// `/org`, which only has children.
     case organisation
     case bluez
     case adapter
@@ -95,7 +95,7 @@ enum BlueZPath: Hashable, Sendable {
 }
 
 extension SimulatedBlueZ {
-    /// The XML by which busctl and people find their way through the tree.
+    /// Returns the XML with which busctl and people browse the tree.
     func introspection(of object: BlueZPath) -> String {
         var lines = [
             "<!DOCTYPE node PUBLIC \"-//freedesktop//DTD D-BUS Object Introspection 1.0//EN\"",
@@ -151,7 +151,7 @@ extension SimulatedBlueZ {
     private func last(_ path: String) -> String { String(path.split(separator: "/").last ?? "") }
 }
 
-/// An error as bluetoothd puts it on the bus: clients match on the name, and some on the text.
+/// An error as bluetoothd sends it on the bus. Clients match the name, and some match the text.
 ///
 /// Names and texts are those of BlueZ 5.66 (`src/error.c`, `src/gatt-client.c`, `gdbus/object.c`).
 struct BlueZError: Error, Hashable, Sendable {
@@ -172,16 +172,16 @@ struct BlueZError: Error, Hashable, Sendable {
     }
 
     static func failed(_ text: String) -> BlueZError { bluez("Failed", text) }
-    /// What comes of a connection that was aborted, that is under way already, or that finds nobody.
+    /// The errors of a connection that was aborted, that is already in progress, or whose device does not answer.
     static let connectionAborted = failed("le-connection-abort-by-local")
     static let noDiscovery = failed("No discovery started")
     static let notConnected = failed("Not connected")
-    /// An operation that was under way when its link broke.
+    /// An operation that was in progress when its link broke.
     static let operationFailed = failed("Operation failed")
     static let notReady = bluez("NotReady", "Resource Not Ready")
-    /// Something of the kind is under way (`btd_error_busy`).
+    /// Another such operation is in progress (`btd_error_busy`).
     static let busy = bluez("InProgress", "Operation already in progress")
-    /// The same attribute is being read or written (`btd_error_in_progress`).
+    /// Another operation on the same attribute is in progress (`btd_error_in_progress`).
     static let inProgress = bluez("InProgress", "In Progress")
     static let doesNotExist = bluez("DoesNotExist", "Does Not Exist")
     static let alreadyExists = bluez("AlreadyExists", "Already Exists")
@@ -215,7 +215,7 @@ struct BlueZError: Error, Hashable, Sendable {
         bus("PropertyReadOnly", "Property '\(property)' is not writable")
     }
 
-    /// What BlueZ makes of an error that the peripheral sent.
+    /// Makes BlueZ's error for an error that the peripheral sent.
     init(_ error: ATTError) {
         switch error {
         case .readNotPermitted: self = .bluez("NotPermitted", "Read not permitted")

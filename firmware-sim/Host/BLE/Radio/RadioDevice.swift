@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainDBus
 
-/// A board as the radio sees it, and what BlueZ remembers of it.
+/// A board from the radio's point of view, and BlueZ's data about it.
 struct RadioDevice: Sendable {
     enum Link: Sendable, Equatable {
         case down
-        /// `call` waits for the outcome, unless the connection was asked for by Pair.
+        /// `call` waits for the outcome, unless Pair requested the connection.
         case connecting(RadioCall?)
         case up
         /// A client disconnects; the callers wait until the link is down.
@@ -19,12 +19,12 @@ struct RadioDevice: Sendable {
     let application: GATTApplication
     /// The board serves, and answers scans and connections.
     var isServing: Bool
-    /// How loud it is; what is measured jitters around that.
+    /// Its signal strength; measurements vary around it.
     let level: Int16
 
-    // What BlueZ knows.
+    // BlueZ's data.
     var isKnown = false
-    /// Never connected: forgotten when it was not seen for some time.
+    /// Never connected: removed if it was not seen for some time.
     var isTemporary = true
     var rssi: Int16?
     var lastSeen: UInt64 = 0
@@ -32,9 +32,9 @@ struct RadioDevice: Sendable {
     var isPaired = false
     var isTrusted = false
     var isBlocked = false
-    /// The indexes of the characteristics in the tree; empty where services were never resolved.
+    /// The indexes of the characteristics in the tree; empty if services were never resolved.
     var exported: [Int] = []
-    /// What was last read of each characteristic, by its index.
+    /// The last read value of each characteristic, by its index.
     var lastValues: [Int: [UInt8]] = [:]
     var lastDescriptions: Set<Int> = []
 
@@ -44,20 +44,20 @@ struct RadioDevice: Sendable {
     var attempt: UInt64 = 0
     var isResolved = false
     var pairing: RadioCall?
-    /// An agent was asked whether the link may be encrypted; reads and writes wait.
+    /// An agent was asked whether the link may be encrypted. Reads and writes wait.
     var isAsking = false
     var operations: [GATTOperation] = []
-    /// The first of ``operations`` has been handed to the board.
+    /// The first of ``operations`` has been passed to the board.
     var isOperating = false
     var loss: LinkLoss?
 
-    // Faults that this board has from the start.
+    // Initial faults of this board.
     var vanishesOnce = false
     var hasStaleCache = false
-    /// BlueZ has keys that the board lost: each link breaks as it is to be encrypted.
+    /// BlueZ has keys that the board lost: each link breaks when it is to be encrypted.
     var hasStaleBond = false
 
-    // Timers that are set.
+    // Running timers.
     var isSightingDue = false
     var isForgetTimerSet = false
 
@@ -72,7 +72,7 @@ struct RadioDevice: Sendable {
         path = BlueZPath.deviceText(address)
     }
 
-    /// The board started anew, and has another random address.
+    /// Gives the restarted board another random address.
     mutating func readdress() {
         let last = UInt8(address.suffix(2), radix: 16) ?? 0
         address = String(address.dropLast(2)) + hexDigits([last &+ 0x40]).uppercased()
@@ -87,7 +87,7 @@ struct RadioDevice: Sendable {
 
     var dashedAddress: String { address.split(separator: ":").joined(separator: "-") }
 
-    /// What the daemon believes the board to have.
+    /// The characteristics that the daemon believes the board to have.
     var remembered: [Int] {
         guard hasStaleCache else { return Array(application.characteristics.indices) }
         let other = application.withoutApplication
@@ -96,7 +96,7 @@ struct RadioDevice: Sendable {
         }
     }
 
-    // MARK: paths
+    // MARK: Paths
 
     var servicePath: String { path + "/" + BlueZPath.attribute("service", application.serviceHandle) }
 
@@ -110,7 +110,7 @@ struct RadioDevice: Sendable {
     }
 }
 
-/// A read or write that a client waits for. A link carries one at a time; the others wait in line.
+/// A read or write of a waiting client. A link carries one at a time; the others wait.
 struct GATTOperation: Sendable, Equatable {
     enum Kind: Sendable, Equatable {
         case write([UInt8])
@@ -124,22 +124,22 @@ struct GATTOperation: Sendable, Equatable {
     var calls: [RadioCall]
 
     var isWrite: Bool { if case .write = kind { true } else { false } }
-    /// Of the value, and not of its description.
+    /// Whether it is for the value, not for its description.
     var isOfValue: Bool { if case .readDescription = kind { false } else { true } }
 }
 
-/// That a link will break, and when.
+/// When a link will break.
 struct LinkLoss: Sendable, Equatable {
     enum Moment: UInt64, Sendable, CaseIterable {
-        /// The write is lost on its way.
+        /// The write is lost before it arrives.
         case beforeHandler
-        /// The board executed the write, and its acknowledgement is lost.
+        /// The board executed the write, but its acknowledgement is lost.
         case afterHandler
-        /// The write is acknowledged, and its answer can no longer be read.
+        /// The write is acknowledged, but its answer can no longer be read.
         case beforeRead
     }
 
-    /// Writes until then, the last one included.
+    /// The number of writes until then, including the last one.
     var writes: Int
     var moment: Moment
 }
@@ -150,7 +150,7 @@ extension RadioDevice {
     /// Generic Access and Generic Attribute, which every peripheral has.
     static let genericServices = ["00001800-0000-1000-8000-00805f9b34fb", "00001801-0000-1000-8000-00805f9b34fb"]
 
-    /// Absent properties are left out, not empty: that is how clients tell.
+    /// Absent properties are left out, not empty, because clients check for their presence.
     func properties(_ faults: RadioFaults) -> Properties {
         var properties: Properties = [("Address", .string(address)), ("AddressType", .string("public"))]
         if !faults.hidesName { properties.append(("Name", .string(name))) }
@@ -165,11 +165,11 @@ extension RadioDevice {
         ]
     }
 
-    /// Clients take the name from here; the address with dashes means that there is none.
+    /// Clients take the name from here. The address with dashes means that there is no name.
     func alias(_ faults: RadioFaults) -> String { alias ?? (faults.hidesName ? dashedAddress : name) }
 
     func uuids(_ faults: RadioFaults) -> DBusValue {
-        // The advertisement has one; what was resolved stays.
+        // The advertisement has one UUID; resolved ones stay.
         let generic = faults.listsGenericServices && !exported.isEmpty ? Self.genericServices : []
         return .strings(generic + [application.serviceUUID])
     }
@@ -203,45 +203,45 @@ extension RadioDevice {
     }
 }
 
-/// What goes wrong with a simulated radio, and how long things take there. Times are milliseconds, fractions 0 to 1.
+/// The faults and durations of a simulated radio. Times are milliseconds, fractions 0 to 1.
 struct RadioFaults: Sendable, Equatable {
     enum AdapterState: String, Sendable, CaseIterable {
         case on
-        /// BlueZ runs and has no controller.
+        /// BlueZ runs, but has no controller.
         case absent
         case off
         /// Off, and the kernel's radio switch keeps it off.
         case rfkill
     }
 
-    /// Connects that end with le-connection-abort-by-local, after Connected went true and false again.
+    /// Connects that end with le-connection-abort-by-local, after Connected became true and false again.
     var abort = 0.0
-    /// The same without that.
+    /// Connects that end with it without that change.
     var quietAbort = 0.0
     /// Links that break after some exchanges.
     var lose = 0.0
-    /// Of those no more than so many; nil for no limit.
+    /// The maximum number of those; nil for no limit.
     var losses: Int?
-    /// Boards whose object vanishes once between discovery and the first Connect.
+    /// Boards whose object disappears once between discovery and the first Connect.
     var stale = 0.0
-    /// Boards of which BlueZ remembers another firmware's services, until the device is removed.
+    /// Boards for which BlueZ has cached another firmware's services, until the device is removed.
     var cache = 0.0
     var connectDelay: UInt64 = 200
     var resolveDelay: UInt64 = 300
-    /// From Disconnect to the end of the link: two seconds in BlueZ.
+    /// The time from Disconnect to the end of the link: two seconds in BlueZ.
     var disconnectDelay: UInt64 = 2000
     /// How long a device that no client has connected to stays in the tree after it was last seen.
     var forgetDelay: UInt64 = 30_000
-    /// So many calls of StartDiscovery find the kernel busy, as beside another client's scan.
+    /// How many calls of StartDiscovery find the kernel busy, as with another client's scan.
     var busyScans = 0
-    /// Characteristics need an encrypted link: the first access raises security, and the default agent is asked.
+    /// Characteristics require an encrypted link: the first access raises security, and the default agent is asked.
     var needsPairing = false
-    /// BlueZ has keys for the boards, and they lost theirs.
+    /// BlueZ has keys for the boards, but the boards lost theirs.
     var hasStaleBonds = false
-    /// A board whose link got lost comes back under another address.
+    /// A board whose link was lost comes back with another address.
     var changesAddress = false
     var stack = GATTStack.nimble
-    /// Instead of the stack's own limit.
+    /// Replaces the stack's own limit.
     var valueLimit: Int?
     /// After resolution a device also lists Generic Access and Generic Attribute.
     var listsGenericServices = false
@@ -249,7 +249,7 @@ struct RadioFaults: Sendable, Equatable {
     var hidesName = false
     var adapter = AdapterState.on
 
-    /// One `KEY[=VALUE]`; false where that makes no sense.
+    /// Sets one `KEY[=VALUE]`. Returns false if it is invalid.
     mutating func set(_ text: String) -> Bool {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let value = parts.count > 1 ? parts[1] : nil

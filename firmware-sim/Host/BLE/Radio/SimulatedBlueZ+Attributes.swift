@@ -17,7 +17,7 @@ extension SimulatedBlueZ {
         case ("WriteValue", .descriptor(let index, _)):
             try checkLink(index)
             throw BlueZError(.writeNotPermitted)
-        // There is nothing to be notified of, and no write without response.
+        // There are no notifications, and there is no write without response.
         default: throw .notSupported
         }
     }
@@ -39,7 +39,7 @@ extension SimulatedBlueZ {
             $0.characteristic == characteristic && !$0.isWrite && kind.isSameAttribute(as: $0.kind)
         }
         if let pending {
-            // The same read is joined to the one under way.
+            // A second read of the same value joins the one in progress.
             guard devices[index].operations[pending].kind == kind else { throw .inProgress }
             devices[index].operations[pending].calls.append(call)
         } else {
@@ -72,9 +72,9 @@ extension SimulatedBlueZ {
         operate(index, now: now)
     }
 
-    // MARK: one at a time
+    // MARK: One operation at a time
 
-    /// Hands the first operation that waits to the board.
+    /// Passes the first waiting operation to the board.
     mutating func operate(_ index: Int, now: UInt64) {
         while !devices[index].isOperating, let operation = devices[index].operations.first {
             if operation.isOfValue, mustEncrypt(index, now: now) { return }
@@ -96,7 +96,7 @@ extension SimulatedBlueZ {
         }
     }
 
-    /// Counts a write; true where the link breaks around this one.
+    /// Counts a write. Returns true if the link breaks around it.
     private mutating func isLost(_ index: Int) -> Bool {
         guard devices[index].loss != nil else { return false }
         devices[index].loss?.writes -= 1
@@ -110,7 +110,7 @@ extension SimulatedBlueZ {
         if faults.changesAddress { readdress(index, now: now) }
     }
 
-    /// The board has dealt with the write that it was handed; not to be called for ``GATTWriteOutcome/later``.
+    /// Handles the board's result of a write. Do not call it for ``GATTWriteOutcome/later``.
     mutating func wrote(_ index: Int, outcome: GATTWriteOutcome, now: UInt64) {
         guard devices[index].isOperating, let operation = devices[index].operations.first, operation.isWrite else {
             return
@@ -130,7 +130,7 @@ extension SimulatedBlueZ {
         operate(index, now: now)
     }
 
-    /// The board has answered the read that it was handed.
+    /// Handles the board's answer to a read.
     mutating func didRead(_ index: Int, result: Result<[UInt8], ATTError>, now: UInt64) {
         finish(index, result, now: now)
         operate(index, now: now)
@@ -155,7 +155,7 @@ extension SimulatedBlueZ {
         }
     }
 
-    /// Answers all that wait, those under way first.
+    /// Answers all waiting operations, those in progress first.
     mutating func failOperations(_ index: Int, _ error: BlueZError) {
         let operations = devices[index].operations
         let wasOperating = devices[index].isOperating
@@ -168,7 +168,7 @@ extension SimulatedBlueZ {
 }
 
 extension GATTOperation.Kind {
-    /// Both read the value, or both the description.
+    /// Whether both read the value, or both read the description.
     fileprivate func isSameAttribute(as other: GATTOperation.Kind) -> Bool {
         switch (self, other) {
         case (.read, .read), (.readDescription, .readDescription): true

@@ -23,7 +23,7 @@ extension SimulatedBlueZ {
             discovery.set(filter, of: call.sender)
         case "StartDiscovery":
             guard busyScans == 0 || discovery.owners.contains(call.sender) else {
-                // The kernel did not start scanning: the caller is told so, and forgotten (`start_discovery_complete`).
+                // The kernel did not start scanning: the caller gets an error, and is forgotten (`start_discovery_complete`).
                 busyScans -= 1
                 throw .busy
             }
@@ -46,7 +46,7 @@ extension SimulatedBlueZ {
         reply(call)
     }
 
-    /// A session ended. With the last one the scan ends, and how loud a device was is no longer known.
+    /// Handles the end of a session. With the last one the scan ends, and the devices' signal strengths are no longer known.
     mutating func discoveryStopped() {
         guard !discovery.isActive, adapter.isDiscovering else { return }
         adapter.isDiscovering = false
@@ -57,9 +57,9 @@ extension SimulatedBlueZ {
         changed(.adapter, [("Discovering", .bool(false))])
     }
 
-    // MARK: devices that come and go
+    // MARK: Appearing and disappearing devices
 
-    /// Makes sure that a board that advertises is reported while a client scans.
+    /// Ensures that an advertising board is reported while a client scans.
     mutating func expectSighting(_ index: Int, now: UInt64) {
         guard adapter.isDiscovering, devices[index].isAdvertising, !devices[index].isSightingDue else { return }
         devices[index].isSightingDue = true
@@ -90,7 +90,7 @@ extension SimulatedBlueZ {
         expectForgetting(index, now: now)
     }
 
-    /// Never the same as before: a client counts a device as seen when something of it changes.
+    /// Never returns the same value twice in a row: clients count a device as seen when one of its properties changes.
     private mutating func measure(_ index: Int) -> Int16 {
         let level = devices[index].level + Int16(below(13)) - 6
         return level == devices[index].rssi ? level - 1 : level
@@ -110,7 +110,7 @@ extension SimulatedBlueZ {
         remove(index, now: now)
     }
 
-    /// Takes a device out of the tree with all that was known of it, children first.
+    /// Removes a device and all its data from the tree, children first.
     mutating func remove(_ index: Int, now: UInt64) {
         dropLink(index, "removed", now: now)
         for attribute in attributes(of: index).reversed() { removed(attribute) }
@@ -129,7 +129,7 @@ extension SimulatedBlueZ {
         expectSighting(index, now: now)
     }
 
-    /// The board began or ceased to serve: connections to one that ceases are lost.
+    /// Handles that the board starts or stops serving. When it stops, its connections are lost.
     mutating func setServing(_ index: Int, _ isServing: Bool, now: UInt64) {
         advance(to: now)
         guard devices[index].isServing != isServing else { return }
@@ -138,19 +138,19 @@ extension SimulatedBlueZ {
     }
 }
 
-/// Which connections are looking for devices, and for which devices.
+/// The connections that look for devices, and their filters.
 ///
-/// A session belongs to a connection on the bus, and ends with it. A filter outlives its session: it holds until its owner
-/// replaces it or leaves the bus (`doc/adapter-api.txt`).
+/// A session belongs to a connection on the bus, and ends with it. A filter lasts longer than its session: until its owner replaces it or
+/// leaves the bus (`doc/adapter-api.txt`).
 struct DiscoverySessions: Sendable {
     struct Filter: Sendable, Equatable {
         var uuids: [String] = []
         var rssi: Int16?
         var pattern: String?
-        /// False where only classic Bluetooth is wanted.
+        /// False if the filter is for classic Bluetooth only.
         var includesLE = true
 
-        /// Nil for keys or types that `SetDiscoveryFilter` does not take.
+        /// Returns nil for keys or types that `SetDiscoveryFilter` does not accept.
         init?(_ entries: [DBusEntry]) {
             var hasPathLoss = false
             for entry in entries {
@@ -181,7 +181,7 @@ struct DiscoverySessions: Sendable {
             return name?.hasPrefix(pattern) == true || address.hasPrefix(pattern)
         }
 
-        /// The 128-bit form of a 16- or 32-bit UUID.
+        /// Returns the 128-bit form of a 16- or 32-bit UUID.
         private static func long(_ uuid: String) -> String {
             let digits = uuid.hasPrefix("0x") ? String(uuid.dropFirst(2)) : uuid
             guard digits.count == 4 || digits.count == 8 else { return uuid }
@@ -196,10 +196,10 @@ struct DiscoverySessions: Sendable {
 
     mutating func set(_ filter: Filter, of sender: String) { filters[sender] = filter }
 
-    /// False where that sender has a session already.
+    /// Returns false if that sender already has a session.
     mutating func start(_ sender: String) -> Bool { owners.insert(sender).inserted }
 
-    /// False where it has none.
+    /// Returns false if that sender has no session.
     mutating func stop(_ sender: String) -> Bool { owners.remove(sender) != nil }
 
     mutating func removeSender(_ sender: String) {
@@ -231,12 +231,12 @@ extension SimulatedBlueZ {
         }
     }
 
-    // MARK: connecting
+    // MARK: Connecting
 
     private mutating func connect(_ index: Int, _ call: RadioCall, now: UInt64) throws(BlueZError) {
         guard adapter.isPowered else { throw .notReady }
         if devices[index].vanishesOnce, devices[index].link == .down {
-            // Forgotten between discovery and now; its next advertisement brings it back.
+            // Forgotten since discovery; its next advertisement brings it back.
             devices[index].vanishesOnce = false
             effects.append(.fault(board: index, "stale"))
             let path = devices[index].path
@@ -267,7 +267,7 @@ extension SimulatedBlueZ {
         guard ending == .linked, devices[index].isServing, !devices[index].isBlocked else {
             if ending != .linked { effects.append(.fault(board: index, "abort")) }
             if ending != .abortedQuietly {
-                // Where Connected never changes, bleak waits for that until its own time is over.
+                // If Connected never changes, bleak waits for it until its own limit.
                 changed(.device(index), [("Connected", .bool(true))])
                 changed(.device(index), [("Connected", .bool(false))])
             }
@@ -281,7 +281,7 @@ extension SimulatedBlueZ {
         // The reply comes when there is a channel, before the services are known.
         reply(call)
         let attempt = devices[index].attempt
-        // A link to a board that BlueZ has keys for is encrypted at once.
+        // A link to a board for which BlueZ has keys is encrypted at once.
         guard !devices[index].hasStaleBond else {
             return timers.add(.breakForKeys(index, attempt: attempt), at: now + Self.pairingDelay)
         }
@@ -311,15 +311,15 @@ extension SimulatedBlueZ {
             for attribute in attributes(of: index) { added(attribute) }
         }
         devices[index].isResolved = true
-        // After the objects: a client that heard of it before would find no services.
+        // After the objects: otherwise a client that reacts to it would find no services.
         changed(.device(index), [("ServicesResolved", .bool(true)), ("UUIDs", devices[index].uuids(faults))])
     }
 
-    // MARK: disconnecting
+    // MARK: Disconnecting
 
     private mutating func disconnect(_ index: Int, _ call: RadioCall, now: UInt64) {
         switch devices[index].link {
-        // 5.66 answers with success, whatever its documentation says.
+        // 5.66 answers with success, although its documentation differs.
         case .down: reply(call)
         case .connecting(let waiting):
             devices[index].link = .down
@@ -343,7 +343,7 @@ extension SimulatedBlueZ {
         changed(.device(index), [("ServicesResolved", .bool(false))])
     }
 
-    /// Ends a link or the attempt to make one, on behalf of either side. The attributes stay in the tree.
+    /// Ends a link or the attempt to make one, for either side. The attributes stay in the tree.
     mutating func dropLink(_ index: Int, _ reason: String, now: UInt64) {
         let device = devices[index]
         switch device.link {
@@ -363,7 +363,7 @@ extension SimulatedBlueZ {
         failPairing(index)
         var properties: Properties = [("Connected", .bool(false))]
         if device.isPaired, !device.hasStaleBond {
-            // protocomm does not bond: the key is gone with the link.
+            // protocomm does not bond: the key disappears with the link.
             devices[index].isPaired = false
             properties.append(("Paired", .bool(false)))
         }
@@ -372,7 +372,7 @@ extension SimulatedBlueZ {
         expectSighting(index, now: now)
     }
 
-    // MARK: pairing (Just Works: the board can neither show nor ask anything)
+    // MARK: Pairing (Just Works: the board can neither show nor ask anything)
 
     private mutating func pair(_ index: Int, _ call: RadioCall, now: UInt64) throws(BlueZError) {
         guard adapter.isPowered else { throw .notReady }
@@ -409,11 +409,11 @@ extension SimulatedBlueZ {
     }
 }
 
-/// A link that must be encrypted before a value is read or written. bluetoothd does that by itself within the operation: the board's refusal
-/// raises the link's security, the kernel pairs, and the default agent is asked (`device_confirm_passkey` in src/device.c). Without an agent,
-/// or with one that does not agree, pairing fails, and the link breaks.
+/// A link that must be encrypted before a value is read or written. bluetoothd encrypts it within the operation. The board's refusal raises
+/// the link's security, the kernel pairs, and the default agent is asked (`device_confirm_passkey` in src/device.c). If there is no agent,
+/// or it refuses, pairing fails and the link breaks.
 extension SimulatedBlueZ {
-    /// Whether an operation at a device's value has to wait for that.
+    /// Whether an operation on a device's value has to wait for encryption.
     mutating func mustEncrypt(_ index: Int, now: UInt64) -> Bool {
         guard faults.needsPairing, !devices[index].isPaired else { return false }
         guard !devices[index].isAsking else { return true }
@@ -429,7 +429,7 @@ extension SimulatedBlueZ {
         return true
     }
 
-    /// The agent has answered, or has not: then it has left the bus.
+    /// Handles the agent's answer, or its absence if it has left the bus.
     mutating func agentAnswered(_ index: Int, attempt: UInt64, agrees: Bool, now: UInt64) {
         advance(to: now)
         guard devices[index].isAsking, devices[index].attempt == attempt, devices[index].link == .up else { return }
@@ -440,7 +440,7 @@ extension SimulatedBlueZ {
         operate(index, now: now)
     }
 
-    /// The board started anew: its old object goes, and its next advertisement brings another.
+    /// Handles a restart of the board: its old object is removed, and its next advertisement brings another.
     mutating func readdress(_ index: Int, now: UInt64) {
         let before = devices[index].path
         remove(index, now: now)

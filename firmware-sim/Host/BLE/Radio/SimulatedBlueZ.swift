@@ -2,30 +2,30 @@
 import RainCrypto
 import RainDBus
 
-/// A stand-in for bluetoothd as a value: calls and times in, answers and signals out.
+/// A simulated bluetoothd as a value: calls and times in, answers and signals out.
 ///
-/// It has one adapter and a board at each of its devices. It does no I/O and reads no clock: its caller hands in milliseconds with
-/// each step, carries out the effects in their order, and calls ``advance(to:)`` when ``nextDue`` has come.
-/// The rules are those of BlueZ 5.66, `Cache = always`; where they are surprising, the place in the code says so.
+/// It has one adapter and a board at each of its devices. It does no I/O and reads no clock. Its caller passes milliseconds with each step,
+/// carries out the effects in their order, and calls ``advance(to:)`` at ``nextDue``. The rules are those of BlueZ 5.66, `Cache = always`;
+/// surprising ones have a comment in the code.
 struct SimulatedBlueZ: Sendable {
     enum Timer: Sendable {
         case sighting(Int, scan: UInt64)
         case forget(Int)
-        /// The connection attempt of that number comes to its end.
+        /// The connection attempt of that number ends.
         case connect(Int, attempt: UInt64, Ending)
         case resolve(Int, attempt: UInt64)
         case disconnect(Int, attempt: UInt64)
         case pair(Int, attempt: UInt64)
-        /// The link breaks, since it cannot be encrypted with the keys that BlueZ has.
+        /// The link breaks, because it cannot be encrypted with BlueZ's keys.
         case breakForKeys(Int, attempt: UInt64)
     }
 
     enum Ending: Sendable { case linked, aborted, abortedQuietly }
 
-    /// How often a board that advertises is reported while a client scans: far less often than its 160 ms, as BlueZ drops duplicates. Many
-    /// boards alternate, or clients would do nothing but read reports.
+    /// The time between reports of an advertising board while a client scans. It is far longer than the board's 160 ms, because BlueZ drops
+    /// duplicates. Many boards alternate, because otherwise clients would only process reports.
     var sightingPause: UInt64 { max(900, 2 * UInt64(devices.count)) }
-    /// The latest first sighting after a scan began.
+    /// The maximum time from the start of a scan to the first sighting.
     static let firstSighting: UInt64 = 250
     static let pairingDelay: UInt64 = 50
 
@@ -35,11 +35,11 @@ struct SimulatedBlueZ: Sendable {
     var discovery = DiscoverySessions()
     /// Agents by the connection that registered them.
     var agents: [String: String] = [:]
-    /// Their connections, the default agent's first: the first that registered, or the last that asked to be it.
+    /// The agents' connections, the default agent's first. The default is the first one that registered, or the last one that requested it.
     var defaultAgents: [String] = []
-    /// Starts of a scan that are refused from now on.
+    /// How many more starts of a scan are refused.
     var busyScans: Int
-    /// Links that may still break; nil for no limit.
+    /// How many more links may break; nil for no limit.
     var lossesLeft: Int?
     /// Counts scans, so that a sighting knows whether it belongs to this one.
     var scan: UInt64 = 0
@@ -47,7 +47,7 @@ struct SimulatedBlueZ: Sendable {
     var random: ReproducibleRandom
     var effects: [RadioEffect] = []
     var indexes: [String: Int]
-    /// Devices in the order of their paths, parents first: bluetoothctl drops an object that comes before its parent.
+    /// Devices in the order of their paths, parents first. bluetoothctl drops an object that comes before its parent.
     var sorted: [Int]
 
     /// - Parameter boards: with distinct addresses.
@@ -76,22 +76,22 @@ struct SimulatedBlueZ: Sendable {
     }
 
     static func chance(_ fraction: Double, _ random: inout ReproducibleRandom) -> Bool {
-        // Always drawn, so that one fault's fraction does not change what another one hits.
+        // Always drawn, so that one fault's fraction does not change the targets of another.
         Double(random.next() >> 11) / Double(1 << 53) < fraction
     }
 
-    /// A number from 0 up to, and without, `limit`.
+    /// Returns a number from 0 up to, but not including, `limit`.
     mutating func below(_ limit: UInt64) -> UInt64 { random.next() % limit }
 
     var nextDue: UInt64? { timers.nextDue }
 
-    /// What is to be done now, in order.
+    /// Returns the effects to carry out now, in order.
     mutating func takeEffects() -> [RadioEffect] {
         defer { effects = [] }
         return effects
     }
 
-    // MARK: objects
+    // MARK: Objects
 
     func index(ofDevice path: String) -> Int? {
         guard let index = indexes[path], devices[index].isKnown else { return nil }
@@ -122,7 +122,7 @@ struct SimulatedBlueZ: Sendable {
         }
     }
 
-    /// BlueZ's own interface of an object, and its properties.
+    /// Returns BlueZ's own interface of an object, and its properties.
     func interface(of object: BlueZPath) -> (BlueZInterface, Properties)? {
         switch object {
         case .root, .organisation: nil
@@ -150,21 +150,21 @@ struct SimulatedBlueZ: Sendable {
         }
     }
 
-    /// A device's attributes that are in the tree, parents first.
+    /// Returns a device's attributes in the tree, parents first.
     func attributes(of index: Int) -> [BlueZPath] {
         guard !devices[index].exported.isEmpty else { return [] }
         return [.service(index)]
             + devices[index].exported.flatMap { [BlueZPath.characteristic(index, $0), .descriptor(index, $0)] }
     }
 
-    /// Every object that has an interface of BlueZ's, parents first.
+    /// Every object that has an interface of BlueZ, parents first.
     var objects: [BlueZPath] {
         guard faults.adapter != .absent else { return [.bluez] }
         return [.bluez, .adapter]
             + sorted.filter { devices[$0].isKnown }.flatMap { [.device($0)] + attributes(of: $0) }
     }
 
-    // MARK: what is said
+    // MARK: Output
 
     mutating func reply(_ call: RadioCall?, _ values: [DBusValue] = []) {
         if let call { effects.append(.reply(call, values)) }
@@ -202,7 +202,7 @@ struct SimulatedBlueZ: Sendable {
                 ]))
     }
 
-    /// `a{sa{sv}}`: the interfaces of an object with their properties.
+    /// Returns an `a{sa{sv}}`: the interfaces of an object with their properties.
     func managed(_ object: BlueZPath) -> DBusValue {
         var entries = [DBusEntry(.string(BlueZInterface.introspectable.rawValue), .properties([]))]
         if let (interface, properties) = interface(of: object) {
@@ -214,7 +214,7 @@ struct SimulatedBlueZ: Sendable {
 }
 
 extension SimulatedBlueZ {
-    /// Does what is due until `now`, in the order in which it was due.
+    /// Does the work that is due until `now`, in the order in which it was due.
     mutating func advance(to now: UInt64) {
         while let (timer, due) = timers.next(until: now) {
             switch timer {
@@ -236,13 +236,13 @@ extension SimulatedBlueZ {
 }
 
 extension SimulatedBlueZ {
-    /// A method call came in. It is answered now or later, once.
+    /// Takes a method call. It is answered once, now or later.
     mutating func receive(_ call: RadioCall, now: UInt64) {
         advance(to: now)
         do throws(BlueZError) { try dispatch(call, now: now) } catch { fail(call, error) }
     }
 
-    /// A connection left the bus: its sessions, filters and agents end. Links belong to no connection, and stay.
+    /// Handles a connection that left the bus: its sessions, filters and agents end. Links belong to no connection, and stay.
     mutating func senderVanished(_ sender: String, now: UInt64) {
         advance(to: now)
         agents[sender] = nil
@@ -266,7 +266,7 @@ extension SimulatedBlueZ {
         }
     }
 
-    /// The interface that is meant, if the object has it and the method takes such arguments.
+    /// Returns the requested interface, if the object has it and the method accepts such arguments.
     private func interface(of call: RadioCall, at object: BlueZPath) throws(BlueZError) -> BlueZInterface {
         let found = interfaces(of: object).first { interface in
             guard call.interface == nil || call.interface == interface.rawValue else { return false }
@@ -315,7 +315,7 @@ extension SimulatedBlueZ {
     mutating func receiveProperties(_ call: RadioCall, at object: BlueZPath, now: UInt64) throws(BlueZError) {
         let asked = call.arguments[0].text ?? ""
         guard let (interface, properties) = interface(of: object), asked == interface.rawValue else {
-            // The standard interfaces are there, without properties.
+            // The standard interfaces exist, without properties.
             guard interfaces(of: object).contains(where: { $0.rawValue == asked }) else {
                 throw .noSuchInterface(asked)
             }
@@ -384,7 +384,7 @@ extension SimulatedBlueZ {
     }
 }
 
-/// The controller that the radio pretends to have.
+/// The simulated controller.
 struct RadioAdapter: Sendable {
     let address = "02:00:5E:00:53:01"
     var isPowered: Bool
@@ -407,14 +407,14 @@ struct RadioAdapter: Sendable {
     }
 }
 
-/// A method call to the radio, as it came over the bus.
+/// A method call to the radio, as it arrived on the bus.
 struct RadioCall: Sendable, Equatable {
-    /// By which the bus finds the call again when it is answered.
+    /// With this number the bus finds the call again for its answer.
     var id: UInt64
     /// The caller's name on the bus.
     var sender: String
     var path: String
-    /// D-Bus lets a caller leave it out.
+    /// D-Bus allows a caller to leave it out.
     var interface: String?
     var member: String
     var arguments: [DBusValue] = []
@@ -422,7 +422,7 @@ struct RadioCall: Sendable, Equatable {
     var signature: String { arguments.map(\.signature).joined() }
 }
 
-/// What is to be done after the radio has changed, in this order.
+/// The actions to take after a change of the radio, in this order.
 enum RadioEffect: Sendable, Equatable {
     case reply(RadioCall, [DBusValue] = [])
     case error(RadioCall, BlueZError)
@@ -430,19 +430,19 @@ enum RadioEffect: Sendable, Equatable {
     /// A link to that board is up: its GATT server opens a session.
     case linkUp(board: Int)
     case linkDown(board: Int, reason: String)
-    /// To be answered with ``SimulatedBlueZ/wrote(_:outcome:now:)``.
+    /// Answer with ``SimulatedBlueZ/wrote(_:outcome:now:)``.
     case write(board: Int, characteristic: Int, value: [UInt8])
-    /// To be answered with ``SimulatedBlueZ/didRead(_:result:now:)``.
+    /// Answer with ``SimulatedBlueZ/didRead(_:result:now:)``.
     case read(board: Int, characteristic: Int, offset: Int)
-    /// An agent is asked whether a device may be paired, to be answered with ``SimulatedBlueZ/agentAnswered(_:attempt:agrees:now:)``.
+    /// Ask an agent whether a device may be paired. Answer with ``SimulatedBlueZ/agentAnswered(_:attempt:agrees:now:)``.
     case ask(agent: String, path: String, device: String, board: Int, attempt: UInt64)
-    /// The board starts anew, without what it had in memory only. Its link has ended.
+    /// The board restarts and loses its memory. Its link has ended.
     case restart(board: Int)
-    /// Something for the journal that no client sees as such.
+    /// An event for the journal that clients do not see directly.
     case fault(board: Int, String)
 }
 
-/// Things that are due at some time, the earliest first; those of the same time in the order in which they were added.
+/// Events with due times, the earliest first. Those of the same time are in the order in which they were added.
 struct TimerQueue<Event: Sendable>: Sendable {
     private struct Entry: Sendable {
         var due: UInt64
@@ -471,7 +471,7 @@ struct TimerQueue<Event: Sendable>: Sendable {
         }
     }
 
-    /// Takes out the earliest that is due by `now`.
+    /// Removes and returns the earliest event that is due by `now`.
     mutating func next(until now: UInt64) -> (event: Event, due: UInt64)? {
         guard let first = heap.first, first.due <= now else { return nil }
         let last = heap.removeLast()

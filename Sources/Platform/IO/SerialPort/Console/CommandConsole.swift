@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// What one typed line is expected to bring back.
+/// One typed line, and the parser of the board's reply to it.
 public protocol ConsoleReply: Sendable {
-    /// What the line has brought, once that is decided: an answer, for example, or a refusal.
+    /// The result of the line once it is known: for example an answer or a refusal.
     associatedtype Outcome: Sendable
     /// The line to type, without CR.
     var command: [UInt8] { get }
-    /// Takes the next byte from the console and returns the outcome once it is decided.
+    /// Takes the next byte from the console. Returns the outcome once it is known.
     mutating func append(_ byte: UInt8) -> Outcome?
     /// Takes the next bytes, up to the one that decides the outcome.
     mutating func append(_ bytes: [UInt8]) -> ConsoleFinding<Outcome>?
-    /// What the line has brought if nothing more comes for a moment: a prompt has shown and the echo never came, or an answer came and no prompt,
-    /// as bytes got lost on the way. Nil where more must come.
+    /// The outcome if no more bytes come for a moment: a prompt came without the echo, or an answer came without a prompt, because bytes
+    /// got lost. Nil if more bytes must come.
     var outcomeIfRestIsLost: Outcome? { get }
-    /// Whether the console is back at its prompt with that outcome. It is not where the board has restarted.
+    /// Whether the console is back at its prompt after that outcome. It is not if the board has restarted.
     static func isAtPrompt(after outcome: Outcome) -> Bool
 }
 
-/// What was found in some bytes, and how many of them were needed for it.
+/// An outcome found in some bytes, and how many of the bytes led to it.
 public struct ConsoleFinding<Outcome: Sendable>: Sendable {
-    /// What they have brought.
+    /// The outcome.
     public var outcome: Outcome
-    /// The bytes behind these are what comes next.
+    /// The number of bytes that led to the outcome. Later bytes belong to the next call.
     public var used: Int
 
     public init(_ outcome: Outcome, used: Int) {
@@ -32,7 +32,7 @@ public struct ConsoleFinding<Outcome: Sendable>: Sendable {
 }
 
 extension ConsoleReply {
-    /// Each conforming type gets a copy of its own: a log may come at 3 MB/s, which is too much for generic code byte by byte.
+    /// Each conforming type gets its own copy: a log may come at 3 MB/s, which is too fast for generic code byte by byte.
     @inlinable public mutating func append(_ bytes: [UInt8]) -> ConsoleFinding<Outcome>? {
         for (index, byte) in bytes.enumerated() {
             if let outcome = append(byte) { return ConsoleFinding(outcome, used: index + 1) }
@@ -44,12 +44,12 @@ extension ConsoleReply {
     public static func isAtPrompt(after outcome: Outcome) -> Bool { true }
 }
 
-/// A board's command console on a serial port: types lines and waits for what they bring.
+/// A board's command console on a serial port: types lines and waits for the replies.
 public actor CommandConsole {
-    /// Lines end with CR alone: a LF after it would begin the next line (`protocomm_console.c` knows no LF).
+    /// Lines end with CR alone. An LF after it would begin the next line (`protocomm_console.c` does not know LF).
     private static let carriageReturn: UInt8 = 0x0D
 
-    /// The port that the console types on. Whoever else reads from it takes the console's bytes.
+    /// The port of the console. Other readers of this port take the console's bytes.
     public nonisolated let port: SerialPort
     private let clock: any Clock<Duration>
     /// Bytes that were read after the outcome of a line was decided.
@@ -57,7 +57,7 @@ public actor CommandConsole {
     private var isAtPrompt = false
     private var restartWatch = RestartWatch()
     private var prompts = ConsoleTranscript(command: [])
-    /// How often the board has said that it restarted, in whatever was read so far or thrown away.
+    /// How often the board has restarted, according to all bytes that were read or discarded so far.
     public private(set) var restarts = 0
 
     public init(port: SerialPort, clock: any Clock<Duration> = ContinuousClock()) {
@@ -65,10 +65,10 @@ public actor CommandConsole {
         self.clock = clock
     }
 
-    /// Types the reply's line and returns its outcome. Has no deadline of its own: cancel the task.
+    /// Types the reply's line and returns its outcome. It has no deadline: cancel the task to end it.
     ///
-    /// What the board said before is thrown away. After anything but a decided outcome, and after a restart, the next call first
-    /// finds the prompt again, as the first one does.
+    /// Earlier output of the board is discarded. The first call finds the prompt before it types. So does the next call after a restart, or
+    /// after a call without an outcome.
     public func run<Reply: ConsoleReply>(_ reply: Reply) async throws(SerialPortError) -> Reply.Outcome {
         try await makeReady()
         isAtPrompt = false
@@ -78,7 +78,7 @@ public actor CommandConsole {
         return outcome
     }
 
-    /// A console echoes at once what is typed at its prompt, and shows its prompt right behind an answer.
+    /// A console echoes at once what is typed at its prompt, and prints its prompt right after an answer.
     private static let timeForRest = Duration.seconds(1)
 
     private func outcome<Reply: ConsoleReply>(of reply: Reply) async throws(SerialPortError) -> Reply.Outcome {
@@ -89,7 +89,7 @@ public actor CommandConsole {
                 return held.outcomeIfRestIsLost == nil ? nil : ConsoleFinding(.mayBeAll, used: bytes.count)
             }
             if case .outcome(let outcome) = early { return outcome }
-            // It may be an earlier line's prompt, or a line that only looks like the answer.
+            // It may be the prompt of an earlier line, or a line that only looks like the answer.
             let clock = clock
             let late = await withDeadline(Self.timeForRest, sleep: { try await clock.sleep(for: $0) }) {
                 () async throws(SerialPortError) in try await self.rest(of: held)
@@ -103,7 +103,7 @@ public actor CommandConsole {
         try await readPieces { held.append($0) }
     }
 
-    /// One that goes on where a reading of it was given up.
+    /// A reply whose parsing continues after a read was given up.
     private final class HeldReply<Reply: ConsoleReply>: Sendable {
         private let reply: Mutex<Reply>
         init(_ reply: Reply) { self.reply = Mutex(reply) }
@@ -116,17 +116,17 @@ public actor CommandConsole {
         case mayBeAll
     }
 
-    /// Throws away what the board has said, and finds its prompt again unless it stands there. On return ``restarts`` counts up to now.
+    /// Discards the board's earlier output and finds its prompt, unless the console is already there. On return, ``restarts`` is current.
     public func makeReady() async throws(SerialPortError) {
         discardInput()
         while !isAtPrompt {
             try await findPrompt()
-            // A restart may stand behind the prompt.
+            // A restart may follow the prompt.
             discardInput()
         }
     }
 
-    /// Goes on reading, without typing anything, until `body` returns something. Bytes after that are kept for the next call.
+    /// Reads without typing anything until `body` returns something. Later bytes are kept for the next call.
     public func read<Outcome: Sendable>(
         until body: (UInt8) -> Outcome?
     ) async throws(SerialPortError) -> Outcome {
@@ -138,7 +138,7 @@ public actor CommandConsole {
         }
     }
 
-    /// The same by pieces as they come, which is faster.
+    /// Reads without typing anything, a piece at a time, which is faster.
     public func readPieces<Outcome: Sendable>(
         until body: ([UInt8]) -> ConsoleFinding<Outcome>?
     ) async throws(SerialPortError) -> Outcome {
@@ -151,8 +151,8 @@ public actor CommandConsole {
                 unread = Array(bytes.dropFirst(finding.used))
                 return finding.outcome
             }
-            // What had arrived already was no wait: a board that says more than is read here would let nobody else have a turn on a machine
-            // of one core, and keep a deadline or Ctrl-C waiting for ever.
+            // Bytes that had already arrived did not make this task wait. On a machine with one core, a board that prints faster than this
+            // loop reads would keep other tasks, a deadline or Ctrl-C waiting for ever.
             await Task.yield()
             if Task.isCancelled {
                 throw SerialPortError(.cancelled, path: port.path, message: "The operation was cancelled.")
@@ -160,10 +160,10 @@ public actor CommandConsole {
         }
     }
 
-    /// Types an empty line until the prompt shows: at once if the board listens, or when it has booted. This also ends
-    /// whatever half line stands in the board's buffer.
+    /// Types an empty line until the prompt appears: at once if the board listens, or when it has booted. This also ends an unfinished line
+    /// in the board's buffer.
     ///
-    /// What the board logs meanwhile changes nothing: the pauses count from the last empty line, and from the last prompt.
+    /// Log lines of the board do not matter: the pauses count from the last empty line, and from the last prompt.
     public func findPrompt() async throws(SerialPortError) {
         discardInput()
         prompts = ConsoleTranscript(command: [])
@@ -173,19 +173,19 @@ public actor CommandConsole {
         while shown == 0 {
             try await port.write([Self.carriageReturn])
             typed += 1
-            // What was typed while the board was busy may still lie in its buffer. protocomm's console takes an empty line and
-            // a command that it finds there together for one line, so each empty line is waited for, or for the end of a pause.
+            // Lines that were typed while the board was busy may still be in its buffer. protocomm's console reads an empty line and a
+            // command in its buffer as one line. So this waits for the prompt of each empty line, or for the end of a pause.
             while shown < typed, try await nextPrompt(within: shown == 0 ? pause : Self.quiet) { shown += 1 }
-            // What was typed before the board's UART driver came up is lost, so type again; rarely, as each brings a prompt.
+            // Lines that were typed before the board's UART driver started are lost, so type again; rarely, as each line brings a prompt.
             pause = min(pause * 2, .seconds(1))
         }
         isAtPrompt = true
     }
 
-    /// How long a board that has shown a prompt takes at most for one more empty line.
+    /// How long a board that has shown a prompt takes for one more empty line (maximum).
     private static let quiet = Duration.milliseconds(100)
 
-    /// Forgets what has arrived, but for a restart.
+    /// Discards the received bytes, but counts restarts in them.
     public func discardInput() {
         let bytes = unread + port.readAvailable()
         unread = []
@@ -210,23 +210,23 @@ public actor CommandConsole {
         try await read { prompts.append($0) == .prompt ? () : nil }
     }
 
-    /// Closes the port; a call that is waiting for it throws `closed`. Closing twice is harmless.
+    /// Closes the port. A pending call throws `closed`. Closing twice is harmless.
     public func close() async { await port.close() }
 }
 
-/// What a board says when it restarts.
+/// Recognises the output of a board that restarts.
 package enum BootLoader {
-    /// The ROM's first words on an ESP32-C3, and on the older chips.
+    /// The first output of the ROM on an ESP32-C3, and on the older chips.
     private static let words = [Array("ESP-ROM:".utf8), Array("rst:0x".utf8)]
 
-    /// Whether a line, without terminal escapes, is one that only a board says that has just been reset.
+    /// Whether a board prints this line (without terminal escapes) only after a reset.
     package static func says(_ line: [UInt8]) -> Bool { words.contains { line.starts(with: $0) } }
 }
 
-/// Notices a restart among all that a board says.
+/// Notices a restart in a board's output.
 struct RestartWatch: Sendable {
     private var assembler = LineAssembler(limit: 256)
 
-    /// Takes the next byte and tells whether it ends a line of the boot loader.
+    /// Takes the next byte. Returns whether it ends a line of the boot loader.
     mutating func append(_ byte: UInt8) -> Bool { assembler.append(byte).map(BootLoader.says) ?? false }
 }

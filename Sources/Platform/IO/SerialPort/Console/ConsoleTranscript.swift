@@ -1,58 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads what a board's command console says after one line was typed: the echo of that line, then what it prints, then its
-/// prompt; with log lines of other tasks anywhere in between, even in the middle of the echo.
+/// Parses a board's output after one line was typed: the echo of that line, then the reply, then the prompt. Log lines of other tasks may
+/// be anywhere in between, even in the middle of the echo.
 ///
-/// Both consoles of this kind (ESP-IDF's `protocomm_console.c`, RainMaker's `rmaker_console.c`) echo each byte as it arrives,
-/// the CR as CR LF, run the line, and write `\n>> `. Log lines come from other tasks, and the echo goes out beside the lock of
-/// the C library's output: it may be cut by whole lines, and may itself land in the middle of one. But its last piece always
-/// stands at the end of a line. Prompts that show before the echo is complete belong to something earlier.
+/// Both consoles of this kind (ESP-IDF's `protocomm_console.c`, RainMaker's `rmaker_console.c`) echo each byte as it arrives, the CR as CR
+/// LF. Then they run the line and write `\n>> `. Log lines come from other tasks, and the echo does not take the lock of the C library's
+/// output. So whole log lines may cut the echo, and pieces of the echo may be in the middle of a log line. But its last piece is always at
+/// the end of a line. Prompts before the end of the echo belong to an earlier line.
 public struct ConsoleTranscript: Sendable {
-    /// One line of what the board printed.
+    /// One line of the board's output.
     public struct Line: Sendable, Equatable {
-        /// Without its end and without terminal escapes.
+        /// The line without its end and without terminal escapes.
         public var text: [UInt8]
-        /// Whether an empty line stands right before it.
+        /// Whether an empty line comes right before it.
         public var followsEmptyLine: Bool
-        /// Whether it came before the typed line was completely echoed, so that it may hold a piece of it.
+        /// Whether it came before the echo was complete, so that it may hold a piece of the echo.
         public var mayHoldEcho: Bool
-        /// Whether it was longer than a line may be, and has lost its end.
+        /// Whether it was longer than a line may be, and lost its end.
         public var isTruncated: Bool
     }
 
-    /// What a byte from the console has completed.
+    /// What a byte from the console completes.
     public enum Event: Sendable, Equatable {
-        /// A line that the board printed; empty lines, and lines that are nothing but echo, are left out.
+        /// A line of the board's output. Empty lines, and lines with nothing but echo, are left out.
         case line(Line)
         /// The console is ready for the next line.
         case prompt
     }
 
-    /// What both consoles write, after an LF, when they are ready for the next line.
+    /// The prompt of both consoles, which follows an LF.
     public static let prompt = Array(">> ".utf8)
-    /// A piece of the echo of this length is no coincidence in a log line.
+    /// A piece of the echo of this length is not a coincidence in a log line.
     private static let significantLength = 4
 
     private let command: [UInt8]
     private var assembler = LineAssembler()
     private var lineFeeds = 0
     private var echoed = 0
-    /// Whether all of the typed line has come back as an echo. Prompts before that are not reported.
+    /// Whether the echo of the typed line is complete. Earlier prompts are not reported.
     public private(set) var isEchoComplete: Bool
-    /// Whether a prompt has shown before the echo was complete: an earlier line's, or the echo was lost on the way.
+    /// Whether a prompt came before the echo was complete: it belongs to an earlier line, or the echo was lost.
     public private(set) var hasEarlyPrompt = false
     /// How many empty lines end right here. A prompt begins with LF, and so ends one.
     public var emptyLines: Int { max(0, lineFeeds - 1) }
 
-    /// - Parameter command: the line that was typed, without CR. Empty if none was: then every prompt counts.
+    /// - Parameter command: the typed line, without CR. If it is empty, every prompt counts.
     public init(command: [UInt8]) {
         self.command = command
         isEchoComplete = command.isEmpty
     }
 
-    /// Takes the next byte and tells what it completes.
+    /// Takes the next byte and returns what it completes.
     public mutating func append(_ byte: UInt8) -> Event? {
-        // What an overlong line still gets is dropped unseen.
+        // Further bytes of an overlong line are dropped.
         let truncated = assembler.isOverflowing
         if let line = assembler.append(byte) {
             let followsEmptyLine = lineFeeds >= 2
@@ -83,12 +83,12 @@ public struct ConsoleTranscript: Sendable {
     /// Looks for more of the echo in a whole line.
     private mutating func takeEcho(_ text: [UInt8]) {
         echoed = max(echoed + Self.matching(text[...], command[echoed...]), endOfPiece(in: text))
-        // Nothing may be left of it but the CR: the line that interrupted it ended here.
+        // Only the CR may be missing: the line that interrupted the echo ended here.
         let end = command.suffix(min(command.count - echoed, Self.significantLength))
         isEchoComplete = text.suffix(end.count).elementsEqual(end)
     }
 
-    /// Where in the command the longest piece of it ends that stands anywhere in the line; 0 if none is long enough.
+    /// Returns where in the command its longest piece ends that is anywhere in the line; 0 if no piece is long enough.
     private func endOfPiece(in text: [UInt8]) -> Int {
         var (longest, end) = (Self.significantLength - 1, 0)
         for begin in command[echoed...].indices {

@@ -2,22 +2,22 @@
 import Glibc
 import RainCore
 
-/// Why this user may not open a port, and what mends it.
+/// Why this user may not open a port, and how to fix it.
 struct PortRights {
     /// The group that may read and write the port.
     enum Group: Equatable {
         case named(String)
-        /// This system has no name for it, as in a container.
+        /// This system has no name for the group, as in a container.
         case numbered(UInt32)
-        /// Nobody but the port's owner may.
+        /// Only the port's owner may.
         case none
     }
 
     var group: Group
-    /// Whether this user belongs to the group by now, though not when this session began.
+    /// Whether the user database has this user in the group, although this session does not have the group yet.
     var isMember: Bool
 
-    /// - Returns: nil where the port cannot be looked at.
+    /// - Returns: nil if the port cannot be examined.
     init?(of path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -52,8 +52,8 @@ struct PortRights {
             "This user may not open the port: it belongs to the group with the number \(id), which has no name here. In a container, "
                 + "have it started with that group added."
         case .none:
-            "Only root may open the port: no group is given rights to it. A udev rule with `TAG+=\"uaccess\"` or `GROUP=\"dialout\", "
-                + "MODE=\"0660\"` for its adapter mends that."
+            "Only root may open the port: no group has rights to it. A udev rule with `TAG+=\"uaccess\"` or `GROUP=\"dialout\", "
+                + "MODE=\"0660\"` for its adapter fixes that."
         }
     }
 
@@ -68,7 +68,7 @@ struct PortRights {
 }
 
 extension SerialPort {
-    /// Why this user may not open a port: a sentence for people, and the command that mends it, where there is one.
+    /// Returns why this user may not open a port, as a sentence for people, and the command that fixes it, if there is one.
     public static func rightsAdvice(for path: String) -> (sentence: String, command: String?) {
         guard let rights = PortRights(of: path) else { return ("It cannot be opened.", nil) }
         let command: String? =

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A serial port that the system knows of.
+/// A serial port that the system knows.
 public struct SerialPortDescription: Sendable, Equatable {
-    /// Such as `/dev/ttyACM0`.
+    /// The path, such as `/dev/ttyACM0`.
     public var path: String
-    /// The ids of its USB device, or nil where it has none.
+    /// The ids of its USB device; nil if it is not a USB port.
     public var usb: USBIdentity?
 
     public init(path: String, usb: USBIdentity? = nil) {
@@ -13,15 +13,15 @@ public struct SerialPortDescription: Sendable, Equatable {
         self.usb = usb
     }
 
-    /// Whether the adapter is one that ESP32 boards carry.
+    /// Whether ESP32 boards carry this kind of adapter.
     public var isLikelyBoard: Bool { usb.map { USBIdentity.knownAdapters.contains($0.adapter) } ?? false }
 }
 
 extension SerialPort {
-    /// The USB serial ports that are plugged in, those that look like a board first, then by name.
+    /// The connected USB serial ports: likely boards first, then by name.
     public static func available(in files: SystemFiles = SystemFiles()) -> [SerialPortDescription] {
         SmallFile.names(in: files.devices)
-            // The last is what WCH's own driver makes.
+            // WCH's own driver makes the last one.
             .filter { name in ["ttyACM", "ttyUSB", "ttyCH343USB"].contains { name.hasPrefix($0) } }
             .map { SerialPortDescription(path: "\(files.devices)/\($0)", usb: usbIdentity(of: $0, in: files)) }
             .sorted { left, right in
@@ -30,7 +30,7 @@ extension SerialPort {
             }
     }
 
-    /// The port behind a path, which may be a link such as those below `/dev/serial/by-id`; nil where nothing is there.
+    /// Returns the port at a path, which may be a link such as those below `/dev/serial/by-id`; nil if it does not exist.
     public static func description(
         of path: String, in files: SystemFiles = SystemFiles()
     ) -> SerialPortDescription? {
@@ -38,14 +38,14 @@ extension SerialPort {
         return SerialPortDescription(path: path, usb: usbIdentity(of: name, in: files))
     }
 
-    /// What sysfs calls the port behind a path; nil where nothing is there.
+    /// Returns the name in sysfs of the port at a path; nil if it does not exist.
     static func name(of path: String, in files: SystemFiles) -> String? {
         guard let resolved = SmallFile.resolved(path) else { return nil }
         let names = [path, resolved].compactMap { $0.split(separator: "/").last.map(String.init) }
         return names.first { SmallFile.resolved("\(files.terminals)/\($0)") != nil } ?? names.last
     }
 
-    /// The port that a board has now whose port went away: the kernel may have given it another name.
+    /// Returns the present port of a board whose port disappeared. The kernel may have given it another name.
     public static func successor(
         of port: SerialPortDescription, in files: SystemFiles = SystemFiles()
     ) -> SerialPortDescription? {
@@ -53,7 +53,7 @@ extension SerialPort {
         return available(in: files).first { $0.usb?.isSameDevice(as: usb) == true }
     }
 
-    /// The ids stand in a folder above the port's own: the interface's parent for ttyACM, one more for ttyUSB.
+    /// The ids are in a folder above the port's own: the interface's parent for ttyACM, one more for ttyUSB.
     private static func usbIdentity(of name: String, in files: SystemFiles) -> USBIdentity? {
         guard var folder = SmallFile.resolved("\(files.terminals)/\(name)/device") else { return nil }
         var interface: Int?
@@ -75,9 +75,9 @@ extension SerialPort {
     }
 }
 
-/// What a USB device says of itself in its descriptors, and where it is plugged in.
+/// The identity of a USB device by its descriptors, and the socket it is plugged into.
 public struct USBIdentity: Sendable, Equatable {
-    /// The pair of ids that tells one model of USB-to-serial adapter from another.
+    /// The pair of ids that identifies a model of USB-to-serial adapter.
     public struct Adapter: Hashable, Sendable {
         /// The vendor id that the USB Implementers Forum assigned (`idVendor`), such as 0x303A for Espressif.
         public var vendor: UInt16
@@ -89,19 +89,19 @@ public struct USBIdentity: Sendable, Equatable {
             self.product = product
         }
 
-        /// Whether it is the USB-Serial-JTAG that is built into Espressif's chips: a board without an adapter of its own.
+        /// Whether it is the USB-Serial-JTAG in Espressif's chips: a board without a separate adapter.
         public var isChipsOwn: Bool { self == Adapter(vendor: 0x303A, product: 0x1001) }
     }
 
     /// The model, by its vendor and product id.
     public var adapter: Adapter
-    /// On a board with native USB this is its MAC address.
+    /// The serial number. On a board with native USB this is its MAC address.
     public var serialNumber: String?
-    /// The model's name in words (`iProduct`), for people to recognise it by.
+    /// The model's name (`iProduct`), by which people recognise it.
     public var productName: String?
-    /// The socket that it is plugged into, as the kernel names it: bus and the ports of the hubs, such as `1-2.3`.
+    /// The kernel's name of the socket: the bus and the ports of the hubs, such as `1-2.3`.
     public var location: String?
-    /// Which of the device's interfaces it is, from 0: adapters with several ports have one for each.
+    /// The number of the device's interface, from 0. Adapters with several ports have one interface for each.
     public var interface: Int?
 
     public init(
@@ -115,11 +115,11 @@ public struct USBIdentity: Sendable, Equatable {
         self.interface = interface
     }
 
-    /// The chip's MAC address, which its own USB has for a serial number.
+    /// The chip's MAC address, which is the serial number of its own USB.
     public var macAddress: String? { adapter.isChipsOwn ? serialNumber : nil }
 
-    /// Whether it is the same board as that one, of which the kernel may have made another port since: the same serial number, or, where
-    /// adapters of the kind have none of their own, the same model in the same socket.
+    /// Whether it is the same board, for which the kernel may have made another port. The same board has the same serial number. If such
+    /// adapters have no serial numbers of their own, it is the same model in the same socket.
     public func isSameDevice(as other: USBIdentity) -> Bool {
         guard interface == other.interface, adapter.vendor == other.adapter.vendor else { return false }
         if let mine = ownSerialNumber, let theirs = other.ownSerialNumber {
@@ -129,7 +129,7 @@ public struct USBIdentity: Sendable, Equatable {
         return adapter == other.adapter && location != nil && location == other.location
     }
 
-    /// Cheap adapters have all the same, such as `0001`; that tells nothing.
+    /// Cheap adapters all have the same number, such as `0001`, which identifies nothing.
     private var ownSerialNumber: String? {
         serialNumber.flatMap { number in
             number.utf8.count >= 6 && Set(number.utf8).count > 2 ? number : nil
@@ -150,7 +150,7 @@ public struct USBIdentity: Sendable, Equatable {
 public struct PortHolder: Sendable, Hashable {
     /// Its process id.
     public var processID: Int32
-    /// What the kernel calls the process: the first 15 bytes of its program's name.
+    /// The kernel's name of the process: the first 15 bytes of its program's name.
     public var name: String
 
     public init(processID: Int32, name: String) {
@@ -158,12 +158,12 @@ public struct PortHolder: Sendable, Hashable {
         self.name = name
     }
 
-    /// Whether it is the service that tries whether a new port is a modem, which takes it half a minute.
+    /// Whether it is the service that tests whether a new port is a modem. The test takes half a minute.
     public var isModemManager: Bool { name == "ModemManager" }
 }
 
 extension SerialPort {
-    /// The other programs that have a port open, as far as this user may see what they have open: those of others only root sees.
+    /// Returns the other programs that have a port open, as far as this user may see. Only root sees the files of other users' programs.
     public static func holders(of path: String, in files: SystemFiles = SystemFiles()) -> [PortHolder] {
         guard let port = status(path) else { return [] }
         var holders: [PortHolder] = []
@@ -188,8 +188,8 @@ extension SerialPort {
 }
 
 extension SerialPort {
-    /// Whether ModemManager runs and may take the port for a modem: it types into every new one that udev's rules name a candidate, unless
-    /// they say to leave it alone (ModemManager's documentation, "Common udev tags").
+    /// Whether ModemManager runs and may take the port for a modem. It types into each new port that udev's rules call a candidate, unless
+    /// a rule forbids it (ModemManager's documentation, "Common udev tags").
     public static func isProbedForModem(_ path: String, in files: SystemFiles = SystemFiles()) -> Bool {
         guard let name = name(of: path, in: files),
             let number = SmallFile.line("\(files.terminals)/\(name)/dev"),
@@ -205,28 +205,28 @@ extension SerialPort {
     }
 }
 
-/// Where the system keeps what it knows of serial ports: `/dev`, sysfs, `/proc` and udev's database.
+/// The system's data about serial ports: `/dev`, sysfs, `/proc` and udev's database.
 public struct SystemFiles: Sendable, Hashable {
-    /// What all paths begin with: empty, or a folder without a slash at its end, as where a container sees its host's.
+    /// The beginning of all paths: empty, or a folder without a slash at its end, such as the host's root seen from a container.
     public var root: String
 
     public init(root: String = "") { self.root = root }
 
     /// The device files.
     var devices: String { "\(root)/dev" }
-    /// A folder for each terminal, which leads to its USB device.
+    /// The folder with a folder for each terminal, which leads to its USB device.
     var terminals: String { "\(root)/sys/class/tty" }
-    /// A folder for each process.
+    /// The folder with a folder for each process.
     var processes: String { "\(root)/proc" }
-    /// A file for each device, with what udev's rules say of it.
+    /// The folder with a file for each device, with the results of udev's rules.
     var udevDatabase: String { "\(root)/run/udev/data" }
 }
 
-/// Files and folders of sysfs, `/proc` and udev, which are small; what is not is cut off.
+/// Files and folders of sysfs, `/proc` and udev. They are small; longer content is cut off.
 enum SmallFile {
     static let limit = 16384
 
-    /// The beginning of a file; nil where it cannot be read.
+    /// Returns the beginning of a file; nil if it cannot be read.
     static func text(_ path: String) -> String? {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -243,7 +243,7 @@ enum SmallFile {
             .flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The names in a folder, without an order; none where it cannot be read.
+    /// Returns the names in a folder, unordered; empty if it cannot be read.
     static func names(in folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
@@ -255,7 +255,7 @@ enum SmallFile {
         return names
     }
 
-    /// Where a path leads, every symbolic link followed; nil where it leads nowhere.
+    /// Returns the target of a path with all symbolic links resolved; nil if it does not exist.
     static func resolved(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }

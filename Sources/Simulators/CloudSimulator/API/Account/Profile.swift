@@ -2,7 +2,7 @@
 import RainJSON
 
 extension CloudAPI {
-    /// `GET user2`: optional members are absent when they are not set.
+    /// `GET user2`: members that are not set are absent.
     func profile(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         var members: [JSONValue.Member] = [
@@ -28,14 +28,14 @@ extension CloudAPI {
         return Response(.object(members))
     }
 
-    /// `PUT user2`: one change a call.
+    /// `PUT user2`: one change per call.
     func updateProfile(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let body = try call.body()
         let intents = [
             "name", "phone_number", "verification_code", "mfa", "tags_verification_code", "tags", "locale",
         ].filter { body.has($0) }
-        // A body with an operation and no tags is a malformed change of tags.
+        // A body with an operation but no tags is a malformed change of tags.
         guard let intent = intents.first ?? (body.has("operation") ? "tags" : nil) else { throw .nothingToUpdate }
         guard intents.count <= 1 else { throw .invalidBody }
         var description = "User updated successfully"
@@ -97,7 +97,7 @@ extension CloudAPI {
         }
     }
 
-    /// The most tags that a user has.
+    /// The maximum number of a user's tags.
     private static let maximumTags = 64
 
     private func setLocale(_ locale: String, _ user: User) throws(APIError) {
@@ -107,21 +107,21 @@ extension CloudAPI {
 }
 
 extension CloudState {
-    /// Whether another user has that phone number, as a name or beside it.
+    /// Whether another user has that phone number, as the user name or as the phone number.
     fileprivate func hasPhone(_ phone: String, beside userID: String) -> Bool {
         users.all.contains { $0.id != userID && ($0.phone == phone || $0.userName == phone) }
     }
 }
 
 extension CloudAPI {
-    /// Largest custom data of a user, as JSON, in bytes.
+    /// The maximum size of a user's custom data as JSON, in bytes.
     static let maximumCustomData = 399 << 10
 
     /// `GET user/custom_data`.
     func customData(_ call: Call) throws(APIError) -> Response { Response(try call.caller().customData) }
 
-    /// `PUT user/custom_data`: `{"key":{"value":…,"perms":[…]}}`, merged with what is there, member by member of an object; null takes a
-    /// key, a value or a member away. The answer is the data as it is then.
+    /// `PUT user/custom_data`: `{"key":{"value":…,"perms":[…]}}`. Objects are merged with the present data, member by member; null removes
+    /// a key, a value or a member. The answer is the new data.
     func setCustomData(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let changes = try call.body().value.members ?? []
@@ -141,9 +141,9 @@ extension CloudAPI {
         return Response(kept)
     }
 
-    // MARK: public profile
+    // MARK: Public profile
 
-    /// `GET user/public_profile`: the caller's, or of the user that is named.
+    /// `GET user/public_profile`: the profile of the caller, or of the named user.
     func publicProfile(_ call: Call) throws(APIError) -> Response {
         var user = try call.caller()
         if let name = call.request.query("user_name") {
@@ -153,7 +153,7 @@ extension CloudAPI {
         return Response(["user_name": .string(user.userName), "profile": user.publicProfile ?? .object([])])
     }
 
-    /// `PUT user/public_profile`: null takes it away.
+    /// `PUT user/public_profile`: null removes it.
     func setPublicProfile(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         guard let profile = try call.body().value["profile"] else { throw .nothingToUpdate }
@@ -167,7 +167,7 @@ extension CloudAPI {
 }
 
 extension User {
-    /// The tags that a node gets which is mapped without any: of the user's place, the members whose names begin with `esp`.
+    /// The tags of a node that is mapped without tags: the members of the user's place whose names begin with `esp`.
     var placeTags: [String] {
         (customData["esp.location"]?["value"]?.members ?? []).compactMap { member in
             guard member.name.hasPrefix("esp"), let text = member.value.string, !text.isEmpty else { return nil }
@@ -177,7 +177,8 @@ extension User {
 }
 
 extension JSONValue {
-    /// An object's members one by one, as deep as both are objects; null takes a member away. Anything else takes the place of what was.
+    /// Merges an object's members one by one, as deep as both values are objects. Null removes a member. Any other value replaces the old
+    /// one.
     func merged(with change: JSONValue) -> JSONValue {
         guard let changes = change.members else { return change }
         var members = members ?? []
@@ -194,9 +195,9 @@ extension JSONValue {
     }
 }
 
-/// Calls of the phone apps that are not about the account itself.
+/// Calls of the phone apps for other purposes than the account.
 extension CloudAPI {
-    /// `user/push_notification/mobile_platform_endpoint`: where notifications of this user go.
+    /// `user/push_notification/mobile_platform_endpoint`: the endpoints for this user's notifications.
     func pushEndpoint(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         switch call.request.method {
@@ -224,7 +225,7 @@ extension CloudAPI {
         }
     }
 
-    /// `POST user/data-requests`: the simulator has the data ready at once.
+    /// `POST user/data-requests`: the simulator has the data at once.
     func requestData(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         return success("Data requested", [.init("request_id", .string("data-\(user.id)"))])
@@ -239,7 +240,7 @@ extension CloudAPI {
 }
 
 extension CloudAPI {
-    /// `DELETE user2`: `?request=true` sends a code, `?verification_code=` deletes the account. A guest's goes at once.
+    /// `DELETE user2`: `?request=true` sends a code, `?verification_code=` deletes the account. A guest's account is deleted at once.
     func deleteAccount(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         try checkLocale(call)

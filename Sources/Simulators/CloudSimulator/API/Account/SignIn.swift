@@ -4,7 +4,7 @@ import RainCryptoOpenSSL
 import RainJSON
 
 extension CloudAPI {
-    /// `POST login2`: a password, a code that was sent, or a refresh token.
+    /// `POST login2` with a password, a code that was sent, or a refresh token.
     func logIn(_ call: Call) throws(APIError) -> Response {
         let body = try call.body()
         if let token = try body.string("refreshtoken") { return try refresh(token) }
@@ -24,7 +24,7 @@ extension CloudAPI {
         return try beginLogIn(user, for: .signIn)
     }
 
-    /// Sends a code, and answers with the session that the client must send back with the code.
+    /// Sends a code, and answers with the session that the client must return with the code.
     private func beginLogIn(_ user: User, for kind: Mailbox.Kind) throws(APIError) -> Response {
         let handle = try sendLogInCode(user, for: kind)
         return success(
@@ -45,7 +45,7 @@ extension CloudAPI {
         return try loggedIn(user, by: handle.hasPrefix("\(Mailbox.Kind.secondStep.rawValue).") ? "mfa" : "code")
     }
 
-    /// The user whose sign-in the code completes; nil if there is no such sign-in, or no longer.
+    /// Returns the user whose sign-in the code completes; nil if there is no such sign-in, or it has expired.
     func finishLogIn(handle: String, code: String) throws(APIError) -> User? {
         let kind = handle.split(separator: ".").first.flatMap { Mailbox.Kind(rawValue: String($0)) } ?? .signIn
         let now = now
@@ -74,7 +74,7 @@ extension CloudAPI {
         return success("Login successful", members(tokens) + rotated)
     }
 
-    /// `POST logout2`: this access token ends now, the refresh token if it is given; everything with `logout_all`.
+    /// `POST logout2` ends this access token, and the refresh token if it is given. With `logout_all` it ends all sessions.
     func logOut(_ call: Call) throws(APIError) -> Response {
         guard let access = call.access else { throw .unauthorized }
         let user = try call.caller()
@@ -115,7 +115,7 @@ extension CloudAPI {
 }
 
 extension CloudAPI {
-    /// `POST user2`: a new account, which can be used once its code was entered. Asking again sends another code.
+    /// `POST user2` makes a new account, which can be used once its code was entered. A repeated request sends another code.
     func signUp(_ call: Call) throws(APIError) -> Response {
         let body = try call.body()
         try checkLocale(call)
@@ -129,7 +129,7 @@ extension CloudAPI {
             let known = state.user(named: name)
             guard known?.isConfirmed != true else { throw .accountExists }
             var user = known ?? User(id: makeUUID(), userName: name, password: hash)
-            // No one has proven to own the name yet, so the latest request for it is the one that can be confirmed.
+            // Nobody has proven to own the name yet, so only the latest request for it can be confirmed.
             user.password = hash
             user.isConfirmed = false
             return user
@@ -153,7 +153,7 @@ extension CloudAPI {
 }
 
 extension Fields {
-    /// As ``tags()``, with the code that account calls answer to a tag without a value.
+    /// Like ``tags()``, with the error code of account calls for a tag without a value.
     func userTags() throws(APIError) -> [String] {
         do throws(APIError) {
             return try tags()
@@ -164,7 +164,7 @@ extension Fields {
 }
 
 extension CloudAPI {
-    /// Stores the user that `make` names, a new one or a known one, within what the simulator keeps (``UserTable``).
+    /// Stores the new or known user that `make` returns, within the simulator's limits (``UserTable``).
     func addUser(_ make: (CloudState) throws(APIError) -> User) throws(APIError) -> User {
         let outcome = try change { state -> Result<(user: User, changes: [MappingChange]), APIError> in
             do throws(APIError) {
@@ -182,10 +182,10 @@ extension CloudAPI {
 }
 
 extension CloudAPI {
-    /// How long a guest may stay, in milliseconds.
+    /// The lifetime of a guest account, in milliseconds.
     private static let guestLifetime: Int64 = 30 * 86_400_000
 
-    /// `POST user/guest`: an account without a name, which may become one with a name.
+    /// `POST user/guest` makes an account without a name, which may later get one.
     func beGuest(_ call: Call) throws(APIError) -> Response {
         _ = try call.body(isOptional: true)
         let id = makeUUID()
@@ -201,7 +201,7 @@ extension CloudAPI {
             "Login successful", members(begun) + [.init("user_name", .string(guest.userName))], status: 201)
     }
 
-    /// `POST user/guest/conversion/initiate`: sends a code to the address that the guest wants to be known by.
+    /// `POST user/guest/conversion/initiate` sends a code to the guest's new address.
     func initiateConversion(_ call: Call) throws(APIError) -> Response {
         let (guest, name, _) = try conversion(call)
         try sendCode(to: name, for: .guestConversion, holder: guest.id, userID: guest.id, target: name)
@@ -240,7 +240,7 @@ extension CloudAPI {
 }
 
 extension CloudAPI {
-    /// `PUT forgotpassword2`: first the user name alone, then with the code and the new password. Sessions go on.
+    /// `PUT forgotpassword2`: first with the user name alone, then with the code and the new password. Sessions stay valid.
     func forgotPassword(_ call: Call) throws(APIError) -> Response {
         let body = try call.body()
         try checkLocale(call)
@@ -250,7 +250,7 @@ extension CloudAPI {
         guard let user = readState({ $0.user(named: name) }) else { throw .userMissing }
         guard !user.isGuest else { throw .notForGuests }
         guard password != nil || code != nil else {
-            // Mail goes to confirmed addresses only. Users of an identity provider have no password here.
+            // Mail is sent to confirmed addresses only. Users of an identity provider have no password here.
             guard user.isConfirmed, user.password != nil else { throw .resetFailed }
             try sendCode(to: name, for: .passwordReset, holder: user.id, userID: user.id)
             return success("Verification code sent")
@@ -268,7 +268,7 @@ extension CloudAPI {
         return success("Password changed successfully")
     }
 
-    /// `PUT password2`: every session of the user ends, this one too.
+    /// `PUT password2`: every session of the user ends, including this one.
     func changePassword(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let body = try call.body()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// A Liferay portal: people of a company, signed in by a password on every request, a cookie, or OAuth 2.0.
+/// A Liferay portal of a company. People authenticate by a password on every request, a cookie, or OAuth 2.0.
 struct LiferayService: IdentityService {
     static let groupID: Int64 = 10184
     /// How long a session is valid after its last request, as in Tomcat.
@@ -10,34 +10,34 @@ struct LiferayService: IdentityService {
     /// The kind of name that people sign in with: the portal's setting "How do users authenticate?".
     enum AuthenticationType: String { case email = "email", screenName = "screenName", userID = "userId" }
 
-    /// The version, on which the paths of services and the format of exceptions depend.
+    /// The portal's version, which decides the paths of services and the format of exceptions.
     enum Version: String {
         case v61 = "6.1", v62 = "6.2", v7 = "7"
-        /// Takes the sign-in form only with the token of the page that it stands in.
+        /// Accepts the sign-in form only with the token of its page.
         case v74 = "7.4"
     }
 
     struct Session: Sendable {
         var person: Int64
-        /// `Liferay.authToken`, which a request that comes with the cookie must bring, too.
+        /// `Liferay.authToken`, which a request with the cookie must also contain.
         var token: String
     }
 
-    /// The portal instance that all people belong to.
+    /// The portal instance of all people.
     var companyID: Int64 = 10157
     var people = People.known
     var oauth = StandardOAuth(
         clients: Self.clients, rules: .init(accessLifetime: 600, refreshLifetime: 604_800, codeLifetime: 600))
-    /// By `JSESSIONID`.
+    /// The sessions by `JSESSIONID`.
     var sessions = ExpiringTable<Session>(maximum: 500)
-    /// The tokens of sign-in pages by `JSESSIONID`: of browsers in which nobody is signed in yet.
+    /// The tokens of sign-in pages by `JSESSIONID`, for browsers that are not signed in yet.
     var guestTokens = ExpiringTable<String>(maximum: 500)
 
     var authenticationType = AuthenticationType.email
     var version = Version.v7
-    /// Whether guests' pages have a token, too, as a real portal's do.
+    /// Whether guests' pages have a token as well, as in a real portal.
     var givesGuestsTokens = false
-    /// The HTTP authentication that a server in front of the portal asks for, such as a proxy's.
+    /// The HTTP authentication that a server in front of the portal requires, such as a proxy.
     var challenge: BasicCredentials?
 
     static let scopes: Set<String> = [
@@ -200,7 +200,7 @@ struct LiferayService: IdentityService {
 }
 
 extension People {
-    /// The person of that name, for a portal that is set to this kind of name.
+    /// Returns the person of that name, for a portal that uses this kind of name.
     func person(_ name: String, by type: LiferayService.AuthenticationType) -> Person? {
         switch type {
         case .email: with(email: name)
@@ -227,7 +227,7 @@ extension LiferayService {
         }
     }
 
-    /// `POST /c/portal/login`: the beginning of a chain of redirects that ends at a page with the session's token.
+    /// `POST /c/portal/login`: begins a chain of redirects that ends at a page with the session's token.
     private mutating func signIn(_ call: inout IdentityCall) -> Response {
         guard let form = try? OAuthParameters(form: call.request) else {
             return signInPage(call, failure: "The form is not understood")
@@ -274,7 +274,7 @@ extension LiferayService {
         .init("Set-Cookie", "\(name)=\(value); Path=/; HttpOnly\(more)")
     }
 
-    /// The session of the request's cookie. Its idle timeout starts anew.
+    /// Returns the session of the request's cookie, and restarts its idle timeout.
     func session(_ call: IdentityCall) -> (id: String, session: Session)? {
         guard let id = call.cookie("JSESSIONID"), let session = sessions.value(id, at: call.now) else { return nil }
         return (id, session)
@@ -304,7 +304,7 @@ extension LiferayService {
         return page
     }
 
-    /// Whether a form has the token of the page that was shown in the same browser, where the version wants it.
+    /// Whether a form has the token of the page that the same browser was shown, if the version requires it.
     private func hasPageToken(_ form: OAuthParameters, _ call: IdentityCall) -> Bool {
         guard version == .v74 else { return true }
         guard let own = call.cookie("JSESSIONID").flatMap({ guestTokens.value($0, at: call.now) }) else { return false }
@@ -315,7 +315,7 @@ extension LiferayService {
         "<script>var Liferay = Liferay || {}; Liferay.authToken = '\(token)';</script>\n"
     }
 
-    /// Any page: `/c` leads on to the home page, and that has the session's token.
+    /// Serves any page: `/c` redirects to the home page, which has the session's token.
     mutating func page(_ call: inout IdentityCall) -> Response {
         let found = session(call)
         if let found {
@@ -332,7 +332,8 @@ extension LiferayService {
             "<p id=\"greeting\">\(IdentityPage.escaped(greeting))</p>")
     }
 
-    /// `/documents/{group}/{folder}/{name}`: one for guests, one for users with a session. Other ways to sign in are not accepted here.
+    /// `/documents/{group}/{folder}/{name}`: one document for guests, one for users with a session. Other authentication is not accepted
+    /// here.
     mutating func document(_ parts: [String], _ call: inout IdentityCall) -> Response {
         guard parts.count == 3, parts[0] == "\(Self.groupID)" else {
             return IdentityPage.message(status: 404, title: "Not found", "The document does not exist")

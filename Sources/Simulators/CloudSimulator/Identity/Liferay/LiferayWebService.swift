@@ -11,7 +11,7 @@ extension LiferayService {
         var type: String
         var message: String
 
-        /// Guests may not do this, nor may a request with a cookie and without the cookie's token.
+        /// The error for guests, and for a request with a cookie but without the cookie's token.
         static let unauthenticated = PortalException(
             type: "java.lang.SecurityException", message: "Authenticated access required")
 
@@ -67,7 +67,7 @@ extension LiferayService {
         }
     }
 
-    /// By password, access token, or session and its token.
+    /// Finds the caller by password, access token, or session and its token.
     private mutating func who(_ call: inout IdentityCall) -> Caller {
         if let header = call.request.header("Authorization"), challenge == nil {
             if let basic = BasicCredentials(header) {
@@ -100,7 +100,7 @@ extension LiferayService {
         return .person(person)
     }
 
-    /// JSON in the body, or in the form's `cmd`.
+    /// Reads JSON from the body, or from the form's `cmd`.
     private func command(_ request: Request) throws(PortalException) -> JSONValue {
         let isForm = request.header("Content-Type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true
         var bytes = request.body
@@ -115,7 +115,7 @@ extension LiferayService {
         return command
     }
 
-    /// `{"/user/get-user-by-id": {"userId": 1001}}`.
+    /// Runs a command such as `{"/user/get-user-by-id": {"userId": 1001}}`.
     private func invoke(_ command: JSONValue, _ caller: Person?) throws(PortalException) -> JSONValue {
         guard let members = command.members, members.count == 1, let member = members.first else {
             throw PortalException(type: "java.lang.IllegalArgumentException", message: "A command has one name")
@@ -159,7 +159,7 @@ extension LiferayService {
         }
     }
 
-    /// Nobody is found in another company.
+    /// Finds a person only in this company.
     private func inCompany(
         _ parameters: JSONValue, _ find: (People) -> Person?
     ) throws(PortalException) -> Person? {

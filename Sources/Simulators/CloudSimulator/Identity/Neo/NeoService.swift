@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// RainMaker Neo's accounts: tokens for a password as JSON, refresh tokens that are replaced, and a sign-in page.
+/// RainMaker Neo's accounts: tokens for a password as JSON, rotating refresh tokens, and a sign-in page.
 struct NeoService: IdentityService {
     static let accessLifetime: Int64 = 3600
 
@@ -35,7 +35,7 @@ struct NeoService: IdentityService {
         return "00000000-0000-4000-8000-" + String(repeating: "0", count: max(0, 12 - digits.count)) + digits
     }
 
-    /// The telephone number that Bob can sign in with as well.
+    /// The telephone numbers for sign-in, by user.
     private static let phoneNumbers: [Int64: String] = [1003: "+4915112345678"]
 
     private struct Failure: Error {
@@ -82,7 +82,7 @@ struct NeoService: IdentityService {
         return text
     }
 
-    /// The person with that name and password.
+    /// Returns the person with that name and password.
     private static func person(
         _ name: String, _ password: String, among people: People
     ) throws(Failure) -> Person {
@@ -111,7 +111,7 @@ struct NeoService: IdentityService {
         }
     }
 
-    /// Each use replaces the refresh token. Using an old one again ends the session.
+    /// Each use replaces the refresh token. A second use of an old token ends the session.
     private mutating func renew(_ call: inout IdentityCall) throws(Failure) -> Response {
         let token = try text("refresh_token", try body(call))
         guard let renewal = oauth.refreshTokens.value(token, at: call.now) else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// OCLC's authorization servers: the legacy one, with institutions and signed requests, and the current one beside it.
+/// OCLC's two authorization servers: the legacy one, with institutions and signed requests, and the current one.
 struct OCLCService: IdentityService {
     /// Twenty minutes less one second, as OCLC's sample application received it.
     static let accessLifetime: Int64 = 1199
@@ -9,12 +9,12 @@ struct OCLCService: IdentityService {
     static let institutions = ["128807": "OCLC WorldShare Sandbox Institution", "91475": "Another Library"]
     static let serviceScopes: Set<String> = ["WMS_NCIP", "WorldCatMetadataAPI"]
 
-    /// The secret of the key. It signs requests; without it a client cannot renew.
+    /// The secret of the key. It signs requests; a client without it cannot renew.
     static let key = "wskey-1"
     static let secret = "wskey-1-secret"
     /// The institutions whose data the key may read.
     static let contexts: Set<String> = [ownContext]
-    /// The institution of a request to the current service that names none, as keys of one institution need not name it.
+    /// The institution of a request to the current service that names none. Keys of one institution may leave it out.
     static let ownContext = "128807"
 
     var people = People.known
@@ -22,13 +22,13 @@ struct OCLCService: IdentityService {
     /// Nonces of signed requests; each is accepted once.
     var nonces = ExpiringTable<Bool>(maximum: 5000)
 
-    /// Whether errors are in the fragment of the redirect, as tokens are.
+    /// Whether errors are in the fragment of the redirect, like tokens.
     var putsErrorsInFragment = false
-    /// Whether numbers are text, and names in camel case, as the other server spells them.
+    /// Whether numbers are text, and names in camel case, as on the other server.
     var usesOtherSpelling = false
-    /// Whether a refresh token is renewed by the key's name alone.
+    /// Whether the key's name alone is enough to renew a refresh token.
     var allowsMobileRefresh = false
-    /// Whether resources want the principal beside the token.
+    /// Whether resources require the principal in addition to the token.
     var requiresPrincipal = false
 
     init() {
@@ -66,7 +66,7 @@ struct OCLCService: IdentityService {
         }
     }
 
-    /// A person's principal id and the namespace of that id.
+    /// Returns a person's principal id and the namespace of that id.
     static func principal(of person: Person) -> (id: String, namespace: String) {
         ("p-\(person.screenName)", "urn:oclc:platform:\(institution(of: person))")
     }
@@ -111,7 +111,7 @@ struct OCLCFailure: Error, Equatable {
         self.init(failure.code == .invalidClient || failure.code == .invalidToken ? 401 : 400, failure.description)
     }
 
-    /// The details repeat the whole `Authorization` header, as OCLC's do: a program that logs them logs a signature or a token.
+    /// The details repeat the whole `Authorization` header, as OCLC's do. A program that logs them logs a signature or a token.
     func response(_ call: IdentityCall) -> Response {
         let header =
             call.request.header("Authorization").map { "Authorization header: \($0)" } ?? "No Authorization header"
@@ -130,7 +130,7 @@ struct OCLCFailure: Error, Equatable {
 
 /// The sign-in page of an institution, and the person's consent to the application.
 extension OCLCService {
-    /// `/oauth2/authorizeCode` with institutions as parameters; `/auth` with one in the path and the other in the scope.
+    /// Serves `/oauth2/authorizeCode` with institutions as parameters, and `/auth` with one in the path and the other in the scope.
     mutating func authorize(_ call: inout IdentityCall, isLegacy: Bool, institution: String?) -> Response {
         guard let institution else { return whereAreYouFrom(call, isLegacy: isLegacy) }
         let people = people
@@ -171,12 +171,12 @@ extension OCLCService {
         }
     }
 
-    /// The institution of the scope `context:128807`.
+    /// Returns the institution of a scope such as `context:128807`.
     static func context(in words: [String]) -> String? {
         words.first { $0.hasPrefix("context:") }.map { String($0.dropFirst(8)) }
     }
 
-    /// Asks at which institution to sign in, where the request does not say it.
+    /// Asks for the institution, if the request does not name it.
     private func whereAreYouFrom(_ call: IdentityCall, isLegacy: Bool) -> Response {
         let query = formEncoded(call.request.query)
         let links = Self.institutions.sorted { $0.key < $1.key }.map { id, name in
@@ -189,7 +189,7 @@ extension OCLCService {
             "<ul id=\"institutions\">\n\(links.joined(separator: "\n"))\n</ul>")
     }
 
-    /// The fragment of the redirect. In its date the space is percent-encoded and the colons are not, as OCLC's documents print it.
+    /// Returns the fragment of the redirect. In its date the space is percent-encoded and the colons are not, as in OCLC's documents.
     private static func fragment(_ issued: StandardOAuth.Issued, _ people: People, at now: Int64) -> String {
         var fields: [(String, String)] = [
             ("access_token", issued.access), ("context_institution_id", issued.grant.attributes["context"] ?? ""),
@@ -210,7 +210,7 @@ extension OCLCService {
     }
 }
 
-/// `/oauth2/accessToken`, whose parameters stand in the query of signed requests, and `/token`, which is as the RFCs have it.
+/// `/oauth2/accessToken`, whose parameters are in the query of signed requests, and `/token`, which follows the RFCs.
 extension OCLCService {
     mutating func legacyToken(_ call: inout IdentityCall) -> Response {
         do throws(OCLCFailure) {
@@ -357,7 +357,8 @@ extension OCLCService {
         var principal: (id: String, namespace: String)?
     }
 
-    /// `/bib/data/{number}` and `/worldcat/manage/bibs/{number}` for a signature or a token of WorldCatMetadataAPI, `/ncip` for a person's token of WMS_NCIP.
+    /// Serves `/bib/data/{number}` and `/worldcat/manage/bibs/{number}` for a signature or a token of WorldCatMetadataAPI, and `/ncip` for
+    /// a person's token of WMS_NCIP.
     mutating func resource(_ parts: [String], _ call: inout IdentityCall) -> Response {
         do throws(OCLCFailure) {
             let header = call.request.header("Authorization") ?? ""

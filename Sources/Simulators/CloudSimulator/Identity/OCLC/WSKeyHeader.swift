@@ -2,10 +2,10 @@
 import RainCrypto
 import RainCryptoOpenSSL
 
-/// The `Authorization` of a request that a WSKey has signed (HMAC, version 2).
+/// The `Authorization` of a request that is signed with a WSKey (HMAC, version 2).
 struct WSKeyHeader: Equatable {
     static let scheme = "http://www.worldcat.org/wskey/v2/hmac/v1"
-    /// How far a timestamp may be from our clock. What OCLC allows is not published.
+    /// The maximum difference between a timestamp and our clock. OCLC does not publish its limit.
     static let window: Int64 = 300
 
     var key: String
@@ -13,7 +13,7 @@ struct WSKeyHeader: Equatable {
     var timestamp: String
     var nonce: String
     var signature: String
-    /// The person whom the request is about, if any.
+    /// The person of the request, if any.
     var principal: (id: String, namespace: String)?
 
     init?(_ header: String) {
@@ -35,7 +35,8 @@ struct WSKeyHeader: Equatable {
             && left.principal?.namespace == right.principal?.namespace
     }
 
-    /// `name="value"`, with commas and perhaps spaces between; names in lower case, since libraries do not agree on theirs.
+    /// Reads `name="value"` pairs, with commas and perhaps spaces between them. Names become lower case, because libraries spell them
+    /// differently.
     static func parameters(_ text: some StringProtocol) -> [String: String] {
         var parameters: [String: String] = [:]
         for part in text.split(separator: ",") {
@@ -48,7 +49,8 @@ struct WSKeyHeader: Equatable {
         return parameters
     }
 
-    /// The signed text. It does not have the request's own host, port and path, but always those of `www.oclc.org:443/wskey`.
+    /// Returns the signature. The signed text does not have the request's own host, port and path, but always those of
+    /// `www.oclc.org:443/wskey`.
     static func signature(
         key: String, timestamp: String, nonce: String, method: String, query: [Request.Field], secret: String
     ) -> String {
@@ -65,7 +67,7 @@ struct WSKeyHeader: Equatable {
 }
 
 extension OCLCService {
-    /// The client that signed the request. The key must be known, the signature right, the time current and the nonce new.
+    /// Returns the client that signed the request. The key must be known, the signature right, the time current and the nonce new.
     mutating func signer(_ call: inout IdentityCall) throws(OCLCFailure) -> WSKeyHeader {
         do throws(OCLCFailure) {
             let header = try check(&call)

@@ -3,7 +3,7 @@ import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
 
-/// Devices without a browser that wait until their user has signed in elsewhere (RFC 8628).
+/// Devices without a browser whose user signs in on another device (RFC 8628).
 struct OIDCDevices: Sendable {
     static let lifetime: Int64 = 600
     static let interval: Int64 = 5
@@ -20,15 +20,15 @@ struct OIDCDevices: Sendable {
         /// Without the dash.
         var userCode: String
         var decision = Decision.none
-        /// Seconds between two polls; more after each one that came too soon.
+        /// Seconds between two polls. It grows after each poll that came too soon.
         var interval = OIDCDevices.interval
         var polledAt: Int64?
     }
 
-    /// By device code.
+    /// The devices by device code.
     private var devices = ExpiringTable<Device>(maximum: 200)
     private var deviceCodes: [String: String] = [:]
-    /// People who have signed in and are asked to allow a device, by the form's handle.
+    /// People who have signed in and are asked whether to allow a device, by the form's handle.
     var pending = ExpiringTable<Asked>(maximum: 200)
 
     struct Asked: Sendable {
@@ -39,7 +39,7 @@ struct OIDCDevices: Sendable {
     mutating func add(_ client: String, _ scope: String, at now: Int64) -> (deviceCode: String, userCode: String) {
         let deviceCode = opaqueToken()
         var random = OpenSSLRandom()
-        // No vowels, so that no word comes of it (6.1 there).
+        // No vowels, so that the code is not a word (section 6.1).
         let alphabet = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
         let userCode = String(decoding: random.bytes(8).map { alphabet[Int($0) % alphabet.count] }, as: UTF8.self)
         devices.insert(
@@ -51,7 +51,7 @@ struct OIDCDevices: Sendable {
         return (deviceCode, "\(userCode.prefix(4))-\(userCode.suffix(4))")
     }
 
-    /// The device code and the device of what a person typed, whatever case and dashes it has.
+    /// Returns the device code and the device of a typed code, in any case and with any dashes.
     func waiting(_ typed: String, at now: Int64) -> (code: String, device: Device)? {
         guard typed.utf8.count <= 64 else { return nil }
         guard let code = deviceCodes[typed.uppercased().filter(\.isLetter)], let device = devices.value(code, at: now),
@@ -62,7 +62,7 @@ struct OIDCDevices: Sendable {
 
     mutating func decide(_ code: String, _ decision: Decision) { devices.update(code) { $0.decision = decision } }
 
-    /// The person who has allowed it, and the scope.
+    /// Returns the person who has allowed the device, and the scope.
     mutating func poll(
         _ code: String, _ client: String, at now: Int64
     ) throws(OAuthFailure) -> (person: Int64, scope: String) {
@@ -170,7 +170,7 @@ extension OIDCService {
 }
 
 extension OIDCDevices {
-    /// Keeps the question to a person whether a device may have access, until they answer.
+    /// Stores that a person is asked to allow a device, until the answer.
     mutating func ask(_ handle: String, _ code: String, _ person: Int64, at now: Int64) {
         pending.insert(Asked(code: code, person: person), key: handle, until: now + Self.lifetime * 1000, at: now)
     }

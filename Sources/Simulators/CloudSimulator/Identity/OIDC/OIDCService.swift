@@ -3,7 +3,7 @@ import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
 
-/// An OpenID provider as the specifications have it, with everything that a client can find by discovery.
+/// An OpenID provider that follows the specifications. Clients find all its endpoints by discovery.
 struct OIDCService: IdentityService {
     static let sessionLifetime: Int64 = 86_400
     static let scopes: Set<String> = ["openid", "profile", "email", "offline_access"]
@@ -17,28 +17,28 @@ struct OIDCService: IdentityService {
         case audiences
         case accessToken = "access_token"
         case key
-        /// The id token of a renewal is another person's.
+        /// The id token of a renewal belongs to another person.
         case subject
     }
 
     var people = People.known
     var oauth: StandardOAuth
-    /// By the cookie `op_session`.
+    /// The sessions by the cookie `op_session`.
     var sessions = ExpiringTable<Int64>(maximum: 500)
     var devices = OIDCDevices()
     var wrong: Wrong?
     /// Signs the id tokens; its key is published.
     var signer: JSONWebTokenSigner
-    /// Signs where the signature is to be wrong; its key is not published.
+    /// Makes the wrong signatures; its key is not published.
     let otherSigner: JSONWebTokenSigner
-    /// What discovery names beside the endpoints that every client needs.
+    /// The endpoints and methods in discovery in addition to those that every client needs.
     var offers = Offers()
 
     struct Offers: Sendable {
         var keys = true
         var revocation = true
         var endSession = true
-        /// Whether a logout with an id token ends the tokens of that sign-in, too, which the specification leaves open.
+        /// Whether a logout with an id token also ends the tokens of that sign-in. The specification leaves this open.
         var endSessionEndsTokens = true
     }
 
@@ -114,7 +114,7 @@ struct OIDCService: IdentityService {
         return response
     }
 
-    /// The person with that name and password. The error's description is shown on the page.
+    /// Returns the person with that name and password. The error's description is shown on the page.
     var signIn: (String, String) throws(OAuthFailure) -> Person {
         let people = people
         return { name, password throws(OAuthFailure) in
@@ -215,7 +215,7 @@ extension OIDCService {
             case "offers_end_session": offers.endSession = try settings.bool("offers_end_session") ?? true
             case "end_session_ends_tokens":
                 offers.endSessionEndsTokens = try settings.bool("end_session_ends_tokens") ?? true
-            // A new key, and the old one is not published any more. The same algorithm again makes a new key as well.
+            // Makes a new key; the old one is no longer published. The same algorithm makes a new key as well.
             case "signing_algorithm":
                 guard let algorithm = member.value.string.flatMap(JSONWebTokenSigner.Algorithm.init),
                     let signer = try? JSONWebTokenSigner(generating: algorithm)
@@ -229,7 +229,7 @@ extension OIDCService {
 }
 
 extension OIDCService {
-    /// What discovery says (OpenID Connect Discovery 1.0, 3).
+    /// The discovery document (OpenID Connect Discovery 1.0, 3).
     func metadata(_ base: String) -> JSONValue {
         let clientAuthentication: JSONValue = ["none", "client_secret_basic", "client_secret_post"]
         let metadata: JSONValue = [
@@ -263,7 +263,7 @@ extension OIDCService {
 }
 
 extension OIDCService {
-    /// The id token (OpenID Connect Core, 2). After a renewal it has no nonce, since no request asked for one.
+    /// Returns the id token (OpenID Connect Core, 2). After a renewal it has no nonce, since the renewal request has none.
     func idToken(
         _ person: Person, _ issued: StandardOAuth.Issued, _ call: IdentityCall
     ) throws(OAuthFailure) -> String {
@@ -308,7 +308,7 @@ extension OIDCService {
 }
 
 extension OIDCService {
-    /// RP-Initiated Logout 1.0: the browser's session ends, and with an id token that was issued here the sign-in that it is of.
+    /// RP-Initiated Logout 1.0: ends the browser's session and, with an id token that was issued here, the token's sign-in.
     mutating func logout(_ call: inout IdentityCall) throws(OAuthFailure) -> Response {
         let parameters =
             try call.method == "POST" ? OAuthParameters(form: call.request) : OAuthParameters(call.request.query)
@@ -331,7 +331,7 @@ extension OIDCService {
         return redirect(to: target, state, headers: forgotten)
     }
 
-    /// The token may have expired (section 2 there). False for one that was not issued here, or to another client.
+    /// The token may have expired (section 2 of that specification). Returns false for one that was not issued here, or to another client.
     private mutating func end(
         _ hint: String, _ clientID: String?, _ call: inout IdentityCall
     ) throws(OAuthFailure) -> Bool {

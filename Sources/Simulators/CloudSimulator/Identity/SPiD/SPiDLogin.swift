@@ -10,11 +10,11 @@ struct SPiDAuthorization: Sendable {
     var scope: String
     var isImplicit: Bool
     var challenge: StoredChallenge?
-    /// Whether to ask for the password again, session or not.
+    /// Whether to ask for the password even if there is a session.
     var isForced: Bool
 
     enum Refusal: Error {
-        /// Shown to the person, as no redirect URI can be trusted yet.
+        /// Shown to the person, because no redirect URI can be trusted yet.
         case page(String)
         case redirect(Response, String)
     }
@@ -30,7 +30,7 @@ struct SPiDPending: Sendable {
 extension SPiDService {
     private static let title = "Log in to SPiD"
 
-    /// `GET /login` and its aliases. A browser with a session, or one that is remembered, is signed in without a form.
+    /// `GET /login` and its aliases. A browser that has a session or is remembered is signed in without a form.
     mutating func showLogin(_ call: inout IdentityCall) -> Response {
         guard call.request.query.contains(where: { $0.name == "client_id" }) else {
             return signInPage(call)
@@ -73,7 +73,7 @@ extension SPiDService {
         }
         if form["action"] == "deny" {
             call.note(.authorize, "cancelled")
-            // SPiD redirects a person who gives up with neither a code nor an error.
+            // SPiD redirects a person who cancels with neither a code nor an error.
             guard let authorization else { return redirect(to: "/login", []) }
             return redirect(to: authorization.cancelRedirect ?? authorization.redirect, state(of: authorization))
         }
@@ -104,7 +104,7 @@ extension SPiDService {
         return goOn(authorization, person, session, &call, cookies)
     }
 
-    /// The person with that name and password. Unknown user, wrong password and unverified user are different errors.
+    /// Returns the person with that name and password. Unknown user, wrong password and unverified user are different errors.
     func signIn(_ name: String, _ password: String) throws(SPiDFailure) -> Person {
         guard let person = people.with(email: name.trimmingSpaces()) else {
             throw .oauth(.unknownUser, "There is no such user")
@@ -129,7 +129,7 @@ extension SPiDService {
 
     // MARK: Steps
 
-    /// The person's answer on the consent page.
+    /// Handles the person's answer on the consent page.
     private mutating func decide(_ handle: String, _ form: OAuthParameters, _ call: inout IdentityCall) -> Response {
         guard let waiting = pending.take(handle, at: call.now), let person = people[waiting.person] else {
             return IdentityPage.message(status: 400, title: Self.title, "This page is too old; begin again")
@@ -194,7 +194,7 @@ extension SPiDService {
         authorization.state.map { [.init("state", $0)] } ?? []
     }
 
-    /// The person of the browser's session; a browser that is remembered gets a new session.
+    /// Returns the person of the browser's session. A remembered browser gets a new session.
     private mutating func knownBrowser(
         _ call: IdentityCall
     ) -> (Person, session: String, cookies: [Request.Field])? {
@@ -266,7 +266,7 @@ extension SPiDService {
     }
 }
 
-/// A response in place of the sign-in page.
+/// A response instead of the sign-in page.
 struct PageInstead: Error {
     var response: Response
     init(_ response: Response) { self.response = response }

@@ -3,7 +3,7 @@ import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
 
-/// `/api/2`: the resources that tokens give access to.
+/// `/api/2`: the resources for which tokens are used.
 extension SPiDService {
     struct Caller {
         var token: String
@@ -17,7 +17,7 @@ extension SPiDService {
         case ("POST", "oauth", 2) where parts[1] == "exchange": return try exchange(&call)
         case ("GET", "me", 1):
             let caller = try caller(&call)
-            // `me` needs a session in a browser; with a token alone a client names the user by number.
+            // `me` requires a session in a browser. With only a token a client names the user by number.
             guard let id = caller.grant.person, let session = caller.grant.webSession,
                 webSessions.value(session, at: call.now) == id, let person = people[id]
             else { throw .api(401, "No active session; ask for /user/{userId}") }
@@ -59,7 +59,7 @@ extension SPiDService {
         }
     }
 
-    /// The caller's token: in the header, the query or the form. Expired and unknown are told apart.
+    /// Finds the caller by the token in the header, the query or the form. Expired and unknown tokens are different errors.
     mutating func caller(_ call: inout IdentityCall, _ form: OAuthParameters? = nil) throws(SPiDFailure) -> Caller {
         guard let token = call.bearer ?? call.request.query("oauth_token", "access_token") ?? form?["oauth_token"]
         else {
@@ -94,7 +94,7 @@ extension SPiDService {
             signedWith: isSigned ? caller.client.signSecret : nil)
     }
 
-    /// A person may ask for themselves, a client for anyone.
+    /// A person has access only to their own account, a client to all accounts.
     private func subject(_ name: String, _ caller: Caller) throws(SPiDFailure) -> Person {
         if let own = caller.grant.person, people.named(name)?.id != own {
             throw .api(403, "The token is of another user")
@@ -117,7 +117,7 @@ extension SPiDService {
             "locale": "nb_NO", "utcOffset": "+02:00", "gender": "undisclosed", "birthday": "0000-00-00",
             "phoneNumber": "", "phoneNumberVerified": false, "published": "2014-04-15 19:43:29",
             "updated": "2014-04-15 19:43:29",
-            // PHP's empty maps come out as lists.
+            // PHP writes empty maps as lists.
             "addresses": [], "currentLocation": [], "phoneNumbers": [], "merchants": [47000],
         ]
     }
@@ -143,7 +143,7 @@ extension SPiDService {
 
 /// The envelope of every answer of `/api/2` (`SPP Container`, version 0.2).
 enum SPiDContainer {
-    /// Requests of a client in an hour. Beyond it is 420.
+    /// The number of requests of a client in an hour. Beyond it the answer is 420.
     static let limit: Int64 = 3600
 
     struct Budget: Sendable, Equatable {
@@ -159,7 +159,7 @@ enum SPiDContainer {
         guard let secret else {
             return Response(status: status, .object(members + [.init("data", data)]))
         }
-        // The data travels as text, and it is that text which is signed.
+        // The data is sent as text, and the signature is over that text.
         let text = base64URL(data.serialized())
         members += [
             .init("data", .string(text)), .init("algorithm", "HMAC-SHA256"), .init("sig", .string(sign(text, secret))),
@@ -190,7 +190,7 @@ enum SPiDContainer {
                 [
                     "reset": .integer(budget.reset), "limit": .integer(limit), "remaining": .integer(budget.remaining),
                 ]),
-            // PHP's empty maps come out as lists.
+            // PHP writes empty maps as lists.
             .init("debug", ["route": ["url": .string(path)], "params": ["options": [], "where": []]]),
         ]
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// SPiD: accounts of a media house, with tokens for its apps and codes that let one client act for another.
+/// SPiD: accounts of a media company, with tokens for its apps and codes that let one client act for another.
 ///
 /// A value. The names of paths and fields are those of SPiD's technical documentation.
 struct SPiDService: IdentityService {
@@ -9,9 +9,9 @@ struct SPiDService: IdentityService {
     static let clientTokenLifetime: Int64 = 900
     static let refreshLifetime: Int64 = 30 * 86_400
     static let codeLifetime: Int64 = 300
-    /// How long a code is good that was made for another client.
+    /// The lifetime of a code for another client.
     static let exchangeLifetime: Int64 = 30
-    /// How long a code is good that becomes a session in a browser.
+    /// The lifetime of a code for a session in a browser.
     static let sessionCodeLifetime: Int64 = 60
     static let webSessionLifetime: Int64 = 86_400
     static let rememberLifetime: Int64 = 90 * 86_400
@@ -24,11 +24,11 @@ struct SPiDService: IdentityService {
     var refreshTokens = ExpiringTable<SPiDRenewal>(maximum: 2000)
     /// Sessions in browsers, by the `identity` cookie.
     var webSessions = ExpiringTable<Int64>(maximum: 500)
-    /// By the `remember` cookie.
+    /// The remembered people, by the `remember` cookie.
     var rememberedPeople = ExpiringTable<Int64>(maximum: 500)
     /// People who have signed in and are asked for consent, by the form's handle.
     var pending = ExpiringTable<SPiDPending>(maximum: 200)
-    /// People who have registered and have not yet followed the link that confirms their address, by the link's token.
+    /// People who have registered but have not confirmed their address, by the token of the confirmation link.
     var registrations = ExpiringTable<SPiDRegistration>(maximum: 200)
     /// The people who have agreed to a client's terms.
     var agreements: Set<SPiDAgreement> = []
@@ -37,7 +37,7 @@ struct SPiDService: IdentityService {
         "facebook:fbtok": .init(person: 1001), "facebook:fb-new": .init(), "googleplus:gptok": .init(person: 1001),
         "googleplus:gp-new": .init(),
     ]
-    /// Codes that were sent for signing in without a password.
+    /// Codes that were sent for sign-in without a password.
     var passwordless = ExpiringTable<SPiDPasswordless>(maximum: 200)
     /// Requests of each client in the current hour.
     var usage: [String: (hour: Int64, count: Int64)] = [:]
@@ -75,7 +75,7 @@ struct SPiDService: IdentityService {
         case ("GET", "flow", "confirm"):
             call.route = "/flow/confirm"
             return confirmRegistration(&call)
-        // The consent page that follows is at the same address.
+        // The consent page that follows has the same address.
         case ("POST", "flow", "confirm"): return submitLogin(&call)
         case (_, "login", nil), (_, "flow", "login"), (_, "flow", "signin"), (_, "flow", "auth"):
             switch call.method {
@@ -87,7 +87,7 @@ struct SPiDService: IdentityService {
         case ("GET", "session", let code?) where parts.count == 2: return openSession(code, &call)
         case ("GET", "auth", "session") where parts.count == 3: return openSession(parts[2], &call)
         case (_, "api", "2"): return try api(Array(parts.dropFirst(2)), &call)
-        // As the mobile documents shorten it.
+        // The short form of the mobile documents.
         case ("GET", "me", nil), ("GET", "user", _?): return try api(parts, &call)
         default: throw .api(404, "Not found")
         }
@@ -143,13 +143,13 @@ struct SPiDService: IdentityService {
 struct SPiDClient: Sendable {
     var registration: OAuthClient
     var name: String
-    /// Codes for another client are given only if it belongs to the same merchant.
+    /// Codes for another client are given only if both clients belong to the same merchant.
     var merchant: Int64
     /// Signs API responses, and the client's assertions. It is not the client secret.
     var signSecret: String?
-    /// Where codes for this client are redeemed with, when it did not ask for them itself.
+    /// The redirect URI for codes that another client requested for this one.
     var defaultRedirect: String?
-    /// Whether SPiD signs what it answers this client.
+    /// Whether SPiD signs its answers to this client.
     var wantsSignedResponses = false
     /// The application's ids at Facebook and Google.
     var thirdPartyIDs: [String] = []
@@ -184,14 +184,14 @@ struct SPiDGrant: Sendable, Equatable {
     /// Nil for a client's own token.
     var person: Int64?
     var scope: String
-    /// The id of the sign-in, shared by all of its tokens: ending it ends them all.
+    /// The id of the sign-in, which all of its tokens share. Ending it ends them all.
     var login: String
-    /// The session in a browser that the sign-in left behind.
+    /// The browser session that the sign-in began.
     var webSession: String?
     var issuedAt: Int64
 }
 
-/// The grant of a refresh token. Used tokens are kept, so that a second use, which means a copy, is noticed.
+/// The grant of a refresh token. Used tokens are kept to notice a second use, which means that the token was copied.
 struct SPiDRenewal: Sendable, Equatable {
     var grant: SPiDGrant
     var isUsed = false
@@ -204,7 +204,7 @@ struct SPiDCode: Sendable {
         case authorization(redirect: String, challenge: StoredChallenge?)
         /// For another client; redeemed with that client's default redirect URI.
         case exchange(redirect: String)
-        /// Starts a session in a browser, which is then redirected there.
+        /// Starts a session in a browser, which is then redirected to this address.
         case session(redirect: String)
     }
 
@@ -214,12 +214,12 @@ struct SPiDCode: Sendable {
     var person: Int64
     var scope: String
     var webSession: String?
-    /// The sign-in that was begun with it; set once it was redeemed.
+    /// The sign-in that it began; set once it was redeemed.
     var login: String?
 }
 
 struct SPiDAgreement: Hashable, Sendable {
-    /// More are not kept; the person is asked again then.
+    /// The maximum number of agreements. Beyond it the person is asked again.
     static let maximum = 4096
 
     var person: Int64
@@ -241,14 +241,14 @@ struct SPiDThirdPartyAccount: Sendable {
     var person: Int64?
 }
 
-/// An error of SPiD: OAuth errors are flat, those of the API are inside the container.
+/// An error of SPiD. OAuth errors are flat; those of the API are inside the container.
 enum SPiDFailure: Error, Equatable {
     /// `{"error","error_code","type":"OAuthException","error_description"}`.
     case oauth(Code, String, status: Int)
     /// `error: {code, type, description}` of the container.
     case api(Int, String)
 
-    /// The names that the mobile SDKs know.
+    /// The error names that the mobile SDKs know.
     enum Code: String {
         case redirectURIMismatch = "redirect_uri_mismatch"
         case unauthorizedClient = "unauthorized_client"
@@ -258,7 +258,7 @@ enum SPiDFailure: Error, Equatable {
         case invalidScope = "invalid_scope"
         case invalidGrant = "invalid_grant"
         case invalidClient = "invalid_client"
-        /// Until draft 10; `invalid_client` since.
+        /// The name until draft 10; `invalid_client` since.
         case invalidClientID = "invalid_client_id"
         case invalidClientCredentials = "invalid_client_credentials"
         case invalidToken = "invalid_token"

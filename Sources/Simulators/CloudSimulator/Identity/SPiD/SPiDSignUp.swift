@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// Signing up, and signing in without a password.
+/// Sign-up, and sign-in without a password.
 extension SPiDService {
     private func ownToken(_ caller: Caller) throws(SPiDFailure) {
         guard caller.grant.person == nil else { throw .api(403, "A client's own token is needed") }
@@ -43,7 +43,7 @@ extension SPiDService {
         return response
     }
 
-    /// `POST /api/2/user/attach_jwt`: connects the caller with an account of a third party.
+    /// `POST /api/2/user/attach_jwt`: connects the caller to an account of a third party.
     mutating func attach(_ call: inout IdentityCall) throws(SPiDFailure) -> Response {
         let form = try form(call)
         let caller = try caller(&call, form)
@@ -68,7 +68,7 @@ extension SPiDService {
 
     // MARK: Without a password
 
-    /// `POST /api/2/passwordless/start`. The code is always 123456, as no mail is sent.
+    /// `POST /api/2/passwordless/start`. The code is always 123456, because no mail is sent.
     mutating func startPasswordless(_ call: inout IdentityCall) throws(SPiDFailure) -> Response {
         let form = try form(call)
         let caller = try caller(&call, form)
@@ -105,19 +105,19 @@ extension SPiDService {
     }
 }
 
-/// A person who has registered, and the page to go back to once the address is confirmed.
+/// A person who has registered, and the page to return to once the address is confirmed.
 struct SPiDRegistration: Sendable {
     var person: Int64
     var authorization: SPiDAuthorization?
 }
 
-/// Registering at SPiD's own page. Who registers and verifies the account goes back to the application as who signs in does.
+/// Registration on SPiD's own page. After the verification the person returns to the application, as after a sign-in.
 extension SPiDService {
     private static let title = "Create your SPiD account"
-    /// How long the link is good that confirms an address.
+    /// The lifetime of the confirmation link.
     static let registrationLifetime: Int64 = 86_400
 
-    /// `GET /flow/signup`. An application that has no redirect URI in the address gets no code: the person may register anyway.
+    /// `GET /flow/signup`. Without a redirect URI in the address the application gets no code, but the person may still register.
     mutating func showRegistration(_ call: inout IdentityCall) -> Response {
         switch application(&call) {
         case .success: return registrationPage(call)
@@ -166,7 +166,7 @@ extension SPiDService {
             """)
     }
 
-    /// The link in the mail: the address is confirmed, the browser has a session, and the application gets its code.
+    /// Handles the link of the mail: the address is confirmed, the browser gets a session, and the application gets its code.
     mutating func confirmRegistration(_ call: inout IdentityCall) -> Response {
         guard let token = call.request.query("token"), let waiting = registrations.take(token, at: call.now),
             var person = people[waiting.person]
@@ -187,7 +187,7 @@ extension SPiDService {
         return goOn(authorization, person, session, &call, cookies)
     }
 
-    /// The authorization request that registering is a part of; nil for a person who came by a link.
+    /// Returns the authorization request of the registration; nil for a person who came by a link.
     private func application(_ call: inout IdentityCall) -> Result<SPiDAuthorization?, PageInstead> {
         let id = call.request.query("client_id")
         guard let id, call.request.query("redirect_uri") != nil || client(id)?.defaultRedirect != nil else {

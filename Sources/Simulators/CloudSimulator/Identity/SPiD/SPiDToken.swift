@@ -3,7 +3,7 @@ import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
 
-/// `POST /oauth/token`: every grant of SPiD.
+/// `POST /oauth/token`: all grants of SPiD.
 extension SPiDService {
     static let assertionGrant = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
@@ -50,7 +50,7 @@ extension SPiDService {
         }
     }
 
-    /// By HTTP Basic, which the documentation recommends, or in the body, as the mobile SDKs do it.
+    /// Authenticates by HTTP Basic, as the documentation recommends, or in the body, as the mobile SDKs do.
     func authenticatedClient(_ call: inout IdentityCall, _ form: OAuthParameters) throws(SPiDFailure) -> SPiDClient {
         var (id, secret) = (form["client_id"], form["client_secret"])
         var status = 400
@@ -76,7 +76,7 @@ extension SPiDService {
         return scope
     }
 
-    /// Tokens for a person who was just authenticated without a browser.
+    /// Issues tokens for a person who was just authenticated without a browser.
     mutating func begin(
         _ person: Int64, _ client: SPiDClient, _ scope: String?, _ call: inout IdentityCall
     ) throws(SPiDFailure) -> Response {
@@ -87,7 +87,7 @@ extension SPiDService {
                 issuedAt: call.now), &call)
     }
 
-    /// A code can be tried once by its own client, right or wrong. A second try revokes the tokens of the first.
+    /// A code can be tried once by its own client, right or wrong. A second attempt revokes the tokens of the first.
     private mutating func redeem(
         _ form: OAuthParameters, _ client: SPiDClient, _ call: inout IdentityCall
     ) throws(SPiDFailure) -> Response {
@@ -125,7 +125,7 @@ extension SPiDService {
                 issuedAt: call.now), &call)
     }
 
-    /// Each use replaces the refresh token. A token that is used twice was copied: its sign-in ends.
+    /// Each use replaces the refresh token. A second use means that the token was copied, and ends its sign-in.
     private mutating func renew(
         _ form: OAuthParameters, _ client: SPiDClient, _ call: inout IdentityCall
     ) throws(SPiDFailure) -> Response {
@@ -178,7 +178,7 @@ extension SPiDService {
 
     // MARK: Introspection
 
-    /// RFC 7662, for clients of the same merchant only.
+    /// RFC 7662, only for clients of the same merchant.
     mutating func introspect(_ call: inout IdentityCall) throws(SPiDFailure) -> Response {
         let form = try form(call)
         let client = try authenticatedClient(&call, form)
@@ -212,7 +212,7 @@ struct SPiDAssertion: Equatable {
 
     static let maximumLength = 8 << 10
 
-    /// Nil for an assertion that this secret has not signed, or that lacks a claim.
+    /// Returns nil for an assertion that was not signed with this secret, or that lacks a claim.
     init?(_ text: String, secret: String) {
         guard text.utf8.count <= Self.maximumLength else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -258,7 +258,7 @@ extension SPiDService {
         return assertion
     }
 
-    /// The person who is connected to the token's account; nil if none is. An unknown token is refused.
+    /// Returns the person who is connected to the token's account; nil if there is none. An unknown token is refused.
     func person(of assertion: SPiDAssertion) throws(SPiDFailure) -> Person? {
         guard let account = thirdParties["\(assertion.provider):\(assertion.token)"] else {
             throw .oauth(.invalidGrant, "The third party does not accept its token")
@@ -267,7 +267,7 @@ extension SPiDService {
     }
 }
 
-/// Codes by which another client, or a browser, gets a session of a person who has signed in to this client.
+/// Codes with which another client, or a browser, gets a session of a person who has signed in to this client.
 extension SPiDService {
     /// `POST /api/2/oauth/exchange`, which the mobile documents call `/oauth/exchange`.
     mutating func exchange(_ call: inout IdentityCall) throws(SPiDFailure) -> Response {
@@ -312,7 +312,7 @@ extension SPiDService {
         }
     }
 
-    /// `GET /session/{code}`, also `/auth/session/{code}`: the browser is signed in from here on.
+    /// `GET /session/{code}`, also `/auth/session/{code}`: signs the browser in.
     mutating func openSession(_ code: String, _ call: inout IdentityCall) -> Response {
         call.route = "/\(call.parts.dropLast().joined(separator: "/"))/*"
         guard case .good(let found) = codes.find(code, at: call.now), case .session(let target) = found.kind,

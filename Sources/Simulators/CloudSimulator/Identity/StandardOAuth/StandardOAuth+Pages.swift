@@ -19,34 +19,34 @@ extension StandardOAuth {
     }
 
     enum Refusal: Error {
-        /// Shown to the person, as no redirect URI can be trusted yet.
+        /// Shown to the person, because no redirect URI can be trusted yet.
         case page(String)
         case redirect(Response, String)
     }
 
-    /// The texts of one system's pages, and how it authenticates people.
+    /// The texts of one system's pages, and its authentication of people.
     struct Front {
         var title: String
         var userLabel = "E-mail"
-        /// Fields of the form beside user and password.
+        /// Hidden fields of the form, in addition to user and password.
         var hidden: [Request.Field] = []
         /// Finds the person with a user name and password. The description of a failure is shown on the page.
         var signIn: (String, String) throws(OAuthFailure) -> Person
-        /// The person who is signed in in this browser already.
+        /// The person who is already signed in in this browser.
         var known: Person?
-        /// Reads the system's own attributes from the request; may refuse the request.
+        /// Reads the system's own attributes from the request. It may refuse the request.
         var attributes: (OAuthParameters) throws(OAuthFailure) -> [String: String] = { _ throws(OAuthFailure) in [:] }
-        /// The parameters of an error in the redirect; those of RFC 6749 unless the system has its own.
+        /// The parameters of an error in the redirect: those of RFC 6749, unless the system has its own.
         var failure: (OAuthFailure) -> [Request.Field] = { $0.parameters }
         /// Whether errors are in the fragment; nil puts them where the token or the code would be.
         var putsErrorsInFragment: Bool?
-        /// The fragment without the state, where it is not that of RFC 6749; gets the time in milliseconds.
+        /// The fragment without the state, if it is not that of RFC 6749. Its argument is the time in milliseconds.
         var fragment: ((Issued, Int64) -> String)?
     }
 
-    /// `GET` and `POST` of the authorization endpoint.
+    /// Handles `GET` and `POST` of the authorization endpoint.
     ///
-    /// - Returns: the answer, and who has just signed in, so that a system can give the browser a session.
+    /// - Returns: the answer, and the person who has just signed in, so that a system can give the browser a session.
     mutating func page(_ call: inout IdentityCall, _ front: Front) -> (Response, signedIn: Person?) {
         let authorization: Authorization
         do throws(Refusal) {
@@ -167,13 +167,13 @@ extension StandardOAuth {
             inFragment: front.putsErrorsInFragment ?? authorization.isImplicit)
     }
 
-    /// The state and the issuer (RFC 9207).
+    /// Returns the state and the issuer (RFC 9207).
     private func tail(_ authorization: Authorization, _ call: IdentityCall) -> [Request.Field] {
         (authorization.state.map { [.init("state", $0)] } ?? [])
             + (rules.namesIssuer ? [Request.Field("iss", rules.wrongIssuer ?? call.base)] : [])
     }
 
-    /// The client and its redirect are checked first: until they are known, nobody is redirected (RFC 6749, 4.1.2.1).
+    /// The client and its redirect URI are checked first: until they are known, nobody is redirected (RFC 6749, 4.1.2.1).
     private func asked(_ call: IdentityCall, _ front: Front) throws(Refusal) -> Authorization {
         let parameters: OAuthParameters
         do throws(OAuthFailure) {

@@ -3,7 +3,7 @@ import RainJSON
 
 /// OAuth 2.0 by the RFCs, for the systems that follow them: clients, codes, tokens and renewals.
 ///
-/// A value. The system supplies what differs: names of fields, kinds of tokens, texts of pages.
+/// A value. The system supplies the differences: names of fields, kinds of tokens, texts of pages.
 struct StandardOAuth: Sendable {
     struct Client: Sendable {
         var registration: OAuthClient
@@ -22,18 +22,18 @@ struct StandardOAuth: Sendable {
         var refreshLifetime: Int64 = 30 * 86_400
         var codeLifetime: Int64 = 300
         var responseTypes: Set<String> = ["code"]
-        /// Asking for this scope yields a refresh token; nil where every user gets one.
+        /// The scope for which the user gets a refresh token; nil if every user gets one.
         var refreshScope: String?
         /// Whether the redirect has `iss` (RFC 9207).
         var namesIssuer = false
-        /// A wrong issuer in place of the right one, as in a mix-up attack (RFC 9207, 1).
+        /// A wrong issuer instead of the right one, as in a mix-up attack (RFC 9207, 1).
         var wrongIssuer: String?
         /// Whether each use replaces the refresh token.
         var rotates = true
-        /// Whether access tokens, too, can be revoked (RFC 7009, 2: refresh tokens must be, access tokens should).
+        /// Whether access tokens can be revoked as well (RFC 7009, 2: refresh tokens must be, access tokens should).
         var revokesAccessTokens = true
         var code: @Sendable () -> String = { opaqueToken() }
-        /// Given the time, in milliseconds since 1970.
+        /// Its argument is the time, in milliseconds since 1970.
         var accessToken: @Sendable (Grant, Int64) -> String = { _, _ in opaqueToken() }
         var refreshToken: @Sendable () -> String = { opaqueToken() }
     }
@@ -44,12 +44,12 @@ struct StandardOAuth: Sendable {
         /// Nil for a client's own token.
         var person: Int64?
         var scope: String
-        /// All tokens of one sign-in have it in common.
+        /// The id that all tokens of one sign-in share.
         var login: String
         /// Seconds since 1970.
         var authenticatedAt: Int64
         var nonce: String?
-        /// Values of the system's own.
+        /// Values that only this system has.
         var attributes: [String: String] = [:]
 
         var scopes: Set<String> { Set(scope.split(separator: " ").map(String.init)) }
@@ -86,14 +86,14 @@ struct StandardOAuth: Sendable {
         self.rules = rules
     }
 
-    /// Lets every client be redirected there, too.
+    /// Adds a redirect URI to all clients.
     mutating func register(_ redirect: RegisteredRedirect) {
         for index in clients.indices { clients[index].registration.register(redirect) }
     }
 
     func client(_ id: String?) -> Client? { clients.first { $0.id == id } }
 
-    // MARK: Ends
+    // MARK: Revocation
 
     mutating func endLogin(_ login: String) {
         accessTokens.removeAll { $0.login == login }
@@ -111,7 +111,7 @@ struct StandardOAuth: Sendable {
         pending.removeAll { $0.person == person.id }
     }
 
-    /// The grant of a good access token of the header (RFC 6750).
+    /// Returns the grant of a valid access token in the header (RFC 6750).
     func grant(_ call: IdentityCall) throws(OAuthFailure) -> Grant {
         guard let token = call.bearer else { throw OAuthFailure(.invalidRequest, "No access token was given") }
         switch accessTokens.find(token, at: call.now) {
@@ -123,7 +123,7 @@ struct StandardOAuth: Sendable {
 }
 
 extension OAuthFailure {
-    /// As a resource answers (RFC 6750, 3): 401 without a good token, 403 where it may not do that.
+    /// Makes the answer of a resource (RFC 6750, 3): 401 without a valid token, 403 if the token does not allow the request.
     func resourceResponse(_ body: Response? = nil) -> Response {
         var response = body ?? self.response()
         response.status = code == .insufficientScope ? 403 : 401
@@ -132,7 +132,7 @@ extension OAuthFailure {
         return response
     }
 
-    /// As a token endpoint answers: 401 for a client that used HTTP Basic with a wrong secret (RFC 6749, 5.2).
+    /// Makes the answer of a token endpoint: 401 for a client that used HTTP Basic with a wrong secret (RFC 6749, 5.2).
     func tokenResponse(_ call: IdentityCall) -> Response {
         let isBasic = call.request.header("Authorization") != nil && code == .invalidClient
         var response = response(status: isBasic ? 401 : 400)
@@ -143,10 +143,10 @@ extension OAuthFailure {
 
 /// The token endpoint (RFC 6749, 3.2), introspection (7662) and revocation (7009).
 extension StandardOAuth {
-    /// One token request from beginning to end.
+    /// Handles one whole token request.
     ///
     /// - Parameters:
-    ///   - form: the parameters, where they are not the body's.
+    ///   - form: the parameters, if they are not in the body.
     ///   - signIn: finds the person with a user name and password; nil if the system has no password grant.
     ///   - other: the system's other grants, by grant type.
     mutating func token(
@@ -192,7 +192,7 @@ extension StandardOAuth {
         }
     }
 
-    /// By HTTP Basic or in the body, not both; a public client by its name alone.
+    /// Authenticates by HTTP Basic or in the body, not both; a public client by its name alone.
     func authenticatedClient(_ call: inout IdentityCall, _ form: OAuthParameters) throws(OAuthFailure) -> Client {
         var (id, secret) = (form["client_id"], form["client_secret"])
         if let header = call.request.header("Authorization") {
@@ -210,7 +210,7 @@ extension StandardOAuth {
         return client
     }
 
-    /// The scope that is asked for, if the client may have it; all that it may have, if none is.
+    /// Returns the requested scope, if the client may have it. Without a request, returns all that the client may have.
     func scope(_ asked: String?, of client: Client) throws(OAuthFailure) -> String {
         guard let asked, !asked.isEmpty else { return client.scopes.sorted().joined(separator: " ") }
         let words = asked.split(separator: " ").map(String.init)
@@ -228,7 +228,7 @@ extension StandardOAuth {
             authenticatedAt: now / 1000)
     }
 
-    /// A code can be tried once by its own client, right or wrong. A second try revokes the tokens of the first.
+    /// A code can be tried once by its own client, right or wrong. A second attempt revokes the tokens of the first.
     mutating func redeem(_ form: OAuthParameters, _ client: Client, at now: Int64) throws(OAuthFailure) -> Grant {
         let text = try form.required("code")
         guard let code = codes.value(text, at: now) else {
@@ -251,7 +251,7 @@ extension StandardOAuth {
         return code.grant
     }
 
-    /// With rotation each use replaces the refresh token. A token that is used twice was copied: its sign-in ends.
+    /// With rotation each use replaces the refresh token. A second use means that the token was copied, and ends its sign-in.
     mutating func renew(_ form: OAuthParameters, _ client: Client, at now: Int64) throws(OAuthFailure) -> Grant {
         let token = try form.required("refresh_token")
         guard let renewal = refreshTokens.value(token, at: now), renewal.grant.client == client.id else {
@@ -266,7 +266,7 @@ extension StandardOAuth {
             throw OAuthFailure(.invalidGrant, "The refresh token was used before")
         }
         var grant = renewal.grant
-        // No request asked for it this time (OpenID Connect Core, 12.2).
+        // The renewal request has no nonce (OpenID Connect Core, 12.2).
         grant.nonce = nil
         if let scope {
             let words = scope.split(separator: " ").map(String.init)
@@ -282,7 +282,7 @@ extension StandardOAuth {
         return grant
     }
 
-    /// - Parameter kept: the refresh token that goes on being good, where none is replaced.
+    /// - Parameter kept: the refresh token that stays valid, if it is not replaced.
     mutating func issue(_ grant: Grant, at now: Int64, keeping kept: String? = nil) -> Issued {
         let access = rules.accessToken(grant, now)
         accessTokens.insert(grant, key: access, until: now + rules.accessLifetime * 1000, at: now)
@@ -320,7 +320,7 @@ extension StandardOAuth {
         ]
     }
 
-    /// An unknown token is revoked already (RFC 7009, 2.2). Either token ends the sign-in.
+    /// An unknown token counts as revoked (RFC 7009, 2.2). Either token ends the sign-in.
     mutating func revoke(_ call: inout IdentityCall) throws(OAuthFailure) {
         let form = try OAuthParameters(form: call.request)
         let client = try authenticatedClient(&call, form)

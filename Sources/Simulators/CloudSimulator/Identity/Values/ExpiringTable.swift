@@ -2,9 +2,9 @@
 import RainCrypto
 import RainCryptoOpenSSL
 
-/// Tokens, codes or sessions that expire, `maximum` at most. When it is full the oldest are removed.
+/// Tokens, codes or sessions that expire, at most `maximum`. When it is full the oldest are removed.
 ///
-/// Expired entries are kept until their place is needed, since some systems answer them differently from unknown ones.
+/// Expired entries are kept until their space is needed, since some systems answer them differently from unknown ones.
 struct ExpiringTable<Value: Sendable>: Sendable {
     enum Found {
         case good(Value)
@@ -14,7 +14,7 @@ struct ExpiringTable<Value: Sendable>: Sendable {
 
     private struct Entry {
         var value: Value
-        /// Milliseconds since 1970; valid before.
+        /// Milliseconds since 1970; the entry is valid before.
         var end: Int64
         var number: UInt64
     }
@@ -22,7 +22,7 @@ struct ExpiringTable<Value: Sendable>: Sendable {
     let maximum: Int
     private var entries: [String: Entry] = [:]
     private var issued: UInt64 = 0
-    /// All entries by age, from `oldest` on. Some have been removed or replaced since: those whose number is not in `entries`.
+    /// All entries by age, from `oldest` on. Those whose number is not in `entries` have been removed or replaced since.
     private var byAge: [(key: String, number: UInt64)] = []
     private var oldest = 0
     /// No entry expires before this. So a full table need not search all of its entries at each sign-in.
@@ -65,12 +65,12 @@ struct ExpiringTable<Value: Sendable>: Sendable {
         return now < entry.end ? .good(entry.value) : .expired(entry.value)
     }
 
-    /// The value if it is still good.
+    /// Returns the value if it is still valid.
     func value(_ key: String, at now: Int64) -> Value? {
         if case .good(let value) = find(key, at: now) { value } else { nil }
     }
 
-    /// When it ends, in milliseconds since 1970.
+    /// Returns the end of an entry, in milliseconds since 1970.
     func end(of key: String) -> Int64? { entries[key]?.end }
 
     /// Removes and returns the value, if it has not expired.
@@ -85,7 +85,7 @@ struct ExpiringTable<Value: Sendable>: Sendable {
         change(&entries[key]!.value)
     }
 
-    /// Moves its end.
+    /// Changes the end of an entry.
     mutating func extend(_ key: String, until end: Int64) {
         entries[key]?.end = end
         earliestEnd = min(earliestEnd, end)
@@ -107,7 +107,7 @@ struct ExpiringTable<Value: Sendable>: Sendable {
 struct StoredChallenge: Sendable, Equatable {
     private let challenge: String
 
-    /// Nil where the request has none.
+    /// Returns nil if the request has no challenge.
     static func of(_ parameters: OAuthParameters) throws(OAuthFailure) -> StoredChallenge? {
         let method = parameters["code_challenge_method"]
         guard let challenge = parameters["code_challenge"] else {
@@ -127,7 +127,7 @@ struct StoredChallenge: Sendable, Equatable {
     }
 }
 
-/// A verifier without a challenge is refused, too (RFC 9700, 2.1.1): an attacker may have removed the challenge.
+/// A verifier without a challenge is refused as well (RFC 9700, 2.1.1): an attacker may have removed the challenge.
 func proves(_ verifier: String?, _ challenge: StoredChallenge?) -> Bool {
     challenge.map { $0.isProven(by: verifier) } ?? (verifier == nil)
 }

@@ -3,7 +3,7 @@ import RainCrypto
 
 /// A person with an account.
 struct Person: Sendable, Equatable {
-    /// The number that SPiD and Liferay know them by.
+    /// The person's number in SPiD and Liferay.
     var id: Int64
     var email: String
     var screenName: String
@@ -21,7 +21,7 @@ struct Person: Sendable, Equatable {
     var fullName: String { "\(givenName) \(familyName)" }
 }
 
-/// The people of one system. A value; never more than ``maximum``.
+/// The people of one system, at most ``maximum``. A value.
 struct People: Sendable {
     static let maximum = 1000
 
@@ -30,7 +30,7 @@ struct People: Sendable {
         Person(
             id: 1001, email: "ada@example.com", screenName: "ada", givenName: "Ada", familyName: "Example",
             password: "correct-horse"),
-        // Has not yet followed the link that was sent to her.
+        // Has not yet followed her confirmation link.
         Person(
             id: 1002, email: "eve@example.com", screenName: "eve", givenName: "Eve", familyName: "Example",
             password: "correct-horse", isVerified: false),
@@ -55,12 +55,12 @@ struct People: Sendable {
 
     func with(screenName: String) -> Person? { people.values.first { $0.screenName == screenName } }
 
-    /// By e-mail address, screen name or number.
+    /// Returns the person with that e-mail address, screen name or number.
     func named(_ name: String) -> Person? {
         with(email: name) ?? with(screenName: name) ?? Int64(name).flatMap { people[$0] }
     }
 
-    /// Nil when there are too many, or one with that address.
+    /// Returns nil if there are too many people, or one with that address.
     mutating func add(email: String, password: String? = nil, isVerified: Bool) -> Person? {
         guard people.count < Self.maximum, with(email: email) == nil else { return nil }
         let id = (people.keys.max() ?? 1000) + 1

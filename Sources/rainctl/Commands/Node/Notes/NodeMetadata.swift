@@ -2,10 +2,12 @@
 import ArgumentParser
 import RainJSON
 import RainKit
+import RainMaker
 
 struct NodeMetadata: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "metadata", abstract: "What applications keep with a board in the cloud: a JSON object.",
+        commandName: "metadata",
+        abstract: "Read and change a board's metadata: a JSON object in the cloud for applications.",
         subcommands: [NodeMetadataGet.self, NodeMetadataSet.self, NodeMetadataDelete.self])
 }
 
@@ -24,24 +26,24 @@ struct NodeMetadataGet: CloudCommand {
 
     func result(_ scene: CloudScene) async throws -> NodeDocumentResult {
         let name = node
-        let node = try await scene.time.run { try await scene.choice.node(name) }
+        let node = try await scene.time.run { try await scene.client.node(named: name) }
         return NodeDocumentResult(node: node.id, member: "metadata", document: node.metadata ?? .object([]))
     }
 }
 
 struct NodeMetadataSet: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Set members of a board's metadata, and keep the others.",
+        commandName: "set", abstract: "Set members of a board's metadata and keep the others.",
         discussion: """
             Example: rainctl node metadata set 'Kitchen lamp' shelf=3 owner='{"team":"lab"}'
 
-            A value that is JSON is set as such (3, true, an object), anything else as text. null takes the member away.
+            A value that is valid JSON is set as JSON (3, true, an object), any other value as text. null deletes the member.
             """)
 
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: ArgumentHelp("Members and their values.", valueName: "key=value"))
+    @Argument(help: ArgumentHelp("The members to set.", valueName: "key=value"))
     var members: [String] = []
 
     @Option(
@@ -56,12 +58,15 @@ struct NodeMetadataSet: CloudCommand {
 
     func validate() throws {
         guard members.isEmpty != (file == nil) else {
-            throw ValidationError("Give members as KEY=VALUE, or a --file with them.")
+            throw ValidationError(
+                file == nil
+                    ? "Give members as KEY=VALUE, or a --file with them."
+                    : "KEY=VALUE and --file were both given: give only one of them.")
         }
         var seen: Set<Substring> = []
         for member in members {
             guard let equals = member.firstIndex(of: "="), equals != member.startIndex else {
-                throw ValidationError("\(member.onOneLine) is not a member: they are given as KEY=VALUE.")
+                throw ValidationError("\(member.onOneLine) is not a member: give members as KEY=VALUE.")
             }
             guard seen.insert(member[..<equals]).inserted else {
                 throw ValidationError("\(String(member[..<equals]).onOneLine) is given twice.")
@@ -73,15 +78,12 @@ struct NodeMetadataSet: CloudCommand {
         let changes = try given(within: scene.time.left)
         let name = node
         return try await scene.time.run {
-            let node = try await scene.choice.node(name)
+            let node = try await scene.client.node(named: name)
             let (nulls, values) = (
                 (changes.members ?? []).filter(\.value.isNull).map(\.name),
                 (changes.members ?? []).filter { !$0.value.isNull }.map(\.name)
             )
-            // Null takes a member away, and where there is none the rest is not set either.
-            let absent = nulls.filter { node.metadata?[$0] == nil }
-            guard absent.isEmpty else { throw node.lacks(absent) }
-            try await scene.cloud.changeMetadata(changes, of: node.id)
+            try await scene.client.changeMetadata(changes, of: node)
             let words = [("set", values), ("deleted", nulls)].filter { !$0.1.isEmpty }
                 .map { "\($0): \($1.joined(separator: ", "))".onOneLine }
             return ActionResult(words.joined(separator: "\n"))
@@ -110,16 +112,16 @@ struct NodeMetadataSet: CloudCommand {
 
 struct NodeMetadataDelete: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Take members of a board's metadata away, or all of it.",
+        commandName: "delete", abstract: "Delete members of a board's metadata, or all of it.",
         discussion: "Example: rainctl node metadata delete 'Kitchen lamp' shelf")
 
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: ArgumentHelp("Members to take away.", valueName: "key"))
+    @Argument(help: ArgumentHelp("The members to delete.", valueName: "key"))
     var keys: [String] = []
 
-    @Flag(help: "Take all of it away.")
+    @Flag(help: "Delete all members.")
     var all = false
 
     @Option(help: .timeLimit)
@@ -128,36 +130,21 @@ struct NodeMetadataDelete: CloudCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        guard keys.isEmpty == all else { throw ValidationError("Name the members to take away, or give --all.") }
+        guard keys.isEmpty == all else { throw ValidationError("Name the members to delete, or give --all.") }
     }
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let (name, keys) = (node, keys)
         return try await scene.time.run {
-            let node = try await scene.choice.node(name)
+            let node = try await scene.client.node(named: name)
             if keys.isEmpty {
                 try await scene.cloud.removeMetadata(of: node.id)
             } else {
-                let absent = keys.filter { node.metadata?[$0] == nil }
-                guard absent.isEmpty else { throw node.lacks(absent) }
-                try await scene.cloud.changeMetadata(.object(keys.map { .init($0, .null) }), of: node.id)
+                try await scene.client.changeMetadata(.object(keys.map { .init($0, .null) }), of: node)
             }
             let gone = keys.isEmpty ? (node.metadata?.members ?? []).map(\.name) : keys
             return ActionResult(gone.isEmpty ? "there was none" : "deleted: \(gone.joined(separator: ", ").onOneLine)")
                 .with("node_id", node.id.rawValue).with("deleted", gone)
         }
-    }
-}
-
-extension Node {
-    /// What is to be taken away is not in its metadata.
-    fileprivate func lacks(_ keys: [String]) -> CommandFailure {
-        let known = (metadata?.members ?? []).prefix(20).map(\.name).joined(separator: ", ").onOneLine
-        return CommandFailure(
-            .badData, reason: "no_such_key",
-            message: """
-                The metadata of \(shownName) has no \(keys.joined(separator: ", ").onOneLine); it has \
-                \(known.isEmpty ? "no members" : known). Nothing was changed.
-                """)
     }
 }

@@ -4,7 +4,7 @@ import RainKit
 
 struct NodeTags: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "tags", abstract: "Tags of a board, such as room:kitchen, which the cloud keeps.",
+        commandName: "tags", abstract: "Add and remove a board's tags in the cloud, such as room:kitchen.",
         subcommands: [NodeTagsAdd.self, NodeTagsRemove.self])
 }
 
@@ -16,7 +16,7 @@ struct NodeTagsAdd: CloudCommand {
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: ArgumentHelp("Tags, key:value each.", valueName: "tag"))
+    @Argument(help: ArgumentHelp("The tags, each as key:value.", valueName: "tag"))
     var tags: [String]
 
     @Option(help: .timeLimit)
@@ -27,14 +27,10 @@ struct NodeTagsAdd: CloudCommand {
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let (name, tags) = (node, tags)
         return try await scene.time.run {
-            let node = try await scene.choice.node(name)
-            var (added, already): ([String], [String]) = ([], [])
-            for tag in tags.flatMap({ Tags.divided($0) }) where !added.contains(tag) && !already.contains(tag) {
-                if node.tags.contains(tag) { already.append(tag) } else { added.append(tag) }
-            }
-            if !added.isEmpty { try await scene.cloud.addTags(added, to: node.id) }
+            let node = try await scene.client.node(named: name)
+            let (added, already) = try await scene.client.addTags(tags.flatMap { Tags.divided($0) }, to: node)
             let all = node.tags + added
-            let words = already.isEmpty ? "" : "\nthere already: \(already.joined(separator: ", ").onOneLine)"
+            let words = already.isEmpty ? "" : "\nalready there: \(already.joined(separator: ", ").onOneLine)"
             return ActionResult("tags: \(all.joined(separator: ", ").onOneLine)\(words)")
                 .with("node_id", node.id.rawValue).with("tags", all).with("added", added).with("already", already)
         }
@@ -43,13 +39,13 @@ struct NodeTagsAdd: CloudCommand {
 
 struct NodeTagsRemove: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Take tags away from a board.",
+        commandName: "remove", abstract: "Remove tags from a board.",
         discussion: "Example: rainctl node tags remove 'Kitchen lamp' floor:0")
 
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: ArgumentHelp("Tags, key:value each.", valueName: "tag"))
+    @Argument(help: ArgumentHelp("The tags, each as key:value.", valueName: "tag"))
     var tags: [String]
 
     @Option(help: .timeLimit)
@@ -60,21 +56,10 @@ struct NodeTagsRemove: CloudCommand {
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let (name, given) = (node, tags)
         return try await scene.time.run {
-            let node = try await scene.choice.node(name)
-            // The cloud may have one with a comma.
+            let node = try await scene.client.node(named: name)
+            // The cloud may have a tag with a comma.
             let tags = given.flatMap { node.tags.contains($0) ? [$0] : Tags.divided($0) }
-            let absent = tags.filter { !node.tags.contains($0) }
-            // What is no tag at all is refused as such.
-            if !absent.isEmpty, absent.allSatisfy({ $0.contains(":") }) {
-                throw CommandFailure(
-                    .badData, reason: "no_such_tag",
-                    message: """
-                        \(node.shownName) has no tag \(absent.joined(separator: ", ").onOneLine); it has \
-                        \(node.tags.isEmpty ? "none" : node.tags.joined(separator: ", ").onOneLine). Nothing was changed.
-                        """)
-            }
-            try await scene.cloud.removeTags(tags, from: node.id)
-            let left = node.tags.filter { !tags.contains($0) }
+            let left = try await scene.client.removeTags(tags, from: node)
             return ActionResult(left.isEmpty ? "no tags left" : "tags: \(left.joined(separator: ", ").onOneLine)")
                 .with("node_id", node.id.rawValue).with("tags", left)
         }
@@ -82,7 +67,7 @@ struct NodeTagsRemove: CloudCommand {
 }
 
 private enum Tags {
-    /// `a:b,c:d` is two, as for `provision --tags`; a comma within a value, `a:b,c`, divides nothing.
+    /// Splits `a:b,c:d` into two tags, as `provision --tags` does. A comma within a value (`a:b,c`) splits nothing.
     static func divided(_ text: String) -> [String] {
         let parts = text.split(separator: ",").map(String.init)
         let areTags = parts.allSatisfy { part in

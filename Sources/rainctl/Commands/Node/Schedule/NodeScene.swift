@@ -4,7 +4,7 @@ import RainKit
 
 struct NodeScene: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "scene", abstract: "Sets of values that a board keeps under a name.",
+        commandName: "scene", abstract: "Manage scenes: sets of values that a board keeps under a name.",
         subcommands: [SceneList.self, SceneAdd.self, SceneEdit.self, SceneRemove.self, SceneActivate.self])
 }
 
@@ -30,26 +30,27 @@ struct SceneList: SceneCommand {
     var wait: Bool { false }
 
     func result(_ scene: CloudScene) async throws -> EntryListResult {
-        let place = try await place(scene)
-        return EntryListResult(place.node.id, place.node.entries(of: Self.service) ?? [], member: "scenes")
+        let name = node
+        let found = try await scene.time.run { try await scene.client.node(named: name) }
+        return EntryListResult(found.id, try found.scenes(), member: "scenes")
     }
 }
 
 struct SceneAdd: SceneCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Keep values under a name.",
+        commandName: "add", abstract: "Add a scene: values under a name.",
         discussion: "Example: rainctl node scene add 'Kitchen lamp' --name Night Light.Power=off")
 
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: ArgumentHelp("What is to have which value.", valueName: "path=value"))
+    @Argument(help: ArgumentHelp("The scene's values.", valueName: "path=value"))
     var values: [String]
 
-    @Option(help: "What you call it.")
+    @Option(help: "The scene's name.")
     var name: String
 
-    @Flag(help: "Wait until the board has reported it.")
+    @Flag(help: "Wait until the board has reported the scene.")
     var wait = false
 
     @Option(help: .timeLimit)
@@ -59,7 +60,13 @@ struct SceneAdd: SceneCommand {
 
     func validate() throws { try GivenValue.validate(values) }
 
-    func result(_ scene: CloudScene) async throws -> EntryResult { try await add(name, values, trigger: nil, scene) }
+    func result(_ scene: CloudScene) async throws -> EntryResult {
+        let (name, values) = (name, values)
+        return try await changing(scene) { client, node, limit in
+            let values = try GivenValue.changes(values, at: node) ?? []
+            return try await client.addScene(name, values: values, at: node, waiting: limit)
+        }
+    }
 }
 
 struct SceneEdit: SceneCommand {
@@ -70,16 +77,16 @@ struct SceneEdit: SceneCommand {
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: "The scene: its id, or its name.")
+    @Argument(help: "The scene: its id or name.")
     var scene: String
 
-    @Argument(help: ArgumentHelp("What is to have which value, instead of what was.", valueName: "path=value"))
+    @Argument(help: ArgumentHelp("New values; they replace the scene's current ones.", valueName: "path=value"))
     var values: [String] = []
 
-    @Option(help: "What you call it from now on.")
+    @Option(help: "The scene's new name.")
     var name: String?
 
-    @Flag(help: "Wait until the board has reported it.")
+    @Flag(help: "Wait until the board has reported the change.")
     var wait = false
 
     @Option(help: .timeLimit)
@@ -89,26 +96,30 @@ struct SceneEdit: SceneCommand {
 
     func validate() throws {
         try GivenValue.validate(values)
-        guard name != nil || !values.isEmpty else { throw ValidationError("Say what is to change.") }
+        guard name != nil || !values.isEmpty else { throw ValidationError("Give a new name or new values.") }
     }
 
     func result(_ place: CloudScene) async throws -> EntryResult {
-        try await edit(scene, name, values, trigger: nil, place)
+        let (scene, name, values) = (scene, name, values)
+        return try await changing(place) { client, node, limit in
+            let values = try GivenValue.changes(values, at: node)
+            return try await client.editScene(scene, name: name, values: values, at: node, waiting: limit)
+        }
     }
 }
 
 struct SceneRemove: SceneCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Take a scene away.",
+        commandName: "remove", abstract: "Remove a scene.",
         discussion: "Example: rainctl node scene remove 'Kitchen lamp' Night")
 
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: "The scene: its id, or its name.")
+    @Argument(help: "The scene: its id or name.")
     var scene: String
 
-    @Flag(help: "Wait until the board has reported it.")
+    @Flag(help: "Wait until the board has reported the change.")
     var wait = false
 
     @Option(help: .timeLimit)
@@ -116,18 +127,23 @@ struct SceneRemove: SceneCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func result(_ place: CloudScene) async throws -> EntryResult { try await change(.remove, scene, place) }
+    func result(_ place: CloudScene) async throws -> EntryResult {
+        let scene = scene
+        return try await changing(place) { client, node, limit in
+            try await client.removeScene(scene, at: node, waiting: limit)
+        }
+    }
 }
 
 struct SceneActivate: SceneCommand {
     static let configuration = CommandConfiguration(
-        commandName: "activate", abstract: "Have a board set a scene's values.",
+        commandName: "activate", abstract: "Set a scene's values on the board.",
         discussion: "Example: rainctl node scene activate 'Kitchen lamp' Night")
 
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: "The scene: its id, or its name.")
+    @Argument(help: "The scene: its id or name.")
     var scene: String
 
     @Option(help: .timeLimit)
@@ -137,5 +153,8 @@ struct SceneActivate: SceneCommand {
 
     var wait: Bool { false }
 
-    func result(_ place: CloudScene) async throws -> EntryResult { try await change(.activate, scene, place) }
+    func result(_ place: CloudScene) async throws -> EntryResult {
+        let scene = scene
+        return try await changing(place) { client, node, _ in try await client.activateScene(scene, at: node) }
+    }
 }

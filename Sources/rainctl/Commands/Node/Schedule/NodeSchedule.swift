@@ -4,7 +4,7 @@ import RainKit
 
 struct NodeSchedule: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schedule", abstract: "What a board does at which time, also without the internet.",
+        commandName: "schedule", abstract: "Manage schedules, which a board follows even without the internet.",
         subcommands: [
             ScheduleList.self, ScheduleAdd.self, ScheduleEdit.self, ScheduleRemove.self, ScheduleEnable.self,
             ScheduleDisable.self,
@@ -33,32 +33,33 @@ struct ScheduleList: ScheduleCommand {
     var wait: Bool { false }
 
     func result(_ scene: CloudScene) async throws -> EntryListResult {
-        let place = try await place(scene)
-        return EntryListResult(place.node.id, place.node.entries(of: Self.service) ?? [], member: "schedules")
+        let name = node
+        let found = try await scene.time.run { try await scene.client.node(named: name) }
+        return EntryListResult(found.id, try found.schedules(), member: "schedules")
     }
 }
 
 struct ScheduleAdd: ScheduleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Have a board do something at a time.",
+        commandName: "add", abstract: "Add a schedule: values that a board sets at a time.",
         discussion: """
             Example: rainctl node schedule add 'Kitchen lamp' --name Evening --at 19:30 --days mon-fri Light.Power=on
 
-            The board acts by its own clock, in the time zone that is set at it (Time.TZ).
+            The board follows its own clock, in the time zone of its parameter Time.TZ.
             """)
 
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: ArgumentHelp("What is to have which value then.", valueName: "path=value"))
+    @Argument(help: ArgumentHelp("The values to set at that time.", valueName: "path=value"))
     var values: [String]
 
-    @Option(help: "What you call it.")
+    @Option(help: "The schedule's name.")
     var name: String
 
     @OptionGroup(title: "When") var trigger: TriggerOptions
 
-    @Flag(help: "Wait until the board has reported it.")
+    @Flag(help: "Wait until the board has reported the schedule.")
     var wait = false
 
     @Option(help: .timeLimit)
@@ -68,12 +69,17 @@ struct ScheduleAdd: ScheduleCommand {
 
     func validate() throws {
         try GivenValue.validate(values)
-        guard let words = trigger.words else { throw ValidationError("Say when: --at HH:MM, or --in TIME.") }
-        _ = try words.trigger(at: .earliest)
+        guard let time = try trigger.time() else { throw ValidationError("Give a time: --at HH:MM or --in TIME.") }
+        do { try time.checkForNewSchedule() } catch { throw ValidationError(CommandFailure(error).message) }
     }
 
     func result(_ scene: CloudScene) async throws -> EntryResult {
-        try await add(name, values, trigger: trigger.words, scene)
+        let (name, values) = (name, values)
+        guard let time = try trigger.time() else { throw ValidationError("Give a time: --at HH:MM or --in TIME.") }
+        return try await changing(scene) { client, node, limit in
+            let values = try GivenValue.changes(values, at: node) ?? []
+            return try await client.addSchedule(name, values: values, time: time, at: node, waiting: limit)
+        }
     }
 }
 
@@ -83,25 +89,25 @@ struct ScheduleEdit: ScheduleCommand {
         discussion: """
             Example: rainctl node schedule edit 'Kitchen lamp' Evening --at 20:00
 
-            What is not given stays as the board has reported it last: with --at alone the days or the date, with --days or --date alone \
-            the time of day. Give --wait, or the whole time, where another edit follows.
+            Omitted options keep what the board reported last: with --at alone the days or the date, with --days or --date alone the time \
+            of day. Give --wait or the whole time if another edit follows.
             """)
 
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: "The schedule: its id, or its name.")
+    @Argument(help: "The schedule: its id or name.")
     var schedule: String
 
-    @Argument(help: ArgumentHelp("What is to have which value then, instead of what was.", valueName: "path=value"))
+    @Argument(help: ArgumentHelp("New values; they replace the schedule's current ones.", valueName: "path=value"))
     var values: [String] = []
 
-    @Option(help: "What you call it from now on.")
+    @Option(help: "The schedule's new name.")
     var name: String?
 
     @OptionGroup(title: "When") var trigger: TriggerOptions
 
-    @Flag(help: "Wait until the board has reported it.")
+    @Flag(help: "Wait until the board has reported the change.")
     var wait = false
 
     @Option(help: .timeLimit)
@@ -111,26 +117,33 @@ struct ScheduleEdit: ScheduleCommand {
 
     func validate() throws {
         try GivenValue.validate(values)
-        guard trigger.isGiven || name != nil || !values.isEmpty else { throw ValidationError("Say what is to change.") }
+        guard trigger.isGiven || name != nil || !values.isEmpty else {
+            throw ValidationError("Give a new time, a new name or new values.")
+        }
     }
 
     func result(_ scene: CloudScene) async throws -> EntryResult {
-        try await edit(schedule, name, values, trigger: trigger.words, scene)
+        let (schedule, name, values, time) = (schedule, name, values, try trigger.time())
+        return try await changing(scene) { client, node, limit in
+            let values = try GivenValue.changes(values, at: node)
+            return try await client.editSchedule(
+                schedule, name: name, values: values, time: time, at: node, waiting: limit)
+        }
     }
 }
 
 struct ScheduleRemove: ScheduleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Take a schedule away.",
+        commandName: "remove", abstract: "Remove a schedule.",
         discussion: "Example: rainctl node schedule remove 'Kitchen lamp' Evening")
 
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: "The schedule: its id, or its name.")
+    @Argument(help: "The schedule: its id or name.")
     var schedule: String
 
-    @Flag(help: "Wait until the board has reported it.")
+    @Flag(help: "Wait until the board has reported the change.")
     var wait = false
 
     @Option(help: .timeLimit)
@@ -138,21 +151,26 @@ struct ScheduleRemove: ScheduleCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func result(_ scene: CloudScene) async throws -> EntryResult { try await change(.remove, schedule, scene) }
+    func result(_ scene: CloudScene) async throws -> EntryResult {
+        let schedule = schedule
+        return try await changing(scene) { client, node, limit in
+            try await client.removeSchedule(schedule, at: node, waiting: limit)
+        }
+    }
 }
 
 struct ScheduleEnable: ScheduleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "enable", abstract: "Have a schedule act again.",
+        commandName: "enable", abstract: "Enable a schedule.",
         discussion: "Example: rainctl node schedule enable 'Kitchen lamp' Evening")
 
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: "The schedule: its id, or its name.")
+    @Argument(help: "The schedule: its id or name.")
     var schedule: String
 
-    @Flag(help: "Wait until the board has reported it.")
+    @Flag(help: "Wait until the board has reported the change.")
     var wait = false
 
     @Option(help: .timeLimit)
@@ -160,21 +178,26 @@ struct ScheduleEnable: ScheduleCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func result(_ scene: CloudScene) async throws -> EntryResult { try await change(.enable, schedule, scene) }
+    func result(_ scene: CloudScene) async throws -> EntryResult {
+        let schedule = schedule
+        return try await changing(scene) { client, node, limit in
+            try await client.enableSchedule(schedule, at: node, waiting: limit)
+        }
+    }
 }
 
 struct ScheduleDisable: ScheduleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "disable", abstract: "Keep a schedule from acting.",
+        commandName: "disable", abstract: "Disable a schedule without removing it.",
         discussion: "Example: rainctl node schedule disable 'Kitchen lamp' Evening")
 
     @Argument(help: .node)
     var node: String
 
-    @Argument(help: "The schedule: its id, or its name.")
+    @Argument(help: "The schedule: its id or name.")
     var schedule: String
 
-    @Flag(help: "Wait until the board has reported it.")
+    @Flag(help: "Wait until the board has reported the change.")
     var wait = false
 
     @Option(help: .timeLimit)
@@ -182,5 +205,10 @@ struct ScheduleDisable: ScheduleCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func result(_ scene: CloudScene) async throws -> EntryResult { try await change(.disable, schedule, scene) }
+    func result(_ scene: CloudScene) async throws -> EntryResult {
+        let schedule = schedule
+        return try await changing(scene) { client, node, limit in
+            try await client.disableSchedule(schedule, at: node, waiting: limit)
+        }
+    }
 }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainAccount
+
+extension RainKitError {
+    /// The outcome of a call: the exit status of `rainctl`, and the `code` in JSON errors and reports.
+    ///
+    /// `docs/exit-codes.md` explains each of them. Numbers from 64 on are those of BSD's `sysexits.h`.
+    public enum Code: Int32, CaseIterable, Sendable {
+        /// No error. Reports and events use it.
+        case ok = 0
+        /// A failure that none of the others describes.
+        case other = 1
+        /// The board refused the proof of possession.
+        case wrongPop = 10
+        /// The access point refused the board, in most cases because of a wrong Wi-Fi password.
+        case wifiAuthFailed = 11
+        /// The board does not hear the network.
+        case wifiApNotFound = 12
+        /// The cloud did not confirm that the board belongs to the user.
+        case mappingFailed = 13
+        /// The board answered before, and no longer does.
+        case deviceLost = 14
+        /// The board's security scheme is not the one that was asked for.
+        case securityMismatch = 15
+        /// The time that the caller allowed is over.
+        case deadline = 16
+        /// The board has no certificate for the cloud, and could not get one.
+        case claimNeeded = 17
+        /// Some of several boards failed.
+        case batchPartial = 20
+        /// The call itself is wrong: an argument, a name, a missing setting.
+        case usage = 64
+        /// Data cannot be used: a file, a value, an answer.
+        case badData = 65
+        /// A board, a service or a device of this machine is not there.
+        case unavailable = 69
+        /// Something could not be written.
+        case cannotWrite = 73
+        /// A failure that may be gone at the next try: no network, a server in trouble.
+        case temporary = 75
+        /// The user has to sign in, or may not do this.
+        case auth = 77
+        /// The configuration is wrong: an address, a certificate, a deployment's settings.
+        case config = 78
+        /// The caller, or a person, cancelled it.
+        case cancelled = 130
+
+        /// The name in JSON documents, such as `wrong_pop`.
+        public var name: String {
+            switch self {
+            case .ok: "ok"
+            case .other: "other"
+            case .wrongPop: "wrong_pop"
+            case .wifiAuthFailed: "wifi_auth_failed"
+            case .wifiApNotFound: "wifi_ap_not_found"
+            case .mappingFailed: "mapping_failed"
+            case .deviceLost: "device_lost"
+            case .securityMismatch: "security_mismatch"
+            case .deadline: "deadline"
+            case .claimNeeded: "claim_needed"
+            case .batchPartial: "batch_partial"
+            case .usage: "usage"
+            case .badData: "bad_data"
+            case .unavailable: "unavailable"
+            case .cannotWrite: "cannot_write"
+            case .temporary: "temporary"
+            case .auth: "auth"
+            case .config: "config"
+            case .cancelled: "cancelled"
+            }
+        }
+
+        /// The status of an error between this program and a board.
+        public init(_ error: ProvisioningError) {
+            self =
+                switch error.code {
+                case .unavailable, .neverAnswered: .unavailable
+                case .busy, .joining: .temporary
+                case .deviceLost, .mayBeJoining: .deviceLost
+                case .wrongProofOfPossession: .wrongPop
+                case .securityMismatch: .securityMismatch
+                case .wifiAuthenticationFailed: .wifiAuthFailed
+                case .wifiNetworkNotFound: .wifiApNotFound
+                case .claimFailed, .claimInterrupted: .claimNeeded
+                case .invalidArgument: .usage
+                case .cancelled: .cancelled
+                // More data for an endpoint than the transport carries.
+                case .unsupported where error.reason == "too_long": .badData
+                case .malformed where ["bad_data", "qr_code_as_proof"].contains(error.reason): .badData
+                default: .other
+                }
+        }
+
+        /// The status of an error between this program and a cloud or an identity provider.
+        public init(_ error: AccountError) {
+            self =
+                switch error.code {
+                case .invalidCredentials, .unknownUser, .unverifiedUser, .passwordResetRequired, .secondStepRequired,
+                    .expired, .notSignedIn, .signInFailed, .wrongCode, .codeExpired, .challengeExpired,
+                    .accessDenied, .invalidGrant, .untrustedAnswer, .usedCode, .insufficientScope, .abandoned,
+                    .wrongContext, .webSessionRequired, .pending:
+                    .auth
+                case .weakPassword, .invalidUserName, .invalidPhoneNumber, .invalidName, .invalidTag, .invalidLocale,
+                    .invalidInput, .missingParameter, .unknownProvider:
+                    .usage
+                case .network, .proxy, .portal, .timeout, .serverFault, .rateLimited, .malformedAnswer: .temporary
+                case .tls, .insecureURL, .invalidConfiguration, .unsupported, .notRenewable, .clientRefused, .moved,
+                    .unreadableDefinition, .proxyRefused:
+                    .config
+                case .cannotStore, .storeReadOnly: .cannotWrite
+                case .storeAbsent, .storeLocked, .storeNotAnswering, .cannotListen: .unavailable
+                case .noAnswer: .deadline
+                case .storeUnreadable: .badData
+                case .cancelled: .cancelled
+                default: .other
+                }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import Logging
+import RainAccount
+import RainCore
+import RainIO
+import RainJSON
+import RainMaker
+
+/// How to reach the local control of a node on this machine's network.
+public struct LocalNodeOptions: Sendable {
+    /// The node's address, with or without `:PORT`; nil to find it by what it announces.
+    public var host: String?
+    /// The proof of possession of local control; nil to ask the cloud for it. Firmware makes it, and it is not the one on the label.
+    public var proof: ProofOfPossession?
+    /// The only security scheme to accept: 0, 1 or 2; nil for the node's own.
+    public var securityVersion: Int?
+    /// The user name of Security 2; nil for the usual one.
+    public var username: String?
+
+    /// Whether the cloud may be asked for the proof of possession. It is asked only if no proof is given.
+    public var asksCloud: Bool
+
+    public init(
+        host: String? = nil, proof: ProofOfPossession? = nil, securityVersion: Int? = nil, username: String? = nil,
+        asksCloud: Bool = true
+    ) {
+        self.host = host
+        self.asksCloud = asksCloud
+        self.proof = proof
+        self.securityVersion = securityVersion
+        self.username = username
+    }
+}
+
+/// A node that is asked directly, in a secured session and without the cloud: on this machine's network (ESP-IDF's `esp_local_ctrl`), or
+/// while it is provisioned.
+public struct LocalNode: Sendable {
+    /// The id that the node gives itself. It is the name that the caller gave if the node does not give one.
+    public let nodeID: NodeID
+    /// The node's description of itself; nil if it lists no devices.
+    public let configuration: NodeConfiguration?
+    /// The values when the session began: `{"Light":{"Power":true}}`.
+    public let values: JSONValue
+    private let write: @Sendable ([UInt8]) async throws(ProvisioningError) -> Void
+    private let read: @Sendable () async throws(ProvisioningError) -> [UInt8]
+
+    fileprivate init(onNetwork board: any Board, name: String, host: String?) async throws {
+        let control = LocalControl(board)
+        let properties = try await control.properties()
+        guard let configuration = properties.first(where: { $0.name == "config" }),
+            let parameters = properties.first(where: { $0.name == "params" }),
+            let json = try? JSONValue(parsing: configuration.value)
+        else {
+            throw RainKitError(
+                .request(.unavailable, reason: "not_rain_maker"),
+                message: "\(board.peer.onOneLine) has local control, but it is not a RainMaker node.")
+        }
+        guard let values = try? JSONValue(parsing: parameters.value) else {
+            throw RainKitError(
+                .request(.badData, reason: "bad_data"),
+                message: "The values that \(board.peer.onOneLine) reports cannot be read.")
+        }
+        write = { (bytes) async throws(ProvisioningError) in try await control.set(parameters, to: bytes) }
+        read = { () async throws(ProvisioningError) in try await control.property("params").value }
+        self.values = values
+        self.configuration = NodeConfiguration(json)
+        nodeID = NodeID(json["node_id"]?.string ?? name)
+        if let host { try check(isNamed: name, at: host, info: json) }
+    }
+
+    /// Reads the node of a board that is being provisioned, over an open session (rmaker_extra's `local_ctrl`).
+    ///
+    /// - Throws: `RainKitError`: `unsupported` for firmware without these endpoints; `bad_data` for an answer that is not JSON.
+    public init(provisioning board: any Board) async throws {
+        do throws(ProvisioningError) {
+            let identity = try await board.identify()
+            guard identity.capabilities.contains(NodeData.capability) else {
+                throw ProvisioningError(
+                    .unsupported,
+                    message:
+                        "\(board.peer.onOneLine) does not report its values while it is provisioned: its firmware was built without "
+                        + "rmaker_extra's local_ctrl.", remedies: [.nodeInAccount])
+            }
+            try await board.secure()
+            let data = NodeData(board)
+            let given = try await data.configuration()
+            guard let json = try? JSONValue(parsing: given),
+                let values = try? JSONValue(parsing: try await data.parameters()), values.members != nil
+            else {
+                throw ProvisioningError(
+                    .malformed, message: "The board's description of itself is not JSON.", reason: "bad_data")
+            }
+            configuration = NodeConfiguration(json)
+            self.values = values
+            nodeID = NodeID(json["node_id"]?.string ?? board.peer)
+            write = { (bytes) async throws(ProvisioningError) in try await data.setParameters(bytes) }
+            read = { () async throws(ProvisioningError) in try await data.parameters() }
+        } catch {
+            throw RainKitError(error)
+        }
+    }
+
+    /// An address does not show which node answers there: the network may have given it to another one since.
+    private func check(isNamed name: String, at host: String, info: JSONValue) throws(RainKitError) {
+        let given = (configuration?.components ?? []).flatMap { component in
+            component.parameters.filter { $0.type == "esp.param.name" }
+                .compactMap { values[component.name]?[$0.name]?.string }
+        }
+        let names = given + [info["info"]?["name"]?.string].compactMap(\.self)
+        guard nodeID.rawValue != name, !names.contains(where: { $0.lowercased() == name.lowercased() }) else { return }
+        throw RainKitError(
+            .request(.badData, reason: "other_node"),
+            message: "\(host.onOneLine) is \(nodeID.rawValue.onOneLine), not \(name.onOneLine): check the address.")
+    }
+
+    /// Sets values, and reads back what the node has then.
+    ///
+    /// - Parameter changes: makes the changes from the node's configuration. They are checked before anything is sent.
+    /// - Throws: `RainKitError`: the codes of `ParameterError`; `rejected` for values that the node does not take.
+    public func set(
+        _ changes: (NodeConfiguration) throws(ParameterError) -> [ParameterChange]
+    ) async throws -> ParameterSetOutcome {
+        let wanted: [ParameterChange]
+        do throws(ParameterError) {
+            guard let configuration else {
+                throw ParameterError(.noConfiguration, message: "The board has not reported its devices.")
+            }
+            wanted = try configuration.checked(try changes(configuration))
+        } catch {
+            throw RainKitError(error, at: nodeID.rawValue)
+        }
+        do throws(ProvisioningError) {
+            try await write(wanted.json.serialized())
+            var outcome = ParameterSetOutcome(node: nodeID)
+            outcome.leaveOut(wanted.unreported(by: configuration), of: wanted)
+            // A node that restarts now cannot be asked.
+            guard !outcome.isSentOnly else { return outcome }
+            let now = try await read()
+            guard let values = try? JSONValue(parsing: now) else {
+                throw ProvisioningError(
+                    .malformed,
+                    message: "\(nodeID.rawValue.onOneLine) has taken the values. Its report of them cannot be read.",
+                    reason: "bad_data")
+            }
+            let reported = wanted.reported(by: configuration)
+            outcome.isReported = ParameterSetter.holds(reported, in: values)
+            outcome.seen = ParameterSetter.others(reported, in: values, configuration)
+            return outcome
+        } catch {
+            throw RainKitError(error)
+        }
+    }
+}
+
+extension RainKitClient {
+    /// Opens a session with a node on this machine's network, hands it to `body`, and closes it. The cloud is asked only for the proof of
+    /// possession, and only if none is given.
+    ///
+    /// - Parameters:
+    ///   - name: the node id, or the name that the node announces.
+    ///   - limit: how long finding and opening may take.
+    /// - Throws: `RainKitError`: `not_found` if no such node announces itself; `other_node` if another node answers at the host;
+    ///   `wrong_proof_of_possession`; `not_rain_maker`.
+    public func withLocalNode<Answer: Sendable>(
+        _ name: String, _ options: LocalNodeOptions = LocalNodeOptions(), within limit: Duration,
+        _ body: @Sendable (LocalNode) async throws -> Answer
+    ) async throws -> Answer {
+        let proof = await localProof(of: name, options, within: min(limit / 3, .seconds(5)))
+        let credentials = BoardCredentials(
+            proof: proof.value, username: options.username ?? BoardCredentials.defaultUsername,
+            securityVersion: options.securityVersion)
+        let board = try await openLocalControl(name, at: options.host, credentials, within: limit)
+        do {
+            _ = try await board.identify()
+            try await board.secure()
+            let answer = try await body(try await LocalNode(onNetwork: board, name: name, host: options.host))
+            await board.close()
+            return answer
+        } catch {
+            await board.close()
+            guard let error = error as? ProvisioningError else { throw RainKitError(wrapping: error) }
+            throw RainKitError(
+                error.isAboutLocalProof
+                    ? error.aboutLocalProof(of: name, isUnknown: proof.isUnknown) : error.withLocalHost)
+        }
+    }
+
+    private func openLocalControl(
+        _ name: String, at host: String?, _ credentials: BoardCredentials, within limit: Duration
+    ) async throws(RainKitError) -> any Board {
+        do throws(ProvisioningError) {
+            return try await openBoard(
+                .localControl(host, name: host == nil ? name : nil), with: credentials, within: limit)
+        } catch {
+            var error = error.withLocalHost
+            let shown = name.onOneLine
+            switch error.reason {
+            case "not_found":
+                error.message =
+                    "No board \(shown) announces local control on this machine's network: check that it is powered, on this network, and "
+                    + "that its firmware has it."
+                error.remedies = [.localHost]
+            case "several_boards":
+                error.message = "Several boards on the network are called \(shown): use a node id."
+                error.remedies = [.localHost]
+            default: break
+            }
+            throw RainKitError(error)
+        }
+    }
+
+    /// The proof that is given, or the one that the node has reported to the cloud. `isUnknown` if the cloud was asked and has none.
+    private func localProof(
+        of name: String, _ options: LocalNodeOptions, within limit: Duration
+    ) async -> (value: ProofOfPossession?, isUnknown: Bool) {
+        if options.proof != nil || options.securityVersion == 0 || !options.asksCloud { return (options.proof, false) }
+        let timer = configuration.tools.timer
+        let outcome = await withDeadline(limit, sleep: { try await timer.sleep(for: $0) }) {
+            try await self.node(named: name)
+        }
+        guard case .success(let node)? = outcome else {
+            // Nobody is signed in, or there is no internet. The node itself says whether it wants a proof.
+            configuration.logger.debug("the cloud was not asked for the proof of possession of local control")
+            return (nil, false)
+        }
+        let proof = node.localProof
+        return (proof.map { ProofOfPossession(Secret($0)) }, proof == nil)
+    }
+}
+
+extension ProvisioningError {
+    /// The same error with the remedy that fits local control.
+    fileprivate var withLocalHost: ProvisioningError {
+        guard remedies.contains(.host) else { return self }
+        var error = self
+        error.remedies.removeAll { $0 == .host }
+        error.remedies.append(.localHost)
+        return error
+    }
+
+    fileprivate var isAboutLocalProof: Bool {
+        code == .wrongProofOfPossession || remedies.contains(.proofOfPossession)
+    }
+
+    /// - Parameter isUnknown: whether the cloud was asked for the proof, and has none.
+    fileprivate func aboutLocalProof(of name: String, isUnknown: Bool) -> ProvisioningError {
+        var error = self
+        error.message =
+            (code == .wrongProofOfPossession
+                ? "The board refused the proof of possession of its local control."
+                : "The board's local control wants a proof of possession, and none is known.")
+            + " The firmware makes it, and it is not the one on the label."
+            + (isUnknown ? " \(name.onOneLine) has not reported it to the cloud, so only its firmware shows it." : "")
+        error.remedies = [.localProof(isInCloud: !isUnknown)]
+        return error
+    }
+}
+
+extension Node {
+    /// The proof that the node has reported to the cloud for clients of its local control (`esp.param.local_control_pop`).
+    fileprivate var localProof: String? {
+        let services = NodeConfiguration(configuration)?.components ?? []
+        guard let service = services.first(where: { $0.type == "esp.service.local_control" }),
+            let parameter = service.parameters.first(where: { $0.type == "esp.param.local_control_pop" }),
+            let proof = parameters?[service.name]?[parameter.name]?.string, !proof.isEmpty
+        else { return nil }
+        return proof
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainAccount
+import RainCore
+import RainJSON
+import RainMaker
+
+/// A command that was sent to nodes.
+public struct NodeCommandRequest: Sendable {
+    /// The cloud's id for it.
+    public var id: RequestID
+    /// The nodes that it was sent for; empty if this is not known, as for the command of another process.
+    public var nodes: [NodeID]
+    /// The nodes to which the cloud did not send it, and why.
+    public var refused: [ParameterOutcome]
+
+    public init(id: RequestID, nodes: [NodeID] = [], refused: [ParameterOutcome] = []) {
+        self.id = id
+        self.nodes = nodes
+        self.refused = refused
+    }
+
+    /// The nodes that can answer.
+    fileprivate var open: [NodeID] { nodes.filter { node in !refused.contains { $0.node == node } } }
+
+    /// Whether the answers of all nodes are final. The cloud's list may have some nodes before others.
+    fileprivate func isAnswered(by records: [NodeCommandRecord]) -> Bool {
+        if nodes.isEmpty { return !records.isEmpty && records.allSatisfy(\.status.isFinal) }
+        return open.allSatisfy { node in records.contains { $0.node == node && $0.status.isFinal } }
+    }
+}
+
+/// The answers of nodes to a command.
+public struct NodeCommandAnswers: Sendable {
+    /// The command.
+    public var request: NodeCommandRequest
+    /// The last known state at each node. Nodes of which the cloud has not said anything yet are missing.
+    public var records: [NodeCommandRecord]
+    /// Why more is not known: the cloud refused to say, did not answer, or does not know the request (`no_such_request`); `cancelled` if the
+    /// task was cancelled. Nil if the answers are complete, or as complete as the time allowed.
+    public var unknown: RainKitError?
+
+    public init(request: NodeCommandRequest, records: [NodeCommandRecord], unknown: RainKitError? = nil) {
+        self.request = request
+        self.records = records
+        self.unknown = unknown
+    }
+
+    /// Whether each node that can answer has given its final answer. That may be a failure.
+    public var isComplete: Bool { unknown == nil && request.isAnswered(by: records) }
+}
+
+extension RainKitClient {
+    /// Sends a command of the firmware's own to nodes. The nodes' answers come later: see ``answers(to:waiting:)``.
+    ///
+    /// ```swift
+    /// let request = try await kit.sendCommand(0x1000, .json(["level": 3]), to: [lamp.id])
+    /// let answers = await kit.answers(to: request, waiting: .seconds(10))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - command: the firmware's number for it, from 1 on.
+    ///   - nodes: at most 25.
+    ///   - lifetime: how long the cloud keeps the command for nodes that are offline: 1 second to 30 days; nil for no limit.
+    /// - Throws: `RainKitError`: `usage` for a number, nodes or a lifetime out of these bounds; the cloud's refusals.
+    public func sendCommand(
+        _ command: UInt16, _ data: RainMakerCloud.CommandData = .json([:]), to nodes: [NodeID],
+        keptFor lifetime: Duration? = .seconds(30)
+    ) async throws -> NodeCommandRequest {
+        guard command > 0 else { throw RainKitError.usage("A command is a number from 1 to 65535.") }
+        guard !nodes.isEmpty else { throw RainKitError.usage("A command goes to one board or more.") }
+        guard nodes.count <= RainMakerCloud.nodesPerCommand else {
+            throw RainKitError.usage("A command goes to at most \(RainMakerCloud.nodesPerCommand) boards at once.")
+        }
+        let seconds = lifetime?.components.seconds
+        if let seconds, !RainMakerCloud.commandLifetime.contains(seconds) {
+            throw RainKitError.usage("The cloud keeps a command for 1 second to 30 days.")
+        }
+        let sent = try await asking { cloud throws(AccountError) in
+            try await cloud.sendCommand(command, data, to: nodes, lifetime: seconds)
+        }
+        return NodeCommandRequest(id: sent.request, nodes: nodes, refused: sent.refused)
+    }
+
+    /// Returns what nodes have answered up to now.
+    ///
+    /// - Throws: `RainKitError`: `no_such_request` if the cloud does not know the request, or has forgotten it.
+    public func answers(to request: RequestID) async throws -> [NodeCommandRecord] {
+        do throws(AccountError) { return try await cloud().commandRecords(request) } catch {
+            throw RainKitError(commandError: error, request)
+        }
+    }
+
+    /// Waits until each node has given its final answer, or the time is over.
+    ///
+    /// The command has been sent, so this function does not throw: what is known is returned, and ``NodeCommandAnswers/unknown`` says why more
+    /// is not. It returns at once if the cloud did not send the command to any node.
+    public func answers(to request: NodeCommandRequest, waiting limit: Duration) async -> NodeCommandAnswers {
+        let time = Timekeeper(configuration.tools.timer)
+        let wait: CommandWait
+        do throws(AccountError) {
+            wait = CommandWait(cloud: try cloud(), time: time, request: request, limit: limit)
+        } catch {
+            return NodeCommandAnswers(request: request, records: [], unknown: RainKitError(error))
+        }
+        return await wait.run()
+    }
+}
+
+/// Asks the cloud for the answers to a command, until all are there.
+private struct CommandWait: Sendable {
+    let cloud: RainMakerCloud
+    let time: Timekeeper
+    let request: NodeCommandRequest
+    let limit: Duration
+
+    func run() async -> NodeCommandAnswers {
+        let end = time.elapsed() + limit
+        // Leaves a moment for the last question, if little time is left.
+        let moment = min(.milliseconds(250), limit / 4)
+        let (cloud, id, question) = (cloud, request.id, CloudQuestion(time: time))
+        var schedule = PollSchedule(from: .milliseconds(100), to: .seconds(2))
+        _ = schedule.next()
+        var records: [NodeCommandRecord] = []
+        if !request.nodes.isEmpty, request.open.isEmpty { return known(records) }
+        /// Why nothing is known for the moment: at first the cloud has not answered yet.
+        var fault: AccountError? = CloudQuestion.silence
+        while true {
+            do throws(AccountError) {
+                let outcome = try await question.ask(until: end, atLeast: moment) { () async throws(AccountError) in
+                    try await cloud.commandRecords(id)
+                }
+                switch outcome {
+                case .answer(let answer):
+                    (records, fault) = (answer, nil)
+                    if request.isAnswered(by: records) { return known(records) }
+                case .silent: fault = CloudQuestion.silence
+                case .cut: break
+                }
+            } catch {
+                // The command is on its way: a call that fails for the moment is made again.
+                guard error.isTransient else { return known(records, error) }
+                fault = error
+            }
+            let left = end - time.elapsed()
+            guard left > .zero else { return known(records, records.isEmpty ? fault : nil) }
+            do { try await time.sleep(min(schedule.next(), left)) } catch {
+                return known(records, AccountError(.cancelled, message: "Cancelled."))
+            }
+        }
+    }
+
+    private func known(_ records: [NodeCommandRecord], _ error: AccountError? = nil) -> NodeCommandAnswers {
+        NodeCommandAnswers(
+            request: request, records: records, unknown: error.map { RainKitError(commandError: $0, request.id) })
+    }
+}
+
+extension RainKitError {
+    fileprivate init(commandError error: AccountError, _ request: RequestID) {
+        guard error.serverCode == RainMakerCloud.unknownRequest else {
+            self.init(error)
+            return
+        }
+        self.init(
+            .request(.other, reason: "no_such_request"),
+            message:
+                "The cloud knows no command with the request id \(request.rawValue.onOneLine), or has forgotten it.",
+            remedies: [.knownCommand])
+    }
+}

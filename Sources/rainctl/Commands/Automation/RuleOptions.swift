@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainJSON
+import RainKit
+import RainMaker
+
+/// A rule on the command line: the board and the conditions, and the values that are set then.
+struct RuleOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Act on reports of this board, by id or name.", valueName: "node"))
+    var of: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Act on this condition, such as Light.Power=on or Sensor.Temperature>30 (repeatable).",
+            valueName: "condition"))
+    var when: [String] = []
+
+    @Option(help: ArgumentHelp("Set this value, as NODE:DEVICE.PARAM=VALUE (repeatable).", valueName: "change"))
+    var set: [String] = []
+
+    @Flag(inversion: .prefixedNo, help: "Act if one of several conditions holds.")
+    var any: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "Act at each report of the condition, not only when it begins to hold.")
+    var retrigger: Bool?
+
+    var isGiven: Bool { of != nil || !when.isEmpty || !set.isEmpty || any != nil || retrigger != nil }
+
+    func validate() throws {
+        for text in when where Self.condition(text) == nil {
+            throw ValidationError(
+                "\(text.onOneLine) is not a condition, such as Light.Power=on or Room.Temperature>25.")
+        }
+        var seen: Set<String> = []
+        for text in set {
+            guard let (node, change) = Self.target(text), let path = GivenValue.parts(change)?.path else {
+                throw ValidationError(
+                    "\(text.onOneLine) is not a value for --set, which takes NODE:DEVICE.PARAM=VALUE.")
+            }
+            guard seen.insert("\(node):\(path)").inserted else {
+                throw ValidationError("\("\(node):\(path)".onOneLine) is given twice.")
+            }
+        }
+    }
+
+    /// Throws `bad_rule` for a rule in a file without a member that the cloud requires of a new rule.
+    static func checkWhole(_ rule: JSONValue, in file: String) throws(CommandFailure) {
+        let missing = ["event_type", "events", "actions"].filter { rule[$0]?.unlessNull == nil }
+        guard !missing.isEmpty else { return }
+        throw CommandFailure(
+            .badData, reason: "bad_rule",
+            message: "\(file) is not a complete rule: it has no \(missing.joined(separator: ", no ")).")
+    }
+
+    static func check(name: String) throws {
+        do { try RainKitClient.checkAutomationName(name) } catch { throw ValidationError(error.message) }
+    }
+
+    func checkWhole() throws {
+        guard of != nil, !when.isEmpty, !set.isEmpty else {
+            throw ValidationError("A rule has a board (--of), a condition (--when) and something to --set.")
+        }
+    }
+
+    /// Returns the rule. Its values are checked against the boards' node configurations.
+    func rule(_ client: RainKitClient, document: JSONValue?) async throws -> AutomationRule {
+        var rule = AutomationRule(isAnyEnough: any, retriggers: retrigger, document: document)
+        if let of {
+            let node = try await client.node(named: of)
+            rule.reporter = node
+            rule.conditions = try conditions(at: node)
+        }
+        rule.actions = try await actions(client)
+        return rule
+    }
+
+    private func conditions(at node: Node) throws(RainKitError) -> [AutomationCondition] {
+        let configuration = try node.described()
+        var conditions: [AutomationCondition] = []
+        do throws(ParameterError) {
+            for text in when {
+                guard let (path, comparison, value) = Self.condition(text) else { continue }
+                let read = try configuration.value(try configuration.path(path), from: value)
+                conditions.append(AutomationCondition(read.path, comparison, read.value))
+            }
+        } catch {
+            throw RainKitError(error, at: node.shownName)
+        }
+        return conditions
+    }
+
+    /// Returns the values to set, board by board. A board may have been given by its id and also by its name.
+    private func actions(_ client: RainKitClient) async throws -> [(node: Node, changes: [ParameterChange])] {
+        var targets: [(node: Node, texts: [String])] = []
+        for text in set {
+            guard let (name, change) = Self.target(text) else { continue }
+            let node = try await client.node(named: name)
+            if let index = targets.firstIndex(where: { $0.node.id == node.id }) {
+                targets[index].texts.append(change)
+            } else {
+                targets.append((node, [change]))
+            }
+        }
+        return try targets.map { node, texts in
+            do { try GivenValue.validate(texts) } catch let error as ValidationError {
+                throw CommandFailure(.usage, message: "\(node.shownName): \(error.message)")
+            }
+            return (node, try GivenValue.changes(texts, at: node) ?? [])
+        }
+    }
+
+    /// Parses `Light.Power=on`: the first comparison counts.
+    static func condition(
+        _ text: String
+    ) -> (path: String, comparison: AutomationCondition.Comparison, value: String)? {
+        guard let start = text.firstIndex(where: { "=!<>".contains($0) }) else { return nil }
+        let rest = text[start...]
+        let signs = ["==", "!=", "<=", ">=", "<", ">", "="]
+        guard let sign = signs.first(where: { rest.hasPrefix($0) }) else { return nil }
+        let name = text[..<start].trimmingBlanks
+        let value = rest.dropFirst(sign.count).trimmingBlanks
+        guard GivenValue.isPath(name), !value.isEmpty,
+            let comparison = AutomationCondition.Comparison(rawValue: sign == "=" ? "==" : sign)
+        else { return nil }
+        return (String(name), comparison, String(value))
+    }
+
+    /// Splits `Kitchen lamp:Light.Power=on` at the last colon before the =.
+    private static func target(_ text: String) -> (node: String, change: String)? {
+        guard let equals = text.firstIndex(of: "="), let colon = text[..<equals].lastIndex(of: ":") else { return nil }
+        let change = String(text[text.index(after: colon)...])
+        guard colon > text.startIndex, GivenValue.parts(change) != nil else { return nil }
+        return (String(text[..<colon]), change)
+    }
+}
+
+extension StringProtocol {
+    fileprivate var trimmingBlanks: SubSequence {
+        let start = firstIndex { $0 != " " } ?? endIndex
+        guard let end = lastIndex(where: { $0 != " " }) else { return self[endIndex...] }
+        return self[start...end]
+    }
+}

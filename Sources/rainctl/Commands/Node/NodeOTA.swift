@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainJSON
+import RainKit
+import RainMaker
+import Synchronization
+
+struct NodeOTA: CloudCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ota", abstract: "Send new firmware to a board over the air.",
+        discussion: """
+            Example: rainctl node ota 'Kitchen lamp' build/led_light.bin
+
+            The image's chip and size are checked before anything is uploaded. Ctrl-C ends the waiting, not the update: rainctl node \
+            params get NODE OTA shows its progress.
+            """)
+
+    @Argument(help: .node)
+    var node: String
+
+    @Argument(
+        help: ArgumentHelp("The application image, as the build writes it.", valueName: "file"), completion: .file())
+    var image: String
+
+    @Flag(inversion: .prefixedNo, help: "Wait until the board has installed the image.")
+    var wait = true
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(300))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func result(_ scene: CloudScene) async throws -> UpdateResult {
+        let bytes = try SecretSource.contents(
+            of: image, name: "image", maximumBytes: RainMakerCloud.maximumImage, isExact: true, within: scene.time.left
+        ).revealBytes()
+        let (name, client, isFollowed) = (node, scene.client, wait)
+        let found = try await scene.time.run { try await client.node(named: name) }
+        let update = try FirmwareUpdate(
+            bytes, named: String(image.split(separator: "/").last ?? "image.bin"), for: found)
+        for warning in update.warnings { scene.context.output.warn(warning.message, reason: warning.reason) }
+        let screen = UpdateScreen(scene.context, options)
+        screen.say("uploading \(update.image.project) \(update.image.version), \(bytes.count) bytes")
+        let report: @Sendable (FirmwareUpdateEvent) -> Void = { screen.take($0, of: found) }
+        let sent = try await scene.time.run { try await client.send(update, isFollowed: isFollowed, report: report) }
+        guard wait else { return UpdateResult(found.id, update.image, state: "sent", info: nil) }
+        async let _ = screen.count("waiting for \(found.shownName)")
+        let outcome = try await client.follow(sent, for: scene.time.leftForWaiting, report: report)
+        let result = UpdateResult(found.id, update.image, state: outcome.status, info: outcome.info)
+        guard let error = outcome.error(at: found) else { return result }
+        var failure = CommandFailure(error)
+        failure.result = result
+        throw failure
+    }
+}
+
+/// An update of a board's firmware.
+struct UpdateResult: CommandResult {
+    let nodeID: String
+    /// `sent`, `success`, or the state that the board reported last.
+    let state: String
+    let info: String?
+    let project: String
+    let version: String
+    let chip: String?
+    let size: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case nodeID = "node_id"
+        case state, info, project, version, chip, size
+    }
+
+    init(_ node: NodeID, _ image: FirmwareImage, state: String, info: String?) {
+        nodeID = node.rawValue
+        self.state = state
+        self.info = info
+        project = image.project
+        version = image.version
+        chip = image.chip
+        size = image.size
+    }
+
+    var text: String {
+        let words =
+            switch state {
+            case "success": "has \(project) \(version)"
+            case "sent": "was asked to fetch \(project) \(version)"
+            default: state + (info.map { ": \($0)" } ?? "")
+            }
+        return "\(nodeID)  \(words)".onOneLine
+    }
+}
+
+/// Shows the progress of an update on standard error. On a terminal, that is a bar during the upload, then a line that counts seconds.
+final class UpdateScreen: Sendable {
+    private let output: Output
+    private let screen: Screen
+    private let isLive: Bool
+    private let start = ContinuousClock.now
+    private let drawnAt = Mutex<ContinuousClock.Instant?>(nil)
+
+    init(_ context: Context, _ options: GlobalOptions) {
+        output = context.output
+        screen = context.screen
+        if case .live = ProgressReport.form(options, environment: context.environment) {
+            isLive = true
+        } else {
+            isLive = false
+        }
+    }
+
+    func take(_ event: FirmwareUpdateEvent, of node: Node) {
+        switch event {
+        case .uploaded(let bytes, let size): draw(sent: bytes, of: size)
+        case .retrying(let words), .news(let words): say(words)
+        case .sent(isOffline: true): say("the cloud has the update for \(node.shownName), which is offline")
+        case .sent(isOffline: false): say("the cloud has notified \(node.shownName), which fetches the image")
+        }
+    }
+
+    /// Prints a line that is not overwritten.
+    func say(_ line: String) {
+        let line = "[\(seconds) s] \(line)".onOneLine
+        guard isLive else { return output.say(line) }
+        screen.write(line.withoutControls)
+    }
+
+    /// Draws how much of an image is sent, at most ten times a second.
+    func draw(sent: Int, of size: Int) {
+        draw(Self.bar(sent: sent, of: size), isLast: sent >= size)
+    }
+
+    /// Draws what the command waits for and the time, until the task is cancelled.
+    func count(_ what: String) async {
+        while !Task.isCancelled, isLive {
+            draw("… \(what)", isLast: false)
+            try? await Task.sleep(for: .milliseconds(250))
+        }
+        if isLive { screen.draw("") }
+    }
+
+    private func draw(_ text: String, isLast: Bool) {
+        guard isLive else { return }
+        drawnAt.withLock { drawnAt in
+            let now = ContinuousClock.now
+            if !isLast, let last = drawnAt, now - last < .milliseconds(100) { return }
+            drawnAt = now
+            screen.draw("[\(seconds) s] \(text)")
+        }
+    }
+
+    private var seconds: Int64 { start.duration(to: .now).components.seconds }
+
+    /// A bar of twenty cells, and the bytes as text, because a screen reader cannot read the bar.
+    static func bar(sent: Int, of size: Int) -> String {
+        let width = 20
+        let full = size > 0 ? min(width, sent * width / size) : width
+        let cells = String(repeating: "█", count: full) + String(repeating: "░", count: width - full)
+        return "uploading \(cells) \(sent / 1024) of \(size / 1024) KiB"
+    }
+}

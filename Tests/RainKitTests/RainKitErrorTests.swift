@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainAccount
+import RainCore
+import RainMaker
+import Testing
+
+@testable import RainKit
+
+@Suite("The error of the client")
+struct RainKitErrorTests {
+    @Test("the step of a run decides where the cause alone does not")
+    func steps() {
+        let refusal = AccountError(.rejected, message: "no")
+        #expect(RainKitError(refusal).code == .other)
+        #expect(RainKitError(refusal, step: .confirm).code == .mappingFailed)
+        #expect(RainKitError(refusal, step: .claim).code == .claimNeeded)
+        // A network fault stays one in every step.
+        let outage = AccountError(.network, message: "down")
+        #expect(RainKitError(outage, step: .claim).code == .temporary && RainKitError(outage).isTransient)
+        let board = ProvisioningError(.rejected, message: "no")
+        #expect(RainKitError(board).code == .other && RainKitError(board, step: .claim).code == .claimNeeded)
+    }
+
+    @Test("reasons are the side's own, in snake case")
+    func reasons() {
+        #expect(RainKitError(AccountError(.notSignedIn, message: "")).reason == "not_signed_in")
+        #expect(
+            RainKitError(ProvisioningError(.wrongProofOfPossession, message: "")).reason == "wrong_proof_of_possession")
+        let named = ProvisioningError(.unavailable, message: "", reason: "no_port")
+        #expect(RainKitError(named).reason == "no_port" && RainKitError(named).code == .unavailable)
+        let value = ParameterError(.outOfBounds, message: "too much")
+        #expect(RainKitError(value, at: "Lamp").reason == "out_of_bounds")
+        #expect(RainKitError(value, at: "Lamp").message == "Lamp: too much")
+    }
+
+    @Test("a cancelled side is a cancelled call")
+    func cancelled() {
+        for error in [
+            RainKitError(AccountError(.cancelled, message: "")),
+            RainKitError(ProvisioningError(.cancelled, message: "")),
+            RainKitError(wrapping: CancellationError()),
+        ] {
+            guard case .cancelled = error.cause else {
+                Issue.record("\(error.cause)")
+                continue
+            }
+            #expect(error.code == .cancelled && error.reason == "cancelled")
+        }
+    }
+
+    @Test("an error of either side is wrapped as what it is")
+    func wrapping() {
+        let account: any Error = AccountError(.network, message: "down")
+        #expect(RainKitError(wrapping: account).account?.code == .network)
+        let board: any Error = ProvisioningError(.busy, message: "busy")
+        #expect(RainKitError(wrapping: board).board?.code == .busy)
+        #expect(RainKitError(wrapping: RainKitError(.deadline, message: "late")).code == .deadline)
+    }
+
+    @Test("advice is a sentence without any program's options")
+    func advice() {
+        let error = RainKitError(
+            AccountError(.missingParameter, message: "x", remedies: [.baseURL, .clientID]))
+        #expect(error.advice == "Give the base URL of the service, or give the client id.")
+        #expect(RainKitError(.deadline, step: .secure, message: "late").remedies == [.moreTime])
+        #expect(RainKitError(.notReported, message: "x").advice.isEmpty)
+    }
+}
