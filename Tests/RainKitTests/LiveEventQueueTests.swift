@@ -22,10 +22,10 @@ struct LiveEventQueueTests {
     func order() async throws {
         let queue = LiveEventQueue()
         for number in 0..<5 { queue.add(report(number)) }
-        queue.finish(AccountError(.unsupported, message: "no more"))
+        queue.finish(RainKitError(AccountError(.unsupported, message: "no more")))
         for expected in 0..<5 { #expect(number(try await queue.next()) == Int64(expected)) }
-        let error = await #expect(throws: AccountError.self) { _ = try await queue.next() }
-        #expect(error?.code == .unsupported)
+        let error = await #expect(throws: RainKitError.self) { _ = try await queue.next() }
+        #expect(error?.account?.code == .unsupported)
     }
 
     @Test("are bounded in number and in bytes; the newest are kept", arguments: [0, 100_000])
@@ -33,7 +33,7 @@ struct LiveEventQueueTests {
         let queue = LiveEventQueue()
         for number in 0..<5000 { queue.add(report(number, bytes: bytes)) }
         #expect(queue.weight <= LiveEventQueue.maximumBytes)
-        queue.finish(AccountError(.cancelled, message: "cancelled"))
+        queue.finish(RainKitError(AccountError(.cancelled, message: "cancelled")))
         var numbers: [Int64] = []
         while let event = try? await queue.next(), let next = number(event) { numbers.append(next) }
         #expect(numbers.last == 4999 && numbers == Array((5000 - Int64(numbers.count))..<5000))

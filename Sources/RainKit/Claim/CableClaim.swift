@@ -151,8 +151,7 @@ public struct UnfinishedClaim: Sendable {
 
     /// One or two sentences for a person, without the commands.
     var message: String {
-        let failure = error.message.isEmpty ? "The claim was cancelled." : error.message
-        let claimed = "\(failure) The board is claimed as \(node.rawValue.onOneLine)"
+        let claimed = "\(error.message) The board is claimed as \(node.rawValue.onOneLine)"
         return switch kept {
         case .image(let path):
             "\(claimed), and its image, which has its private key, is kept in \(path.withoutControls)."

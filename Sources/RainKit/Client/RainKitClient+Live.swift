@@ -11,12 +11,12 @@ extension RainKitClient {
     ///
     /// ```swift
     /// for try await event in kit.liveEvents(of: [node.id]) {
-    /// if case .report(let report) = event { print(report.node, report.values) }
+    ///     if case .report(let report) = event { print(report.node, report.values) }
     /// }
     /// ```
     ///
     /// Reports over AWS IoT's basic ingest, which is the firmware's default, do not arrive here: ask for those values as well. The sequence
-    /// ends with an error that trying again would not fix, such as `unsupported` if the deployment has no live events. Leaving the loop
+    /// ends with a `RainKitError` that trying again would not fix, such as `unsupported` if the deployment has no live events. Leaving the loop
     /// closes the connection.
     public func liveEvents(of nodes: [NodeID]) -> AsyncThrowingStream<LiveEvent, any Error> {
         let queue = LiveEventQueue()
@@ -27,7 +27,7 @@ extension RainKitClient {
                     let account = try accountInUse()
                     try await cloud().listen(to: nodes, with: liveTools(account)) { queue.add($0) }
                 } catch {
-                    queue.finish(error)
+                    queue.finish(RainKitError(error))
                 }
             })
         return AsyncThrowingStream { try await listening.next(from: queue) }
@@ -52,7 +52,7 @@ final class LiveEventQueue: Sendable {
         /// The index of the first waiting event in ``events``.
         var first = 0
         var weight = 0
-        var end: AccountError?
+        var end: RainKitError?
         var waiter: CheckedContinuation<LiveEvent?, any Error>?
 
         var count: Int { events.count - first }
@@ -94,7 +94,7 @@ final class LiveEventQueue: Sendable {
     }
 
     /// - Parameter error: why there are no more events.
-    func finish(_ error: AccountError) {
+    func finish(_ error: RainKitError) {
         let waiter = state.withLock { state in
             state.end = error
             defer { state.waiter = nil }

@@ -80,7 +80,7 @@ extension RainKitConfiguration: CustomStringConvertible, CustomReflectable {
 }
 
 /// The environment that this process was started with.
-func processEnvironment() -> [String: String] {
+package func processEnvironment() -> [String: String] {
     var result: [String: String] = [:]
     var next = environ
     while let entry = next.pointee {

@@ -119,7 +119,7 @@ public struct RainKitError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The error of a cancelled task.
-    package static var cancelled: RainKitError { RainKitError(.cancelled, message: "") }
+    package static var cancelled: RainKitError { RainKitError(.cancelled, message: "Cancelled.") }
 
     /// A call that is itself wrong.
     static func usage(_ message: String, remedies: [Remedy] = []) -> RainKitError {

@@ -340,50 +340,31 @@ private struct UpdateWatch {
         within limit: Duration, _ say: @Sendable (String) -> Void
     ) async throws(AccountError) -> FirmwareUpdateOutcome {
         let (cloud, before, service) = (cloud, sent.before, sent.update.service)
-        let end = time.elapsed() + limit
-        let question = CloudQuestion(time: time)
-        var pause = Duration.milliseconds(250)
         var now = FirmwareUpdateOutcome(
             reports: UpdateReports(
                 before: service.state(of: before), version: before.firmwareVersion, image: sent.update.image.version),
             isAway: before.isOffline)
-        while true {
-            do throws(AccountError) {
-                let answer = try await question.ask(until: end) { () async throws(AccountError) in
-                    try await cloud.node(before.id)
-                }
-                switch answer {
-                case .cut: return now
-                case .silent:
-                    now.trouble = CloudQuestion.silence.message
-                    return now
-                case .answer(let known):
-                    let last = now.reports.last
-                    now.take(known, service.state(of: known), say)
-                    if now.reports.last != last { pause = .milliseconds(250) }
-                    if now.isOver { return now }
-                }
-            } catch {
-                guard error.code != .cancelled else { throw error }
-                guard error.isTransient else {
-                    now.fault = error
-                    return now
-                }
-                now.trouble = error.message
-            }
-            let left = end - time.elapsed()
-            guard left > .zero else { return now }
-            do { try await time.sleep(min(pause, left)) } catch {
-                throw AccountError(.cancelled, message: "Cancelled.")
-            }
-            pause = min(pause * 3 / 2, .seconds(4))
+        let ending = try await CloudQuestion(time: time).askAgain(
+            until: time.elapsed() + limit, PollSchedule(from: .milliseconds(250), to: .seconds(4))
+        ) { () async throws(AccountError) in
+            try await cloud.node(before.id)
+        } take: { known in
+            let last = now.reports.last
+            now.take(known, service.state(of: known), say)
+            if now.isOver { return .done }
+            return now.reports.last == last ? .quiet : .news
         }
+        switch ending {
+        case .done: break
+        case .late(let fault): now.trouble = fault?.message
+        case .refused(let error): now.fault = error
+        }
+        return now
     }
 }
 
 extension FirmwareUpdateOutcome {
     fileprivate mutating func take(_ known: Node, _ state: UpdateService.State, _ say: (String) -> Void) {
-        trouble = nil
         if let news = reports.take(state, version: known.firmwareVersion) { say(news) }
         if known.connectivity?.isConnected == false, !isAway {
             isAway = true

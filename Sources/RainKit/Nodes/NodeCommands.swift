@@ -118,35 +118,27 @@ private struct CommandWait: Sendable {
         let end = time.elapsed() + limit
         // Leaves a moment for the last question, if little time is left.
         let moment = min(.milliseconds(250), limit / 4)
-        let (cloud, id, question) = (cloud, request.id, CloudQuestion(time: time))
-        var schedule = PollSchedule(from: .milliseconds(100), to: .seconds(2))
-        _ = schedule.next()
+        let (cloud, id) = (cloud, request.id)
         var records: [NodeCommandRecord] = []
+        var hasAnswer = false
         if !request.nodes.isEmpty, request.open.isEmpty { return known(records) }
-        /// Why nothing is known for the moment: at first the cloud has not answered yet.
-        var fault: AccountError? = CloudQuestion.silence
-        while true {
-            do throws(AccountError) {
-                let outcome = try await question.ask(until: end, atLeast: moment) { () async throws(AccountError) in
-                    try await cloud.commandRecords(id)
-                }
-                switch outcome {
-                case .answer(let answer):
-                    (records, fault) = (answer, nil)
-                    if request.isAnswered(by: records) { return known(records) }
-                case .silent: fault = CloudQuestion.silence
-                case .cut: break
-                }
-            } catch {
-                // The command is on its way: a call that fails for the moment is made again.
-                guard error.isTransient else { return known(records, error) }
-                fault = error
+        do throws(AccountError) {
+            let ending = try await CloudQuestion(time: time).askAgain(
+                until: end, PollSchedule(from: .milliseconds(100), to: .seconds(2)), atLeast: moment
+            ) { () async throws(AccountError) in
+                try await cloud.commandRecords(id)
+            } take: { answer in
+                (records, hasAnswer) = (answer, true)
+                return request.isAnswered(by: answer) ? .done : .quiet
             }
-            let left = end - time.elapsed()
-            guard left > .zero else { return known(records, records.isEmpty ? fault : nil) }
-            do { try await time.sleep(min(schedule.next(), left)) } catch {
-                return known(records, AccountError(.cancelled, message: "Cancelled."))
+            switch ending {
+            case .done: return known(records)
+            case .refused(let error): return known(records, error)
+            case .late(let fault):
+                return known(records, records.isEmpty ? fault ?? (hasAnswer ? nil : CloudQuestion.silence) : nil)
             }
+        } catch {
+            return known(records, error)
         }
     }
 

@@ -58,10 +58,7 @@ extension RainKitClient {
         }
         let clash = try await checkNames([node.id: name]).first
         let left = limit.map { max(.zero, $0 - time.elapsed()) }
-        guard let outcome = try await set([(node, [change])], waiting: left).first else {
-            throw RainKitError(CloudQuestion.silence)
-        }
-        return RenameOutcome(parameters: outcome, clash: clash)
+        return RenameOutcome(parameters: try await set([change], at: node, waiting: left), clash: clash)
     }
 
     /// Checks whether nodes are still found by the names that they are to get. Nothing is changed.

@@ -24,9 +24,16 @@ extension RainKitClient {
     public func set(
         _ path: String, to value: JSONValue, at node: Node, waiting limit: Duration? = nil
     ) async throws -> ParameterSetOutcome {
-        let outcomes = try await set([(node, [try node.change(path, to: value)])], waiting: limit)
-        guard let outcome = outcomes.first else { throw RainKitError(CloudQuestion.silence) }
-        return outcome
+        try await set([try node.change(path, to: value)], at: node, waiting: limit)
+    }
+
+    /// Sets several values of one node, as the function for one value does.
+    @discardableResult
+    public func set(
+        _ changes: [ParameterChange], at node: Node, waiting limit: Duration? = nil
+    ) async throws -> ParameterSetOutcome {
+        // There is one outcome for each node.
+        try await set([(node, changes)], waiting: limit)[0]
     }
 
     /// Sets values at several nodes. All values are checked before the first one is sent.
@@ -226,39 +233,23 @@ package struct ParameterSetter: Sendable {
     private func report(
         of node: NodeID, until end: Duration, _ values: [ParameterChange], _ isDone: @Sendable (Node) -> Bool
     ) async throws(AccountError) -> Report {
-        let (cloud, question) = (cloud, CloudQuestion(time: time))
-        var schedule = PollSchedule.nodeStatus
+        let cloud = cloud
         var seen: String?
-        /// Why the last question had no answer.
-        var fault: AccountError?
-        _ = schedule.next()
-        while true {
-            do throws(AccountError) {
-                let outcome = try await question.ask(until: end) { () async throws(AccountError) in
-                    try await cloud.node(node)
-                }
-                switch outcome {
-                case .silent: return .unknown(CloudQuestion.silence)
-                case .cut: return fault.map { .unknown($0) } ?? .other(seen: seen)
-                case .answer(let known):
-                    if known.connectivity?.isConnected == true, isDone(known) { return .held }
-                    seen =
-                        known.connectivity?.isConnected == false
-                        ? "is offline"
-                        : Self.others(values, in: known.parameters, NodeConfiguration(known.configuration))
-                    fault = nil
-                }
-            } catch {
-                // The values are on their way. A call that fails for the moment is made again, and a refusal does not call them back.
-                guard error.code != .cancelled else { throw error }
-                guard error.isTransient else { return .unknown(error) }
-                fault = error
-            }
-            let left = end - time.elapsed()
-            guard left > .zero else { return fault.map { .unknown($0) } ?? .other(seen: seen) }
-            do { try await time.sleep(min(schedule.next(), left)) } catch {
-                throw AccountError(.cancelled, message: "Cancelled.")
-            }
+        // The values are on their way: a refusal of the cloud to answer does not call them back.
+        let ending = try await CloudQuestion(time: time).askAgain(until: end, .nodeStatus) {
+            () async throws(AccountError) in
+            try await cloud.node(node)
+        } take: { known in
+            if known.connectivity?.isConnected == true, isDone(known) { return .done }
+            seen =
+                known.connectivity?.isConnected == false
+                ? "is offline" : Self.others(values, in: known.parameters, NodeConfiguration(known.configuration))
+            return .quiet
+        }
+        return switch ending {
+        case .done: .held
+        case .late(nil): .other(seen: seen)
+        case .late(let error?), .refused(let error): .unknown(error)
         }
     }
 

@@ -29,13 +29,11 @@ extension RainKitClient {
         _ nodes: [Node], live: Bool = false, for limit: Duration? = nil,
         _ take: @escaping @Sendable (NodeWatchEvent) -> Bool
     ) async throws {
-        do throws(AccountError) {
-            let run = NodeWatchRun(
-                cloud: try cloud(), time: Timekeeper(configuration.tools.timer), nodes: nodes, limit: limit,
-                take: take)
-            try await run.run(live ? liveEvents(of: nodes.map(\.id)) : nil)
-        } catch {
-            throw RainKitError(error)
+        let run = NodeWatchRun(
+            cloud: try rainMakerNodes(), time: Timekeeper(configuration.tools.timer), nodes: nodes, limit: limit,
+            take: take)
+        do { try await run.run(live ? liveEvents(of: nodes.map(\.id)) : nil) } catch {
+            throw RainKitError(wrapping: error)
         }
     }
 }
@@ -151,22 +149,12 @@ private final class NodeWatchRun: Sendable {
     }
 
     /// A question that is under way when the time is over is given up.
-    func run(_ events: AsyncThrowingStream<LiveEvent, any Error>?) async throws(AccountError) {
-        guard let end else { return try Self.typed(await Self.result { try await self.group(events) }) }
+    func run(_ events: AsyncThrowingStream<LiveEvent, any Error>?) async throws {
+        guard let end else { return try await group(events) }
         let outcome = await withDeadline(end - time.elapsed(), sleep: time.sleep) { try await self.group(events) }
+        try Task.checkCancellation()
         // A fault in the moment when the time is over is not the caller's.
-        if case .failure? = outcome, time.elapsed() >= end, !Task.isCancelled { return }
-        if let outcome { try Self.typed(outcome) }
-        if Task.isCancelled { throw AccountError(.cancelled, message: "Cancelled.") }
-    }
-
-    private static func result(_ body: () async throws -> Void) async -> Result<Void, any Error> {
-        do { return .success(try await body()) } catch { return .failure(error) }
-    }
-
-    private static func typed(_ result: Result<Void, any Error>) throws(AccountError) {
-        guard case .failure(let error) = result else { return }
-        throw error as? AccountError ?? AccountError(.cancelled, message: "Cancelled.")
+        if case .failure(let error)? = outcome, time.elapsed() < end { throw error }
     }
 
     private func group(_ events: AsyncThrowingStream<LiveEvent, any Error>?) async throws {

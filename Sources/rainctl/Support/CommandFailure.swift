@@ -31,7 +31,7 @@ extension CommandFailure {
         case .account(let account): self.init(account)
         case .unfinishedClaim(let claim): self.init(claim)
         case .cancelled:
-            let message = error.message.isEmpty ? "Cancelled." : error.message.withAdvice(error.remedies)
+            let message = error.message.withAdvice(error.remedies)
             self.init(.cancelled, message: error.step.map(StepText.cancelled) ?? message)
         default: self.init(error.code, reason: error.reason, message: error.message.withAdvice(error.remedies))
         }

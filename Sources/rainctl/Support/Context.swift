@@ -37,7 +37,7 @@ struct Context: Sendable {
     /// Loads the settings. `obstacle` is called for settings that cannot be used: with the path of the file, or nil if HOME is missing. If
     /// it does not throw, loading continues without those settings.
     init(_ options: GlobalOptions, obstacle: SettingsFiles.Obstacle) throws(CommandFailure) {
-        environment = Self.processEnvironment()
+        environment = processEnvironment()
         self.options = SharedOptions(
             profile: options.profile, account: options.account, caFile: options.caFile, noInput: options.noInput)
         output = Output(options)
@@ -70,19 +70,6 @@ struct Context: Sendable {
 
     /// A variable of the environment that is not empty.
     func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-
-    private static func processEnvironment() -> [String: String] {
-        var result: [String: String] = [:]
-        var next = environ
-        while let entry = next.pointee {
-            let text = String(cString: entry)
-            if let separator = text.firstIndex(of: "=") {
-                result[String(text[..<separator])] = String(text[text.index(after: separator)...])
-            }
-            next += 1
-        }
-        return result
-    }
 }
 
 /// The folders of the XDG base directory specification that rainctl uses.
