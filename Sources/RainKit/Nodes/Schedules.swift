@@ -15,6 +15,8 @@ public struct EntryOutcome: Sendable {
     public var operation: ServiceOperation
     /// Whether the node has reported the change; nil if nobody waited. A node that does not may be offline, or its list may be full.
     public var isReported: Bool?
+    /// What is known of a node that has not reported the change, to be read behind its name: "is offline".
+    public var seen: String?
     /// Why it is not known whether the node has reported the change: the cloud did not say. The cloud has sent it.
     public var unknown: AccountError?
     /// Whether the time of a schedule was changed. Until the node reports it, another edit of a part of the time begins with the old one.
@@ -23,13 +25,14 @@ public struct EntryOutcome: Sendable {
     public var missingTimeZone: ParameterPath?
 
     public init(
-        node: NodeID, id: String, operation: ServiceOperation, isReported: Bool? = nil, unknown: AccountError? = nil,
-        changesTime: Bool = false, missingTimeZone: ParameterPath? = nil
+        node: NodeID, id: String, operation: ServiceOperation, isReported: Bool? = nil, seen: String? = nil,
+        unknown: AccountError? = nil, changesTime: Bool = false, missingTimeZone: ParameterPath? = nil
     ) {
         self.node = node
         self.id = id
         self.operation = operation
         self.isReported = isReported
+        self.seen = seen
         self.unknown = unknown
         self.changesTime = changesTime
         self.missingTimeZone = missingTimeZone
@@ -307,7 +310,7 @@ extension RainKitClient {
         }
         return EntryOutcome(
             node: node.id, id: id, operation: operation, isReported: outcomes.first?.isReported,
-            unknown: outcomes.first?.unknown, changesTime: change.trigger != nil,
+            seen: outcomes.first?.seen, unknown: outcomes.first?.unknown, changesTime: change.trigger != nil,
             missingTimeZone: node.missingTimeZone(for: change.trigger))
     }
 }

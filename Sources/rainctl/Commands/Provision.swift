@@ -137,15 +137,7 @@ struct Provision: AsyncParsableCommand {
                 throw CommandFailure(.usage, message: "\(tag.onOneLine) is not a tag: give tags as KEY:VALUE.")
             }
         }
-        if let metadata {
-            do {
-                guard case .object = try JSONValue(parsing: Array(metadata.utf8)) else {
-                    throw CommandFailure(.usage, message: "--metadata takes one JSON object.")
-                }
-            } catch {
-                throw CommandFailure(.usage, message: "--metadata takes one JSON object.")
-            }
-        }
+        if let metadata { _ = try Payload.object(metadata, option: "--metadata") }
         return MappingNotes(tags: tags, metadata: metadata)
     }
 }

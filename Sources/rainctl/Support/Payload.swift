@@ -27,9 +27,7 @@ struct Payload {
         }
         if let json {
             // JSON that the board's parser would refuse is refused here. It is sent as it was written.
-            guard (try? JSONValue(parsing: Array(json.utf8))) != nil else {
-                throw CommandFailure(.usage, message: "--json-data takes one JSON document.")
-            }
+            _ = try Self.json(json, option: "--json-data")
             return Array(json.utf8)
         }
         if let file, file != "-" {
@@ -63,6 +61,23 @@ struct Payload {
             throw CommandFailure(
                 .badData, reason: reason,
                 message: "The \(name) must be one JSON object, but \(place(file)) holds \(json.kind).")
+        }
+        return json
+    }
+
+    /// Returns JSON from an option's value. Throws `usage`, with the place of the error, for anything else.
+    static func json(_ text: String, option: String) throws(CommandFailure) -> JSONValue {
+        let bytes = Array(text.utf8)
+        do throws(JSONError) { return try JSONValue(parsing: bytes) } catch {
+            throw CommandFailure(.usage, message: "\(option) is not JSON: \(error.located(in: bytes)).")
+        }
+    }
+
+    /// Returns a JSON object from an option's value. Throws `usage` for anything else.
+    static func object(_ text: String, option: String) throws(CommandFailure) -> JSONValue {
+        let json = try json(text, option: option)
+        guard json.members != nil else {
+            throw CommandFailure(.usage, message: "\(option) must be one JSON object, but is \(json.kind).")
         }
         return json
     }

@@ -159,8 +159,8 @@ struct GroupOptions: ParsableArguments {
 
     func validate() throws {
         guard let customData else { return }
-        guard (try? JSONValue(parsing: Array(customData.utf8)))?.members != nil else {
-            throw ValidationError("--custom-data takes a JSON object.")
+        do throws(CommandFailure) { _ = try Payload.object(customData, option: "--custom-data") } catch {
+            throw ValidationError(error.message)
         }
     }
 
@@ -169,7 +169,7 @@ struct GroupOptions: ParsableArguments {
         if let named = self.parent { parent = try await scene.client.group(named: named).id }
         return NodeGroupChange(
             name: name, type: type, summary: description, parent: parent, isMutuallyExclusive: mutuallyExclusive,
-            customData: customData.flatMap { try? JSONValue(parsing: Array($0.utf8)) })
+            customData: try customData.map { try Payload.object($0, option: "--custom-data") })
     }
 
     static func check(name: String) throws {

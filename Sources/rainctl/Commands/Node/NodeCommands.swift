@@ -94,12 +94,7 @@ struct NodeCommandSend: CloudCommand {
     }
 
     private func given(within limit: Duration) throws(CommandFailure) -> RainMakerCloud.CommandData {
-        if let data {
-            guard let json = try? JSONValue(parsing: Array(data.utf8)) else {
-                throw CommandFailure(.usage, message: "--data takes one JSON document.")
-            }
-            return .json(json)
-        }
+        if let data { return .json(try Payload.json(data, option: "--data")) }
         guard hex != nil || file != nil else { return .json(.object([])) }
         return .bytes(try Payload(hex: hex, file: file).bytes(within: limit))
     }

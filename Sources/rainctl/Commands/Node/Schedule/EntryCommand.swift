@@ -39,10 +39,12 @@ extension EntryCommand {
             throw failure
         }
         guard outcome.isReported != false else {
+            let why =
+                outcome.seen.map { ": it \($0)." } ?? ". Check that the board is online and that its list is not full."
             throw CommandFailure(
                 .deadline,
                 message:
-                    "The cloud has sent the \(Self.noun), but \(found.shownName) has not reported it in time (--timeout). Check that the board is online and that its list is not full."
+                    "The cloud has sent the \(Self.noun), but \(found.shownName) has not reported it in time (--timeout)\(why)"
             )
         }
         return result
