@@ -208,11 +208,14 @@ package struct ParameterSetter: Sendable {
                     let reported = changes.reported(by: NodeConfiguration(node.configuration))
                     let values = isDone == nil ? reported : []
                     let isDone = isDone ?? { Self.holds(reported, in: $0.parameters) }
+                    // In one expression with the id, Swift 6.3.1 with -Osize leaves out the id of a success: the group's result is then nil.
+                    let outcome: Result<Report, AccountError>
                     do throws(AccountError) {
-                        return (node.id, .success(try await report(of: node.id, until: end, values, isDone)))
+                        outcome = .success(try await report(of: node.id, until: end, values, isDone))
                     } catch {
-                        return (node.id, .failure(error))
+                        outcome = .failure(error)
                     }
+                    return (node.id, outcome)
                 }
             }
             var reports: [NodeID: Result<Report, AccountError>] = [:]
