@@ -44,7 +44,8 @@ struct DeviceSendTests {
             let maker = try Maker(folder)
             let board = try await Self.board(folder)
             for (data, words) in [
-                (["--hex", "abc"], "pairs of hex digits"), (["--json-data", "{"], "one JSON document"),
+                (["--hex", "abc"], "pairs of hex digits"),
+                (["--json-data", "{"], "--json-data is not JSON: the text ends"),
                 (["--text", "a", "--hex", "00"], "once"),
             ] {
                 let outcome = try await send(maker, board, ["custom-data", "--json"] + data)
@@ -71,7 +72,8 @@ struct DeviceSendTests {
             let outcome = try await send(maker, board, ["custom-data", "--json"] + words)
             outcome.expectFailure(
                 status, status == 64 ? "usage" : "bad_data",
-                says: data.first == "--json-data" ? "one JSON document" : "data for the board is empty")
+                says: data.first == "--json-data"
+                    ? "--json-data is not JSON: the text is empty" : "data for the board is empty")
             #expect(try board.journal.entries(where: ["event": "request"]).isEmpty)
         }
     }
