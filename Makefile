@@ -51,8 +51,9 @@ test-bluez: setup
 test-wifi: setup
 	@scripts/test-wifi
 
+# BEFORE=FILE compares an earlier rainctl, built by scripts/release-build, with this one, and measures nothing else.
 bench: setup
-	@scripts/bench
+	@scripts/bench $(if $(BEFORE),--before $(abspath $(BEFORE)))
 
 docs:
 	@scripts/setup build

@@ -18,6 +18,7 @@ import statistics
 import sys
 import tempfile
 
+from before import Before
 from bluetooth import Bluetooth
 from processes import Run, Simulator, journal, peak_memory
 from serial import Serial
@@ -57,28 +58,32 @@ class Bench:
     def official(self, *arguments, stdin=""):
         return Run([self.options.official, *arguments], self.official_environment, stdin)
 
-    def provision_ours(self, passphrase="wifi"):
-        return self.rainctl(
+    def provisioning(self, passphrase="wifi"):
+        return (
             "provision", "--transport", "softap", "--device-host", "192.168.4.1:80", "--pop-file", f"{self.folder}/pop",
             "--ssid", SSID, "--passphrase-file", f"{self.folder}/{passphrase}")
+
+    def provision_ours(self, passphrase="wifi"):
+        return self.rainctl(*self.provisioning(passphrase))
 
     def provision_official(self, passphrase=PASSPHRASE):
         return self.official(
             "provision", "--transport", "softap", "--pop", POP, "--ssid", SSID, "--passphrase", passphrase, "--no-retry",
             stdin="\n")
 
+    def board(self, security, delay):
+        node = self.cloud.ready["nodes"]["bench-node-0001"]
+        return (
+            self.options.firmware, "--http", "192.168.4.1:80", "--security", security, *ONE_ATTEMPT, "--pop", POP, "--wifi",
+            f"{SSID}:{PASSPHRASE}", "--join-delay", delay, "--node-id", "bench-node-0001", "--mqtt",
+            self.cloud.ready["mqtt"], "--ca", self.cloud.ready["ca"], "--cert", node["cert"], "--key", node["key"])
+
     # One board for each run: what an earlier client left must not help the next.
 
     def with_board(self, security, delay, client):
         self.boards += 1
         path = f"{self.folder}/board-{self.boards}.ndjson"
-        node = self.cloud.ready["nodes"]["bench-node-0001"]
-        with Simulator(
-            self.options.firmware, "--http", "192.168.4.1:80", "--security", security, *ONE_ATTEMPT, "--pop", POP, "--wifi",
-            f"{SSID}:{PASSPHRASE}", "--join-delay", delay, "--node-id", "bench-node-0001", "--mqtt",
-            self.cloud.ready["mqtt"], "--ca", self.cloud.ready["ca"], "--cert", node["cert"], "--key", node["key"],
-            "--journal", path,
-        ) as board:
+        with Simulator(*self.board(security, delay), "--journal", path) as board:
             run = client()
         run.journal = journal(path)
         # The journal counts milliseconds from the board's start; its ready line was read at a known time.
@@ -286,12 +291,8 @@ class Bench:
 
     def nodes(self):
         """The boards in the account, and a value of one: beside curl on the same calls, and beside the official client."""
-        node, api = self.cloud.ready["nodes"]["bench-node-0001"], self.cloud.ready["api"]
-        with Simulator(
-            self.options.firmware, "--http", "192.168.4.1:80", "--security", "1", *ONE_ATTEMPT, "--pop", POP, "--wifi",
-            f"{SSID}:{PASSPHRASE}", "--join-delay", "0", "--node-id", "bench-node-0001", "--mqtt",
-            self.cloud.ready["mqtt"], "--ca", self.cloud.ready["ca"], "--cert", node["cert"], "--key", node["key"],
-        ):
+        api = self.cloud.ready["api"]
+        with Simulator(*self.board(1, 0)):
             self.check([self.provision_ours()])
             self.node_calls(api)
             with self.tls_front(api) as (secure, authority):
@@ -347,8 +348,8 @@ class Bench:
         with Simulator(sys.executable, script, api.rsplit(":", 1)[1], certificate, key) as front:
             yield f"https://127.0.0.1:{front.ready['port']}", certificate
 
-    def table(self):
-        head = ("figure", "unit", "rainctl: median (min–max)", "official 1.14.1", "ratio", "promise")
+    def table(self, theirs="official 1.14.1"):
+        head = ("figure", "unit", "rainctl: median (min–max)", theirs, "ratio", "promise")
         widths = [max(len(str(row[column])) for row in [head, *self.rows]) for column in range(len(head))]
         line = lambda row: "| " + " | ".join(str(cell).ljust(width) for cell, width in zip(row, widths)) + " |"
         print(line(head))
@@ -364,6 +365,7 @@ def main():
     parser.add_argument("--count", type=int, default=5, help="pairs for each short figure")
     parser.add_argument(
         "--rows", nargs="+", choices=("rest", "nodes", "serial", "bluetooth"), default=("rest", "nodes", "serial", "bluetooth"), help="which part of the table")
+    parser.add_argument("--before", help="an earlier build of rainctl: compare it with this one, and measure nothing else")
     parser.add_argument("--fleet-boards", type=int, default=1000, help="boards of ours that meet a faulty radio")
     parser.add_argument(
         "--official-boards", type=int, default=40, help="boards of the official client's that meet it; 13 s each")
@@ -372,7 +374,11 @@ def main():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     folder = tempfile.mkdtemp(prefix="rainkit-bench-")
     try:
-        Bench(options, folder).run()
+        bench = Bench(options, folder)
+        if options.before:
+            Before(bench, options.before, USER, PASSWORD).run()
+        else:
+            bench.run()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
