@@ -114,7 +114,9 @@ enum Ending {
             return .cannotWrite
         }
         guard let log = PrivateLogFile.incomplete else { return status }
-        StandardStreams.err("error: The command succeeded, but the log \(log.onOneLine) is incomplete.\n")
+        StandardStreams.err(
+            "error: The log \(log.path.onOneLine) is incomplete: \(String(cString: strerror(log.failure))). The command itself succeeded.\n"
+        )
         return .cannotWrite
     }
 }

@@ -81,7 +81,7 @@ struct NameFaultTests {
     @Test("a name that is not found", arguments: ["https://nobody.invalid/", "http://nobody.invalid/"])
     func notFound(url: String) async throws {
         let error = try #require(await failure([], url: url))
-        #expect(error.code == .unresolved && error.message.contains("its name is not found"), "\(error)")
+        #expect(error.code == .unresolved && error.message.contains("no such name is known"), "\(error)")
     }
 
     @Test("numbers and dots that are not an address", arguments: ["192.168.4.1.5", "192.168.4.300:80"])

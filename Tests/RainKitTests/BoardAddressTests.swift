@@ -31,7 +31,13 @@ struct BoardAddressTests {
     @Test("a host may have a port", arguments: [("a", 80), ("a:8080", 8080), ("[::1]", 80), ("[::1]:81", 81)])
     func hosts(text: String, port: Int) throws { #expect(try HostAndPort(text).port == port) }
 
-    @Test("an invalid host is refused", arguments: ["", ":80", "a:0", "a:65536", "a:b", "a/b", "a b", "[::1]x"])
+    @Test(
+        "an invalid host is refused",
+        arguments: [
+            "", ":80", "a:0", "a:65536", "a:b", "a/b", "a b", "[::1]x", "127.0.0.1;80", "127.0.0.1,80", "[::1", "[a",
+            "[g::]",
+            "a&b", "a=b",
+        ])
     func noHost(text: String) { #expect(throws: ProvisioningError.self) { try HostAndPort(text) } }
 
     @Test(

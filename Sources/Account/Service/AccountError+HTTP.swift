@@ -18,8 +18,8 @@ extension AccountError {
                     "\(error.host) cannot be reached: \($0) did not answer in time; try again"
                 }
                     ?? (error.lacksTLS
-                        ? "\(error.host) accepted the connection, but did not begin TLS in time: that port may want http://, or belong to "
-                            + "another protocol; check the address and its port"
+                        ? "\(error.host) accepted the connection, but did not begin TLS in time: a firewall or an overloaded server holds it, "
+                            + "or that port speaks plain http:// or another protocol"
                         : "\(error.host) did not answer in time; try again"))
         case .tls:
             self.init(.tls, message: "no trusted connection to \(error.host): \(error.message)")
@@ -115,25 +115,22 @@ extension AccountError {
                         + "may have changed it; try again later"
                 )
             case .page(let title):
-                (
-                    .malformedAnswer,
-                    "\(host) answered with HTTP \(status) and no readable JSON (\(Self.page(title, status))"
-                )
+                (.malformedAnswer, "\(host) answered with \(Self.page(title, status))")
             }
         self.init(code, message: sentence, status: status)
         isFromGateway = true
     }
 
-    /// The end of a sentence, behind an opening parenthesis. It names the likely sender of a page: a web server if the address does not exist,
-    /// a firewall for another refusal. After success it is a portal or a web site.
+    /// The end of the sentence "HOST answered with …". It names the likely sender of a page: a web server if the address does not exist, a
+    /// firewall for another refusal. After success it is a portal or a web site.
     private static func page(_ title: String?, _ status: Int) -> String {
-        let name = title.map { " \"\(presentable($0))\"" } ?? ""
+        let page = "a web page\(title.map { " \"\(presentable($0))\"" } ?? "") instead of JSON (HTTP \(status))"
         return switch status {
-        case 404, 405: "a page\(name)): a web server has nothing at this address; check the base URL"
-        case 400..<500: "a page\(name), as firewalls and proxies send it); try again later"
+        case 404, 405: "\(page): a web server has nothing at this address; check the base URL"
+        case 400..<500: "\(page), as firewalls and proxies send it; try again later"
         default:
-            "a web page\(name)): the base URL is a web site's, or a proxy or this network's sign-in page answers in its place; check the base "
-                + "URL, and try again later"
+            "\(page): this network's sign-in page or a proxy answered, or the base URL is a web site's. Sign in to the network, check the "
+                + "base URL, then try again"
         }
     }
 }

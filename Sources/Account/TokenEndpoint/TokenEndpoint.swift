@@ -169,7 +169,7 @@ extension AccountError.Code {
         case .pending: return "nobody has answered the sign-in yet"
         case .expired: return "\(host) does not accept the session's token; sign in again"
         case .insufficientScope: return "the session may not do this: sign in with more scope"
-        case .clientRefused: return "\(host) does not serve this client\(name): check its id and secret"
+        case .clientRefused: return "\(host) refuses this client\(name): its id or its secret is wrong"
         case .invalidConfiguration: return "\(host) does not serve such a request\(name); check the provider's settings"
         case .moved:
             let place = address.map { " to \($0)" } ?? ""

@@ -188,7 +188,7 @@ public actor RainMakerConsoleBoard: Board {
             case .authenticationFailed:
                 throw ProvisioningError(
                     .wifiAuthenticationFailed,
-                    message: "The network \"\(network.ssid)\" refused the board. Check the passphrase."
+                    message: "The network \"\(network.ssid)\" refused the board: check the Wi-Fi password."
                 ).remarking(on: network)
             case .networkNotFound:
                 throw ProvisioningError.notHeard(network.ssid).remarking(on: network)

@@ -38,18 +38,20 @@ public struct ConfiguredProvider: IdentityProvider {
         self.settings = settings
         self.tools = tools
         self.hooks = hooks
+        // A misspelt name is reported before the parameter that is missing because of it.
+        let known = Set((definition.parameters ?? []).map(\.name))
+        for name in settings.parameters.keys.sorted() where !known.contains(name) {
+            throw AccountError(
+                .invalidConfiguration,
+                message: "\(definition.displayName) has no parameter \"\(presentable(name))\"",
+                remedies: [.knownProvider])
+        }
         var values: [String: String] = [:]
         for parameter in definition.parameters ?? [] {
             values[parameter.name] = settings.parameters[parameter.name] ?? parameter.value
             guard parameter.required != true || values[parameter.name]?.isEmpty == false else {
                 throw Self.missing(parameter.name, of: definition, parameter.description)
             }
-        }
-        for name in settings.parameters.keys.sorted() where values[name] == nil {
-            throw AccountError(
-                .invalidConfiguration,
-                message: "\(definition.displayName) has no parameter \"\(presentable(name))\"",
-                remedies: [.knownProvider])
         }
         if let mode = settings.mode, definition.modes?.contains(mode) != true {
             let modes = definition.modes.map { "it has " + $0.joined(separator: ", ") } ?? "it has no modes"

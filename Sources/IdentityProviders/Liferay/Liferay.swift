@@ -198,10 +198,9 @@ extension LiferayExtension {
             // Portals answer a wrong kind of name like a wrong password.
             guard error.code == .invalidCredentials, error.remedies.isEmpty else { throw error }
             var error = error
-            let why =
-                settings.loginBy == nil ? "; set loginBy to their kind of name" : ", to which loginBy is set"
+            let why = settings.loginBy == nil ? "(loginBy)" : "(loginBy is set to it)"
             error.message =
-                "wrong user name or password, or the portal's users do not sign in by \(login.kind.rawValue)\(why)"
+                "wrong user name or password, or this portal wants another kind of name than \(login.kind.rawValue) \(why)"
             error.remedies = [.parameter(name: "loginBy")]
             throw error
         }

@@ -251,6 +251,7 @@ final class Transfer {
         var error = pending.error(meaning.code, meaning.message)
         // If a peer ended the connection in order, libcurl reports an empty reply.
         error.isReset = fault.code == CURLE_RECV_ERROR || fault.code == CURLE_SEND_ERROR
+        error.isRefused = meaning.code == .unreachable && fault.systemError == ECONNREFUSED
         noteSilence(in: &error)
         return error
     }

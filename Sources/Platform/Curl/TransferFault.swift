@@ -50,7 +50,7 @@ struct TransferFault {
         case .unresolved where looksLikeAddress:
             return (kind, "\(hostName(host)) is not an IPv4 address, which has four numbers from 0 to 255")
         case .unresolved:
-            return (kind, "its name is not found: it is misspelt, or this machine has no working name service")
+            return (kind, "no such name is known (it is misspelt, or this machine has no working name service)")
         // A TLS 1.3 alert after the handshake arrives with the first read.
         case .closed where lowercased.contains("alert"): return throughProxy(withOwnAddress(tlsFault))
         case .closed: return (kind, closedFault)
@@ -129,7 +129,7 @@ struct TransferFault {
         if proxy.isSOCKS { return socksFault(proxy, name, notOne) }
         switch code {
         case CURLE_COULDNT_RESOLVE_PROXY: return (.proxy, "the name of \(name) is not found")
-        case CURLE_COULDNT_CONNECT: return (.proxy, "\(name) cannot be reached: \(connectionFault)\(port)")
+        case CURLE_COULDNT_CONNECT: return (.proxy, "\(name) does not answer: \(connectionFault)\(port)")
         case _ where !isNewConnection: return nil
         case CURLE_PROXY: return (.proxyRefused, "\(notOne) of that kind (\(text))")
         case CURLE_OPERATION_TIMEDOUT: return (.timeout, "\(name) did not answer in time")
@@ -149,7 +149,7 @@ struct TransferFault {
     ) -> (code: HTTPError.Code, message: String)? {
         switch code {
         case CURLE_COULDNT_RESOLVE_PROXY: return (.proxy, "the name of \(name) is not found")
-        case CURLE_COULDNT_CONNECT: return (.proxy, "\(name) cannot be reached: \(connectionFault)")
+        case CURLE_COULDNT_CONNECT: return (.proxy, "\(name) does not answer: \(connectionFault)")
         case CURLE_OPERATION_TIMEDOUT where isSilent: return (.timeout, "\(name) did not answer in time")
         case CURLE_PROXY: break
         default: return nil
@@ -340,11 +340,11 @@ struct TransferFault {
             return nil
         }
         if namesAnother { return "its certificate is for another name" }
-        let clock = now.isEmpty ? "" : ", which shows \(now)"
+        let clock = now.isEmpty ? "" : " (it shows \(now))"
         // Numbers of OpenSSL's x509_vfy.h.
         switch verifyResult {
-        case 9, 13: return "its certificate is not valid yet by this machine's clock\(clock): check the clock first"
-        case 10, 14: return "its certificate has expired by this machine's clock\(clock): check the clock first"
+        case 9, 13: return "its certificate is not valid yet, or this machine's clock is wrong\(clock)"
+        case 10, 14: return "its certificate has expired, or this machine's clock is wrong\(clock)"
         case 18:
             return "its certificate is self-signed, so that nobody vouches for it"
                 + (givenAuthorities.map { ", and is not in \($0)" } ?? "")

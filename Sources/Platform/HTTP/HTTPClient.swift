@@ -153,6 +153,9 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether the time was over, or the request was cancelled, when the server had accepted the connection and sent nothing to begin TLS.
     package var lacksTLS = false
 
+    /// Whether the host answered that nothing listens on the port (`unreachable`).
+    package var isRefused = false
+
     public init(_ code: Code, host: String, message: String, receivedBytes: Bool = false) {
         self.code = code
         self.host = host

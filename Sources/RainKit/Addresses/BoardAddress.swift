@@ -137,7 +137,11 @@ public struct HostAndPort: Sendable, Equatable {
         let port = rest.isEmpty ? usual : rest.hasPrefix(":") ? Int(rest.dropFirst()) ?? 0 : 0
         let zoneless =
             host.hasPrefix("[") ? host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false) : [host]
-        let allowed = zoneless[0].utf8.allSatisfy { (0x21...0x7E).contains($0) && !"/?#@%\\".utf8.contains($0) }
+        let isIPv6 = host.hasPrefix("[")
+        let allowed =
+            isIPv6
+            ? host.hasSuffix("]") && zoneless[0].utf8.allSatisfy { Self.isAlphanumeric($0) || "[]:.".utf8.contains($0) }
+            : host.utf8.allSatisfy { Self.isAlphanumeric($0) || "-._~".utf8.contains($0) }
         let hasZone = zoneless.count == 1 || Self.isZone(zoneless[1])
         guard !host.isEmpty, allowed, hasZone, (1...65535).contains(port) else {
             throw ProvisioningError(
@@ -190,10 +194,10 @@ public struct HostAndPort: Sendable, Equatable {
     /// Whether this is an interface's name with the closing bracket: Linux names have at most 15 bytes.
     private static func isZone(_ text: Substring) -> Bool {
         let name = text.utf8.dropLast()
-        return (1...15).contains(name.count)
-            && name.allSatisfy {
-                (0x61...0x7A).contains($0) || (0x41...0x5A).contains($0) || (0x30...0x39).contains($0)
-                    || "-_.".utf8.contains($0)
-            }
+        return (1...15).contains(name.count) && name.allSatisfy { isAlphanumeric($0) || "-_.".utf8.contains($0) }
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte)
     }
 }

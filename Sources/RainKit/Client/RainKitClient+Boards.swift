@@ -258,7 +258,7 @@ extension RainKitClient {
         return ProvisioningError(
             .unavailable,
             message:
-                "No board was found. Plug one in, or check that it is powered, near, and in provisioning mode.\(obstacles)",
+                "No board was found: none is plugged in with a cable that carries data, and none in provisioning mode is near.\(obstacles)",
             reason: "not_found", remedies: [hasWaited ? .moreTime : .waiting])
     }
 

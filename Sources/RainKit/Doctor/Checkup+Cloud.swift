@@ -144,6 +144,8 @@ extension Checkup {
             )
         case .timeout:
             ("timeout", "\(host) does not answer: a firewall may be in the way.", .command("curl -v \(service.text)"))
+        case .unreachable where error.isRefused:
+            ("unreachable", "\(host) cannot be reached: \(error.message.onOneLine).", .remedy(.deploymentSettings))
         default: ("unreachable", "\(host) cannot be reached: \(error.message.onOneLine).", .command("ip route"))
         }
     }

@@ -202,6 +202,26 @@ extension OnboardingStep {
         }
     }
 
+    /// The step as the end of a sentence: "… while looking for the board".
+    var activity: String {
+        switch self {
+        case .account: "fetching the user id from the cloud"
+        case .resume: "finishing what an earlier run left"
+        case .challenge: "fetching a challenge from the cloud"
+        case .identify: "looking for the board"
+        case .secure: "opening the secure session with the board"
+        case .claim: "getting the board's certificate"
+        case .reset: "making the board forget its old Wi-Fi network"
+        case .scan: "asking the board for the networks in range"
+        case .associate: "giving the board its user"
+        case .verify: "sending the board's answer to the cloud"
+        case .customData: "sending data to the board's application"
+        case .join: "sending the Wi-Fi settings to the board"
+        case .connect: "waiting for the board to join the network"
+        case .confirm: "waiting for the cloud to confirm the board"
+        }
+    }
+
     /// What to look at when the time is over in this step; nil where only time was missing.
     var whatHoldsItUp: String? {
         switch self {

@@ -42,7 +42,7 @@ public enum ScheduleTime: Sendable, Equatable {
         if let date {
             guard days == nil else { throw .usage("A schedule has days or a date, not both.") }
             guard let day = CalendarDay(date) else {
-                throw .usage("\(date.onOneLine) is not a date, such as 2026-12-24 or 12-24.")
+                throw .usage("\(date.onOneLine) is no day of the calendar. Dates are written like 2026-12-24 or 12-24.")
             }
             on = .date(day)
         }

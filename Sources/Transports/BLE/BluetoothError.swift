@@ -112,8 +112,8 @@ extension BluetoothError {
             self.init(
                 .noBus,
                 message:
-                    "\(error.message) Bluetooth needs the system's D-Bus. Install it (apt install dbus) and start it "
-                    + "(sudo systemctl start dbus).")
+                    "Bluetooth needs the system's D-Bus, which does not answer: install it (apt install dbus) and start it (sudo "
+                    + "systemctl start dbus). \(error.message)")
         }
     }
 

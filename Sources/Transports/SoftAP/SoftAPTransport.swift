@@ -192,6 +192,11 @@ extension SoftAPTransport {
 
     private func error(_ error: HTTPError, _ endpoint: Endpoint) -> TransportError {
         switch error.code {
+        case .unreachable where error.isRefused:
+            self.error(
+                .unreachable, endpoint,
+                "Nothing listens at \(peer) (connection refused): the board there is not in provisioning mode, or the address is wrong. A "
+                    + "RainMaker board leaves that mode after five wrong proofs of possession, until it restarts.")
         case .unresolved, .unreachable, .invalidRequest, .proxy, .proxyRefused:
             self.error(
                 .unreachable, endpoint,

@@ -90,14 +90,21 @@ struct LogLine: Encodable {
 
 /// A file to which lines are appended, and that only its owner can read.
 enum PrivateLogFile {
-    /// The path of the first log that could not be written completely. The missing lines are lost.
-    static var incomplete: String? { firstIncomplete.withLock { $0 } }
-    private static let firstIncomplete = Mutex<String?>(nil)
+    /// A log that could not be written completely. The missing lines are lost.
+    struct Incomplete: Sendable {
+        var path: String
+        /// The number of the system's error.
+        var failure: Int32
+    }
+
+    /// The first log of the process that could not be written completely.
+    static var incomplete: Incomplete? { firstIncomplete.withLock { $0 } }
+    private static let firstIncomplete = Mutex<Incomplete?>(nil)
 
     /// Records that a line could not be written. The first failure of the process is reported as a warning.
     static func failed(_ failure: Int32, at path: String) {
         let isFirst = firstIncomplete.withLock { first in
-            defer { first = first ?? path }
+            defer { first = first ?? Incomplete(path: path, failure: failure) }
             return first == nil
         }
         guard isFirst else { return }

@@ -150,8 +150,8 @@ struct NotedHTTPClient: HTTPClient {
 
         func sentence(after time: String) -> String {
             lacksTLS
-                ? "\(name) accepted the connection, but did not begin TLS within \(time) (--timeout): that port may need http://, or belong "
-                    + "to another protocol. Check the address and its port."
+                ? "\(name) accepted the connection, but did not begin TLS within \(time) (--timeout): a firewall or an overloaded server holds "
+                    + "it, or that port speaks plain http:// or another protocol."
                 : "\(name) did not answer within \(time) (--timeout)".asSentence
         }
     }

@@ -48,21 +48,23 @@ struct PortalFaultTests {
             testDescription: "a firewall's page", status: 403,
             body: "<!DOCTYPE html><HTML><head><TITLE>\n Web Page\tBlocked! </TITLE></head></html>",
             code: .malformedAnswer,
-            says: "HTTP 403 and no readable JSON (a page \"Web Page Blocked!\", as firewalls and proxies send it)"),
+            says: "a web page \"Web Page Blocked!\" instead of JSON (HTTP 403), as firewalls and proxies send it"),
         Fault(
             testDescription: "a firewall's page without a title", status: 403, body: "  <html>no</html>",
-            code: .malformedAnswer, says: "no readable JSON (a page, as firewalls and proxies send it)"),
+            code: .malformedAnswer, says: "a web page instead of JSON (HTTP 403), as firewalls and proxies send it"),
         Fault(
             testDescription: "a page of success", body: "\u{FEFF}<html><title>Hotel</title></html>",
             code: .malformedAnswer,
-            says: "HTTP 200 and no readable JSON (a web page \"Hotel\"): the base URL is a web site's, or a proxy"),
+            says:
+                "a web page \"Hotel\" instead of JSON (HTTP 200): this network's sign-in page or a proxy answered, or the base URL"
+        ),
         Fault(
             testDescription: "a web server's page for no such address", status: 404,
             body: "<html><title>404 Not Found</title></html>", code: .invalidConfiguration,
             says: "has no RainMaker API at this base URL"),
         Fault(
             testDescription: "a title that never ends", body: "<html><title>Hotel", code: .malformedAnswer,
-            says: "no readable JSON (a web page): the base URL is a web site's"),
+            says: "a web page instead of JSON (HTTP 200): this network's sign-in page"),
         Fault(
             testDescription: "a page of a fault", status: 502, body: "<html><title>502</title></html>",
             code: .serverFault,

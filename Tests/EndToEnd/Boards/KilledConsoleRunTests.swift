@@ -66,7 +66,7 @@ struct KilledConsoleRunTests {
 
     @Test("with another network is followed on early firmware, and where the board is then is what is said")
     func otherNetwork() async throws {
-        try await afterKilledRun(.early, passphrase: "wifi", ssid: "Other", joinDelay: "6") { outcome, _ in
+        try await afterKilledRun(.early, passphrase: "wifi", ssid: "Other", joinDelay: "20") { outcome, _ in
             outcome.expectFailure(1, "other", says: "The board is already on the network Other")
             #expect(outcome.failure?["step"] == "join")
         }

@@ -92,7 +92,10 @@ struct BluetoothAvailabilityTests {
             let outcome = try await maker.rainctl(command, environment: radio.environment)
             #expect(outcome.status == 69, "\(outcome.standardOutput)")
             #expect(outcome.failure?["reason"]?.string == "not_found")
-            #expect(outcome.failure?["message"]?.string?.contains("powered, near") == true)
+            let message = outcome.failure?["message"]?.string ?? ""
+            #expect(
+                message.contains("PROV_nope was found; in range: PROV_") && message.contains("powered, near"),
+                "\(message)")
             try await radio.process.terminate()
             try await radio.bus.end()
         }

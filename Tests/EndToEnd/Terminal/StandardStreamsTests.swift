@@ -62,7 +62,10 @@ struct StandardStreamsTests {
         #expect(outcome.standardOutput == "planted-access-token\n")
         let lines = outcome.standardError.split(separator: "\n")
         #expect(lines.first == "warning: The log cannot be written to /dev/full: No space left on device.")
-        #expect(lines.last == "error: The command succeeded, but the log /dev/full is incomplete." && lines.count == 2)
+        #expect(
+            lines.last
+                == "error: The log /dev/full is incomplete: No space left on device. The command itself succeeded."
+                && lines.count == 2)
     }
 
     @Test("a command that fails keeps its code where its log cannot be written, too")

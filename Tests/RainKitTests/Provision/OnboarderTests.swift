@@ -269,7 +269,8 @@ struct OnboarderTests {
         ).failure
         #expect(
             failure?.message
-                == "The board at X has not answered since noon. Not done after \(seconds) s, in step connect.")
+                == "The board at X has not answered since noon. Not done after \(seconds) s, while waiting for the board to join the network."
+        )
         #expect(failure?.code == .deadline)
     }
 

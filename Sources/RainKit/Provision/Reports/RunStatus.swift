@@ -77,7 +77,7 @@ final class RunStatus: Sendable {
         return switch failure.cause {
         case .cancelled:
             RainKitError(
-                .cancelled, step: now.step, message: "Cancelled in step \(now.step.rawValue).",
+                .cancelled, step: now.step, message: "Cancelled while \(now.step.activity).",
                 isPendingKept: now.isPendingKept)
         // It is not known what the store holds.
         case .cannotKeepPending: RainKitError(failure.cause, step: now.step, message: failure.message)
@@ -91,7 +91,7 @@ final class RunStatus: Sendable {
     func deadlineError(after deadline: Duration) -> RainKitError {
         let now = now
         if let trouble = now.trouble { return error(trouble) }
-        let late = "Not done after \(deadline.formattedSeconds) s, in step \(now.step.rawValue)."
+        let late = "Not done after \(deadline.formattedSeconds) s, while \(now.step.activity)."
         if let unfinished = now.unfinished {
             var error = RainKitError(
                 .deadline, step: now.step, message: "\(unfinished.asSentence) \(late)", isPendingKept: now.isPendingKept

@@ -80,7 +80,9 @@ public struct SerialBoards: BoardTransport {
         if choice.count == 1 { return choice[0].path }
         guard !choice.isEmpty else {
             throw ProvisioningError(
-                .unavailable, message: "No serial port with a board was found. Plug one in.", reason: "no_port",
+                .unavailable,
+                message: "No serial port with a board was found: no board is plugged in, or its cable only charges.",
+                reason: "no_port",
                 remedies: [.waiting, .anyOtherTransport])
         }
         throw ProvisioningError(

@@ -187,7 +187,7 @@ struct SerialProbe: Sendable {
         } else if !moment.summary.isESP, !moment.hasPrompt {
             told.reason = "not_a_board"
             told.message =
-                "The output at \(path) is not the log of a board that can be provisioned. It may be another device's port."
+                "Another device seems to be at \(path): its output is not the log of a board that can be provisioned."
             told.remedies = [.port([])]
         } else if moment.summary.isESP, !moment.hasPrompt {
             told.reason = "no_provisioning"

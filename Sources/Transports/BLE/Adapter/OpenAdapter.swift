@@ -387,7 +387,17 @@ extension OpenAdapter {
                 .first { $0.isConnected && filter.matches($0) }
         }
         guard let occupied else {
-            if let nameless = filter.namesBoard ? namelessBoard() : nil {
+            let waiting = filter.namesBoard ? waitingBoards() : []
+            let names = waiting.compactMap(\.name).prefix(3)
+            if !names.isEmpty {
+                return BluetoothError(
+                    .notFound,
+                    message:
+                        "No Bluetooth board \(filter.label) was found; in range: \(names.joined(separator: ", ")). Check the name, or that the board is "
+                        + "powered, near, and in provisioning mode."
+                )
+            }
+            if let nameless = waiting.first {
                 return BluetoothError(
                     .notFound,
                     message:
@@ -412,13 +422,13 @@ extension OpenAdapter {
         )
     }
 
-    /// The strongest board that waits to be provisioned and has sent no name.
-    private func namelessBoard() -> DiscoveredBoard? {
+    /// The boards in range that wait to be provisioned, the strongest first. Some send no name.
+    private func waitingBoards() -> [DiscoveredBoard] {
         let adapter = path
         return watch.read { tree in
             tree.paths(with: BlueZName.device, below: adapter).compactMap { DiscoveredBoard(path: $0, in: tree) }
-                .filter { $0.name == nil && $0.rssi != nil && BoardFilter.anyBoard.matches($0) }
-                .min(by: DiscoveredBoard.isLouder)
+                .filter { $0.rssi != nil && BoardFilter.anyBoard.matches($0) }
+                .sorted(by: DiscoveredBoard.isLouder)
         }
     }
 

@@ -351,7 +351,10 @@ struct ParamsSetResult: CommandResult {
             let message =
                 isLocal
                 ? "\(silent[0].nodeID.onOneLine) has accepted the values, but does not report them\(Self.instead(silent[0]))."
-                : "The cloud has sent the values, but they were not reported in time (--timeout) by \(names)."
+                : nodes.count == 1
+                    ? "\(silent[0].nodeID.onOneLine) \(silent[0].message.map { "\($0.onOneLine), and " } ?? "")has not reported the values in "
+                        + "time (--timeout). The cloud has sent them."
+                    : "The cloud has sent the values, but they were not reported in time (--timeout) by \(names)."
             if nodes.count == silent.count { return CommandFailure(.deadline, message: message) }
             return CommandFailure(.batchPartial, reason: "some_silent", message: message)
         }
