@@ -90,25 +90,25 @@ extension Secret {
     public func remark(as name: String) -> String? {
         let text = revealString()
         guard reveal({ String(validating: $0, as: UTF8.self) }) != nil else {
-            return "The \(name) that was given is not UTF-8 text, but perhaps Latin-1; save its file as UTF-8."
+            return "The given \(name) is not UTF-8 text, but perhaps Latin-1; save its file as UTF-8."
         }
         if text.first == "{", text.last == "}" {
-            return "The \(name) that was given is JSON text; give the \(name) alone."
+            return "The given \(name) is JSON text; give only the \(name)."
         }
         if text.unicodeScalars.isAssignment {
-            return "The \(name) that was given has the form NAME=value and was sent whole; give the value alone."
+            return "The given \(name) has the form NAME=value; give only the value."
         }
         if let first = text.first, let last = text.last, text.utf8.count >= 2, Self.quotes[first] == last {
-            return "The \(name) that was given is in quotation marks, which were sent as a part of it."
+            return "The given \(name) is in quotation marks, which were sent as a part of it."
         }
         let ends = [("begins", text.unicodeScalars.first), ("ends", text.unicodeScalars.last)]
             .compactMap { (verb, scalar) -> String? in scalar.map(Self.isBlank) == true ? verb : nil }
         if !ends.isEmpty {
             return
-                "The \(name) that was given \(ends.joined(separator: " and ")) with a blank, which was sent as a part of it."
+                "The given \(name) \(ends.joined(separator: " and ")) with a blank, which was sent as a part of it."
         }
         if text.hasSuffix("\\n") || text.hasSuffix("\\r") {
-            return "The \(name) that was given ends with a backslash and a letter, which were sent as a part of it."
+            return "The given \(name) ends with a backslash and a letter, which were sent as a part of it."
         }
         return nil
     }

@@ -50,7 +50,7 @@ package struct ConsoleReplyParser: ConsoleReply {
         switch transcript.append(byte) {
         case nil: return nil
         case .prompt:
-            // The LF at the beginning of the prompt ends a line of its own.
+            // The LF at the beginning of the prompt ends a separate line.
             if transcript.emptyLines > 1 { answer.takeEmptyLine() }
             switch answer.found {
             case .nothing: return candidate.map { .answer($0) } ?? (hasFailed ? .refused : .nothing)

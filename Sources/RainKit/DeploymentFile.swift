@@ -44,7 +44,7 @@ public struct DeploymentFile: Sendable {
                 throw AccountError(
                     .invalidConfiguration,
                     message: """
-                        There is a deployment "\(deployment.name)" already, at \(existing.base), and it is not changed. Choose \
+                        A deployment "\(deployment.name)" already exists, at \(existing.base); it was not changed. Choose \
                         another name, or remove it first.
                         """, remedies: [.removedDeployment])
             }

@@ -79,7 +79,7 @@ struct ClaimTests {
         #expect(board.core.takeEvents().suffix(2) == [.claimStarted, .claimRefused(.invalidState)])
     }
 
-    @Test("a claim that got stuck is begun anew from wherever it stands")
+    @Test("a stuck claim restarts from every step")
     func again() throws {
         var board = board()
         _ = try board.claim(.commandStart)
@@ -232,7 +232,7 @@ struct ClaimTests {
         #expect(board.core.nodeID == Array("assigned-1".utf8))
     }
 
-    @Test("a faulty request says so: too long, or for another node")
+    @Test("a faulty request is reported: too long, or for another node")
     func faultyRequest() throws {
         var board = board([.oversizeRequest, .wrongRequest])
         _ = try board.claim(.commandStart)
@@ -242,7 +242,7 @@ struct ClaimTests {
         #expect(try JSONValue(parsing: request)["csr"]?.string?.hasSuffix("for assigned-1x\n") == true)
     }
 
-    @Test("what is no claim message is refused, and an unknown one fails by its number")
+    @Test("other messages are refused, and an unknown claim message fails with its number")
     func unknown() throws {
         var board = board()
         #expect(board.send([0xFF], .claim) == .refused)

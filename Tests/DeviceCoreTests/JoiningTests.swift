@@ -25,7 +25,7 @@ struct JoiningTests {
         #expect(try board.status() == WiFiStatusResponse(state: .connected, detail: .connected(connection)))
     }
 
-    @Test("a channel that no radio has is told as far as the message can say it")
+    @Test("an impossible channel is reported as far as the message can carry it")
     func channelBeyondTheMessage() throws {
         let strange = SimulatedAccessPoint(
             ssid: Array("Cafe".utf8), bssid: [1, 2, 3, 4, 5, 6], channel: .max, authentication: .open)
@@ -35,7 +35,7 @@ struct JoiningTests {
         #expect(connection.channel == .max)
     }
 
-    @Test("with a join delay of 0 the first poll is told the verdict")
+    @Test("with a join delay of 0 the first poll returns the result")
     func noDelay() throws {
         var board = Board(ProvisioningOptions(), radio: SimulatedRadio(accessPoints: neighbourhood, joinDelay: 0))
         #expect(try board.join("HomeNet", "correct horse") == .success)
@@ -122,7 +122,7 @@ struct JoiningTests {
             try board.status() == WiFiStatusResponse(state: .connectionFailed, detail: .failed(.authenticationError)))
     }
 
-    @Test("attempts are counted down to 1, then the failure is told")
+    @Test("attempts are counted down to 1, then the failure is reported")
     func attempts() throws {
         var board = Board(ProvisioningOptions(attempts: 3))
         _ = try board.join("HomeNet", "wrong")

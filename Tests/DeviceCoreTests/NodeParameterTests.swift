@@ -65,7 +65,7 @@ struct NodeParameterTests {
         let all = try #require(board.core.nextPublication)
         board.core.startUserMapping(userID: Array("u".utf8), secretKey: Array("s".utf8))
         #expect(board.core.nextPublication?.kind == .userMapping)
-        // Its acknowledgement counts all the same.
+        // Its acknowledgement still counts.
         board.core.published(all)
         board.core.published(try #require(board.core.nextPublication))
         #expect(board.core.nextPublication == nil)

@@ -114,7 +114,7 @@ struct RainMakerTests {
         #expect(keyless.send(request.encoded(), .challengeResponse) == .refused)
     }
 
-    @Test("a board that is to be claimed says so")
+    @Test("a board without a certificate asks for a claim")
     func claim() throws {
         var board = Board(
             DeviceConfiguration(nodeID: Array("7CDFA1000001".utf8), security: .security0, isClaimed: false))

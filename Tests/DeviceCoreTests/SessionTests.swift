@@ -67,7 +67,7 @@ struct SessionTests {
         #expect(core.respond(to: second, on: .session, session: 2, now: 0) == .refused)
     }
 
-    @Test("a wrong proof that arrives in another session is none of its handshake, and no strike")
+    @Test("a wrong proof in another session does not belong to its handshake, and is not counted")
     func proofOfAnotherSession() throws {
         var core = core()
         for attempt in 1...6 {
@@ -100,7 +100,7 @@ struct SessionTests {
         #expect(core.respond(to: command.encoded(), on: .session, session: 1, now: 0) == .refused)
         #expect(core.takeEvents().last == .wrongProof(count: 1))
         #expect(core.respond(to: try cipher.encrypt([0x52, 0x00]), on: .config, session: 1, now: 0) == .refused)
-        // The client begins anew, in the same session of the transport.
+        // The client starts again, in the same session of the transport.
         cipher = try handshake(&core, session: 1, seed: 3)
         guard case .reply = core.respond(to: try cipher.encrypt([0x52, 0x00]), on: .config, session: 1, now: 0) else {
             throw Refused()

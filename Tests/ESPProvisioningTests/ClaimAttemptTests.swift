@@ -4,7 +4,7 @@ import Testing
 
 @testable import ESPProvisioning
 
-/// What it means for a claim that the board did not answer, by where the claim stands.
+/// What it means that the board did not answer, at each step of a claim.
 @Suite("A claim that is not answered")
 struct ClaimAttemptTests {
     enum Stage: Sendable { case start, request, certificate }
@@ -53,7 +53,7 @@ struct ClaimAttemptTests {
         Case(stage: .certificate, fault: .cancelled, meaning: .cancelled),
     ]
 
-    @Test("what the next run can do depends on where the claim stands", arguments: cases)
+    @Test("what the next run can do depends on the step of the claim", arguments: cases)
     func fault(example: Case) throws {
         var attempt = try Self.attempt(example.stage)
         let meaning = attempt.fault(

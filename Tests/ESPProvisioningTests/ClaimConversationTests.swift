@@ -141,7 +141,7 @@ struct ClaimConversationTests {
         #expect(throws: ProvisioningError.self) { try claim.receive(Self.answer(.responseVerify, status)) }
     }
 
-    @Test("a board that is not ready says so", arguments: [ClaimStatus.invalidState, .fail])
+    @Test("a board that is not ready is reported", arguments: [ClaimStatus.invalidState, .fail])
     func notReady(status: ClaimStatus) {
         var claim = ClaimConversation()
         _ = claim.start()

@@ -32,7 +32,7 @@ struct ContentionTests {
         #expect(rests([.zero], chance: 255) == [.milliseconds(100)])
     }
 
-    @Test("begins anew once the other has been gone for a while")
+    @Test("starts again once the other has been gone for a while")
     func forgets() {
         #expect(
             rests([.zero, .seconds(1), .seconds(12)]) == [.milliseconds(100), .milliseconds(200), .milliseconds(100)])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A board that signs no challenge any more")
 struct DisabledChallengeTests {
-    @Test("says so, and is not taken for one that refuses this user")
+    @Test("reports it, and is not confused with one that refuses this user")
     func disabled() async throws {
         let firmware = ScriptedFirmware { _, endpoint in
             guard endpoint == .challengeResponse else { return nil }

@@ -103,7 +103,7 @@ struct FaultyVerifierTests {
         #expect(first.split(separator: " ").count <= 20, "\(first)")
     }
 
-    @Test("a board on its network counts no wrong proofs, and no message says so")
+    @Test("a board on its network counts no wrong proofs, and no message mentions a count")
     func uncounted() async throws {
         let board = try board(
             .right, proof: "wrong", version: #"{"local_ctrl":{"ver":"v1.0","sec_ver":2,"sec_patch_ver":1}}"#)

@@ -65,7 +65,7 @@ final class FirmwareInMemory: Sendable {
     /// The board loses what it has in memory only.
     func restart() { core.withLock { $0.restart() } }
 
-    /// Whether it would tell its cloud whose it is.
+    /// Whether it would report its user to its cloud.
     var reportsMapping: Bool {
         var core = core.withLock { $0 }
         core.connectedToCloud()

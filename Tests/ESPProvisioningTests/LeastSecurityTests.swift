@@ -28,7 +28,7 @@ struct LeastSecurityTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var board: String
         var least: SecurityRequirement
-        /// How it is accepted all the same; nil where it is not refused.
+        /// The remedy with which it is accepted; nil if it is not refused.
         var remedy: Remedy?
         var testDescription: String { "\(board), at least \(least)" }
     }
@@ -72,7 +72,7 @@ struct LeastSecurityTests {
     }
 
     @Test(
-        "a session without a proof is told of, once and before it begins", arguments: [("no_pop", true), ("", false)])
+        "a session without a proof is reported, once and before it begins", arguments: [("no_pop", true), ("", false)])
     func unproven(capability: String, isTold: Bool) async throws {
         let firmware = ScriptedFirmware(version: #"{"prov":{"sec_ver":1,"cap":["\#(capability)"]}}"#) { _, _ in nil }
         let told = Mutex<[Int]>([])

@@ -47,7 +47,7 @@ struct ProtocommBoardTests {
         #expect(firmware.asked == [.version, .session, .config, .config, .config])
     }
 
-    @Test("every detail of a failed attempt is told, and the verdict is the board's")
+    @Test("every detail of a failed attempt is reported, and the result is the board's")
     func verdicts() async throws {
         let cases: [(WiFiStatusResponse, ProvisioningError.Code)] = [
             (.init(state: .connectionFailed, detail: .failed(.authenticationError)), .wifiAuthenticationFailed),

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ESPProvisioning
 
-/// Claiming over a session: what goes to the board, and that it is told when it comes to nothing.
+/// Claiming over a session: the messages to the board, and the message if the claim fails.
 @Suite("Claiming a board")
 struct ProtocommClaimTests {
     private static let reply = Array(#"{"node_id":"assigned"}"#.utf8)
@@ -87,7 +87,7 @@ struct ProtocommClaimTests {
             ])
     }
 
-    @Test("a lost piece is an error, and the board is told")
+    @Test("a lost piece is an error, and the board is informed")
     func gap() async throws {
         let buffer = PayloadBuffer(offset: 400, payload: [1], totalLength: UInt32(Self.request.count))
         let firmware = firmware(
@@ -103,7 +103,7 @@ struct ProtocommClaimTests {
     }
 
     @Test(
-        "a board that breaks off, as by a restart, is told nothing: it waits for a claim, and the next one succeeds",
+        "a board that breaks off, as by a restart, gets no message: it waits for a claim, and the next one succeeds",
         arguments: [
             (ClaimMessageType.commandStart, 1), (.commandInit, 1), (.commandInit, 2), (.commandVerify, 1),
             (.commandVerify, 2), (.commandVerify, 3),

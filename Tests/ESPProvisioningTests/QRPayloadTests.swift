@@ -137,7 +137,7 @@ struct QRPayloadTests {
     }
 
     @Test(
-        "a code's text is told from the name of a file that is not there",
+        "a code's text is distinguished from the name of a missing file",
         arguments: [
             ("label.png", false), ("./qr", false), ("/tmp/qr.json", false), ("PROV_a1b2c3", false), ("a:b", false),
             ("NP:PROV_1|pop|b", true), ("{\"name\":\"PROV_1\"}", true), ("https://example.com", true),

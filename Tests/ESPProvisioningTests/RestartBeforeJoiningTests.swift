@@ -6,8 +6,8 @@ import RainCore
 import RainKitTesting
 import Testing
 
-/// A board keeps in memory only whose it is, until it has told its cloud.
-@Suite("A board that restarts after it was told its user")
+/// A board keeps its user only in memory, until it has reported to its cloud.
+@Suite("A board that restarts after it received its user")
 struct RestartBeforeJoiningTests {
     private let home = try! WiFiNetwork(ssid: SSID("Home"), passphrase: Secret("correct horse"))
     private let user = AssociationRequest.userMapping(UserID("user"), MappingSecret(Secret("secret")))
@@ -32,7 +32,7 @@ struct RestartBeforeJoiningTests {
         return firmware
     }
 
-    @Test("is told again before it joins", arguments: [set, apply])
+    @Test("receives its user again before it joins", arguments: [set, apply])
     func toldAgain(exchange: Int) async throws {
         let firmware = try await join(restartsAt: exchange, restoresLinks: true)
         #expect(firmware.reportsMapping)

@@ -32,7 +32,7 @@ struct SecurityPolicyTests {
         Case(.none),
         Case(.first(proof: false)),
         Case(.second),
-        // A scheme that is not known here is told of by the handshake, in other words.
+        // The handshake reports an unknown scheme, with another message.
         Case(least: .second, SecurityRequirement(version: -1, needsProofOfPossession: false)),
         Case(least: .second, SecurityRequirement(version: 7, needsProofOfPossession: true)),
 

@@ -8,7 +8,7 @@ import RainKitTesting
 import Synchronization
 import Testing
 
-/// How often a board is asked while it joins, and what is told meanwhile.
+/// How often a board is asked while it joins, and what is reported meanwhile.
 @Suite("Watching a board join")
 struct StatusPollTests {
     private let home = try! WiFiNetwork(ssid: SSID("Home"), passphrase: Secret("correct horse"))
@@ -30,10 +30,10 @@ struct StatusPollTests {
         #expect(all.last.map { $0 < .milliseconds(1600) } == true, "\(all)")
     }
 
-    @Test("that it cannot be reached is told once, and once more when that changes")
+    @Test("a lost connection is reported once, and once more when it is back")
     func lost() async throws {
         let firmware = try FirmwareInMemory(joinDelay: 60_000)
-        // Version, two of the handshake, Set, Apply; status; three in vain; and back, with a new session.
+        // Version, two of the handshake, Set, Apply; status; three without success; and back, with a new session.
         let board = try await firmware.securedBoard { exchange, _ in
             (6...8).contains(exchange) || exchange > 20 ? .fail(.unreachable) : nil
         }

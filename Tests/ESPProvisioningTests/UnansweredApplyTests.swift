@@ -43,7 +43,7 @@ struct UnansweredApplyTests {
         #expect(firmware.clock.now.offset < .seconds(30), "\(firmware.clock.now.offset)")
     }
 
-    @Test("is a rejection where the board lets itself be asked anew and refuses again")
+    @Test("is a rejection if the board accepts the question again and refuses again")
     func refusedTwice() async throws {
         let firmware = try FirmwareInMemory()
         // And again after set, with a handshake of two in between.
@@ -57,7 +57,7 @@ struct UnansweredApplyTests {
     }
 
     @Test(
-        "settings whose answer is lost are sent again in a new session, since nothing comes of them before an Apply",
+        "if the answer to settings is lost, they are sent again in a new session, because they have no effect before an Apply",
         arguments: [InMemoryTransport.Fault.loseAnswer, .loseRequest, .refuse, .fail(.lost)],
         [SecurityVersion.security0, .security1, .security2])
     func settingsAgain(fault: InMemoryTransport.Fault, security: SecurityVersion) async throws {

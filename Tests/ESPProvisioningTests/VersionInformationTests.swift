@@ -49,7 +49,7 @@ struct VersionInformationTests {
         #expect(identity.association == association)
     }
 
-    @Test("a board that waits for its claim says so", arguments: ["claim", "camera_claim"])
+    @Test("a board that waits for its claim is recognised", arguments: ["claim", "camera_claim"])
     func claim(capability: String) throws {
         let text = #"{"rmaker":{"ver":"1.0","cap":["\#(capability)"]},"prov":{"ver":"v1.1","sec_ver":1,"cap":[]}}"#
         #expect(try VersionInformation(Array(text.utf8)).identity.needsClaim == true)
@@ -67,7 +67,7 @@ struct VersionInformationTests {
     }
 
     @Test(
-        "what is not version information is an error that says so",
+        "anything other than version information is an error that explains it",
         arguments: ["", "{", "<html>", "[]", "{}", #"{"prov":"#, "Vnot-a-version-but-far-too-long", "\u{0}"])
     func nonsense(text: String) {
         #expect(throws: ProvisioningError.self) { try VersionInformation(Array(text.utf8)) }

@@ -33,10 +33,10 @@ struct WiFiRemarkTests {
 
     static let names: [(name: String, start: String)] = [
         ("Home", "The board cannot find the network \"Home\". Check the name"),
-        ("Home ", "The board cannot find the network \"Home \": the network name that was given ends with a blank"),
+        ("Home ", "The board cannot find the network \"Home \": the given network name ends with a blank"),
         (
             "\"Home\"",
-            "The board cannot find the network \"\"Home\"\": the network name that was given is in quotation marks"
+            "The board cannot find the network \"\"Home\"\": the given network name is in quotation marks"
         ),
     ]
 

@@ -48,7 +48,7 @@ struct BoardLogTests {
         }
     }
 
-    @Test("an attempt with more to follow is counted in silence; where none are counted, the reason is told each time")
+    @Test("an attempt with more to follow is counted without a log line; without a count, each reason is logged")
     func moreToFollow() {
         #expect(lines(.attemptFailed(.fourWayHandshakeTimeout, remaining: 2)) == [])
         #expect(

@@ -9,7 +9,7 @@ import Testing
 @Suite("The node's connection to the cloud")
 struct CloudLinkTests {
     @Test(
-        "what is no object, or too long, or not the board's is left",
+        "a message is ignored if it is not an object, too long, or not for the board",
         arguments: ["", "[]", "{", "7", #"{"Light":"# + String(repeating: " ", count: RemoteParameters.limit) + "{}}"])
     func unreadable(message: String) {
         #expect(NodeParameters.Change(message: Array(message.utf8)) == nil)

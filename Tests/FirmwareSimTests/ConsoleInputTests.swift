@@ -76,7 +76,7 @@ struct ProtocommConsoleInputTests {
         #expect(session.commands.first?.prefix(2) == ["proto-ver", "0"])
     }
 
-    @Test("a line of 255 characters runs whole; a longer one is cut, run as it is, and its rest is a line of its own")
+    @Test("a line of 255 characters runs whole; a longer one is cut, run as it is, and its rest is a separate line")
     func longLines() {
         var fitting = session()
         let digits = String(repeating: "ab", count: 120)

@@ -107,7 +107,7 @@ struct HTTPRequestParserTests {
             // HTTP/0.9, by name and without one; then what is neither 1.0 nor 1.1.
             ("POST / HTTP/0.9\r\n\r\n", .badRequest), ("GET /\r\n\r\n", .versionNotSupported),
             ("POST / HTTP/1.2\r\n\r\n", .versionNotSupported), ("POST / HTTP/2.0\r\n\r\n", .versionNotSupported),
-            // A method that the parser does not know, a target that is none, what the server upgrades to nothing.
+            // An unknown method, an invalid target, and a protocol to which the server cannot upgrade.
             ("BREW / HTTP/1.1\r\n\r\n", .badRequest), ("POST prov-config HTTP/1.1\r\n\r\n", .badRequest),
             ("POST http:///x HTTP/1.1\r\n\r\n", .badRequest), ("POST /\u{7F} HTTP/1.1\r\n\r\n", .badRequest),
             ("CONNECT host:80 HTTP/1.1\r\n\r\n", .badRequest),
@@ -151,7 +151,7 @@ struct HTTPRequestParserTests {
     }
 
     @Test(
-        "the path is found in every form of target, and the words of the line may stand apart",
+        "the path is found in every form of target, and the line's parts may be far apart",
         arguments: [
             ("POST   /x   HTTP/1.1", "/x"), ("GET /x?a#b HTTP/1.1", "/x"), ("OPTIONS * HTTP/1.1", "*"),
             ("POST http://192.168.4.1:80/prov-config?x HTTP/1.1", "/prov-config"), ("M-SEARCH http://h HTTP/1.1", nil),

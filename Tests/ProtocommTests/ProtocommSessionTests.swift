@@ -123,7 +123,7 @@ struct ProtocommSessionTests {
         #expect(board.received.map(text) == ["R1", "R3"])
     }
 
-    @Test("an exchange cancelled in flight puts the ends out of step, and a new handshake mends it")
+    @Test("after an exchange is cancelled in flight, both ends are out of step until a new handshake")
     func cancelledExchange() async throws {
         let board = ToyBoard()
         let clock = ManualClock()

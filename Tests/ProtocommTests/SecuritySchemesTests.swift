@@ -72,7 +72,7 @@ struct SecuritySchemesTests {
     }
 
     @Test(
-        "a wrong proof of possession is told as one, and the right one then opens the session",
+        "a wrong proof of possession is reported, and the right one then opens the session",
         arguments: Scheme.allCases.dropFirst())
     func wrongProof(scheme: Scheme) async throws {
         let session = session(try device(scheme))
@@ -101,7 +101,7 @@ struct SecuritySchemesTests {
         #expect(failure != nil)
     }
 
-    @Test("after a refusal or a lost answer a new handshake mends the session", arguments: Scheme.allCases)
+    @Test("after a refusal or a lost answer a new handshake restores the session", arguments: Scheme.allCases)
     func mending(scheme: Scheme) async throws {
         let session = session(try device(scheme))
         try await session.handshake(try client(scheme))

@@ -2,8 +2,8 @@
 import ProtocommCore
 import Synchronization
 
-/// A stand-in for Security 1: two commands, then one keystream shared by both directions, so that a message that is lost,
-/// repeated or out of turn makes everything after it unreadable.
+/// A stand-in for Security 1: two commands, then one keystream for both directions. After a message that is lost, repeated or out
+/// of order, everything is unreadable.
 struct ToyScheme: SecurityScheme {
     var proof: UInt8
     private var commands = 0

@@ -79,8 +79,8 @@ struct ConnectionTests {
         #expect(text(try await client.send(post(server, on: .kept("a"))).body) == "2")
     }
 
-    /// The server answers once, then reads the next request and closes without a word: to the client that looks just like a
-    /// connection that had been stale, which libcurl would paper over by sending again.
+    /// The server answers once, then reads the next request and closes the connection. To the client this looks like a stale
+    /// connection, for which libcurl would send the request again.
     private func closingAfterSecondRequest(bySending last: String = "") throws -> LoopbackServer {
         try LoopbackServer { peer in
             guard peer.readRequest() != nil else { return }

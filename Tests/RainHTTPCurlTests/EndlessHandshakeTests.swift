@@ -9,7 +9,7 @@ import Testing
 /// A server that sends what a client has to skip, in place of its certificate, as fast as it is read.
 @Suite("A TLS handshake without end")
 struct EndlessHandshakeTests {
-    /// HelloRequest (RFC 5246, section 7.4.1.1), each in a record of its own.
+    /// HelloRequest (RFC 5246, section 7.4.1.1), each in its own record.
     private static let records = (0..<4096).flatMap { _ in [0x16, 3, 3, 0, 4, 0, 0, 0, 0] as [UInt8] }
 
     /// - Parameter amid: called on the server's thread when more was sent than the sockets' buffers hold: the client is in the midst of it.

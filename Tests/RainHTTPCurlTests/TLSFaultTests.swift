@@ -123,7 +123,7 @@ struct TLSFaultTests {
             "\(fault.meaning.message)")
     }
 
-    @Test("a server that accepts the connection and does not begin TLS is told from one that does not answer")
+    @Test("a server that accepts the connection without TLS is distinguished from one that does not answer")
     func silent() async throws {
         let server = try LoopbackServer { $0.waitForClose() }
         let url = "https://127.0.0.1:\(server.port)/"

@@ -66,7 +66,7 @@ struct CodingTests {
         #expect(throws: JSONError.self) { try JSONCoder.decode([UInt8].self, from: Array("[\(text)]".utf8)) }
     }
 
-    @Test("an integer beyond Int64 is read by the types that hold it, and written back by a model as it stood")
+    @Test("types that can hold an integer beyond Int64 read it, and a model writes it back unchanged")
     func longIntegers() throws {
         let text = Array(#"[18446744073709551615]"#.utf8)
         #expect(try JSONCoder.decode([UInt64].self, from: text) == [.max])

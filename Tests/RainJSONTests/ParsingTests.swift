@@ -105,7 +105,7 @@ struct ParsingTests {
     }
 
     @Test(
-        "bytes that are not UTF-8 are refused wherever they stand",
+        "bytes that are not UTF-8 are refused at every position",
         arguments: [
             [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22], [0x22, 0xFF, 0x22], [0x7B, 0x7D, 0x80],
         ])
@@ -133,7 +133,7 @@ struct ParsingTests {
         #expect(code(flat, limits: JSONLimits(maximumValues: 300_000)) == nil)
     }
 
-    @Test("every truncation of an object is refused and says so")
+    @Test("every truncation of an object is refused, with the cause")
     func truncations() {
         let text = Array(#"{"status":"succ\u00e4ss\n","error_code":-10.5e+3,"n":[null,true,{"x":false}]}"#.utf8)
         #expect(code(text) == nil)

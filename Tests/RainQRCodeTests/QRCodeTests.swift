@@ -26,7 +26,7 @@ struct QRCodeTests {
         return GreyImage(width: width, height: light.count * scale, pixels: pixels)
     }
 
-    @Test("what stands on a terminal is read: half blocks and ASCII, on dark and on light")
+    @Test("codes on a terminal are read: half blocks and ASCII, on dark and on light")
     func terminal() throws {
         let payload = Array("NP:PROV_a1b2c3|abcd1234|b".utf8)
         let matrix = try QRMatrix(payload)

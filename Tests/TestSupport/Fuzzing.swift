@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// How a subject stood up to mutated input.
+/// The results of a subject for mutated input.
 public struct FuzzReport: Sendable {
     public let subject: String
     public let rounds: Int
@@ -120,8 +120,8 @@ private struct FuzzWatch {
     }
 }
 
-/// Switches off for the rest of the process what the testing library notes at each `throw`, which is the way back up the stack: a fifth
-/// of the time of inputs by the thousand, most of which are refused.
+/// Stops the testing library from recording the call stack at each `throw`, for the rest of the process. That takes a fifth of the time if
+/// thousands of inputs are refused.
 private func forgetWhereErrorsComeFrom() {
     if let setter = dlsym(nil, "_swift_setWillThrowHandler") {
         unsafeBitCast(setter, to: (@convention(c) (UnsafeRawPointer?) -> Void).self)(nil)

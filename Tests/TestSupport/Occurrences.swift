@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often a word stands in a text, without overlaps. By bytes: fuzzed pages are searched ten thousand times, and the standard library's
-/// search goes by characters.
+/// How often a word occurs in a text, without overlaps. The search compares bytes, because fuzzed pages are searched ten thousand times and
+/// the standard library compares characters.
 public func occurrences(of word: String, in text: String) -> Int {
     let (word, text) = (Array(word.utf8), Array(text.utf8))
     guard let first = word.first else { return 0 }

@@ -7,10 +7,10 @@ public let isSoak = currentEnvironment()["RAINKIT_SOAK"] == "1"
 /// Whether nothing else runs on this machine (`make timings` sets `RAINKIT_ALONE=1`): only then a test may expect something within a time.
 public let isAlone = currentEnvironment()["RAINKIT_ALONE"] == "1"
 
-/// Runs `body`, which is the whole of a test. In a soak the test runs again in a process of its own: there its memory can be measured,
+/// Runs `body`, which is the whole of a test. In a soak the test runs again in its own process: there its memory can be measured,
 /// and a crash fails only this test. Otherwise a crash ends the whole run, which fails it, too.
 ///
-/// - Parameter name: tells the cases of a test with arguments apart; each gets a process of its own.
+/// - Parameter name: tells the cases of a test with arguments apart; each gets its own process.
 public func withOwnProcessInSoak(
     _ name: String = "", sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
 ) async throws {

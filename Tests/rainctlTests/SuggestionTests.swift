@@ -65,7 +65,9 @@ struct SuggestionTests {
         #expect(CommandSuggestion.dashSentence(for: line.split(separator: " ").map(String.init)) == sentence)
     }
 
-    @Test("and a hyphen, a dash between words, and what follows -- are none", arguments: ["a --b", "a – b", "a -- –b"])
+    @Test(
+        "a hyphen, a dash between words, and everything after -- are not such dashes",
+        arguments: ["a --b", "a – b", "a -- –b"])
     func noDash(line: String) {
         #expect(CommandSuggestion.dashSentence(for: line.split(separator: " ").map(String.init)) == nil)
     }

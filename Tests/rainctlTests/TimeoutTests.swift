@@ -56,7 +56,7 @@ struct TimeoutTests {
         #expect(failure?.message == "After 2s (--timeout), \(what).")
     }
 
-    @Test("what somebody ended is told so, whatever broke with it")
+    @Test("a command that a person ended is reported as ended, whatever failed then")
     func ended() async throws {
         let work = Task {
             try await withTimeout(.seconds(1_000_000)) { () -> Void in

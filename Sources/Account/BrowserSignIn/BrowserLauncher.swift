@@ -103,7 +103,7 @@ enum DetachedProgram {
         return posix_spawn(&child, program, &actions, &attributes, &argv, &envp) == 0 ? child : nil
     }
 
-    /// Waits for the program on a thread of its own, because a program that starts a browser may run as long as the browser. If this
+    /// Waits for the program on its own thread, because a program that starts a browser may run as long as the browser. If this
     /// process ends first, the system collects it.
     private static func collectLater(_ child: pid_t) {
         _ = startThread {

@@ -43,7 +43,7 @@ public struct LoopbackUserAgent: AuthorizationUserAgent {
 /// Receives the answer through a relay page, for providers that allow no loopback address. The page is the registered redirect URI. It
 /// reads `port:N` in the state and redirects the browser to `http://localhost:N/`.
 ///
-/// Such a state can be guessed, so an attacker could send a code of their own. It is useless to them: the code does not match the code
+/// Such a state can be guessed, so an attacker could send their own code. It is useless to them: the code does not match the code
 /// verifier, and its ID token does not have the nonce.
 public struct RelayUserAgent: AuthorizationUserAgent {
     private let relay: String

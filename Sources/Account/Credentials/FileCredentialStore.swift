@@ -5,7 +5,7 @@ import RainCore
 /// Keeps sessions as files: `NAME.json`, mode 0600, in a folder of mode 0700, each with a lock file beside it.
 ///
 /// A session is written to a temporary file, synced, and renamed over the old one. A reader therefore never gets a part of it, and a crash
-/// loses nothing. Symbolic links are refused, and so are files of another user or that others can read. The lock is a file of its own,
+/// loses nothing. Symbolic links are refused, and so are files of another user or that others can read. The lock is a separate file,
 /// because renaming would replace a locked session file.
 public final class FileCredentialStore: CredentialStore {
     /// The path of the folder, as the caller gave it.

@@ -139,7 +139,7 @@ struct Renewal: Sendable {
     }
 }
 
-/// One turn at the provider, run in a task of its own. Callers may leave at any time. When all have left, the turn is given up, but never
+/// One turn at the provider, run in its own task. Callers may leave at any time. When all have left, the turn is given up, but never
 /// between the request for new tokens and the storing of the answer. A provider that replaces refresh tokens has then forgotten the old
 /// one, and losing the new one would end the session.
 final class RenewalTurn: Sendable {

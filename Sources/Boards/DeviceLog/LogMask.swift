@@ -110,7 +110,7 @@ struct SecretSearch {
 private struct SecretName {
     /// In lower case.
     let bytes: [UInt8]
-    /// Whether the name also counts as a part of a word (`wifiPassword`). A short name counts only as a word of its own.
+    /// Whether the name also counts as a part of a word (`wifiPassword`). A short name counts only as a whole word.
     let isLong: Bool
 
     /// The names by their first byte, which excludes most places in a line.

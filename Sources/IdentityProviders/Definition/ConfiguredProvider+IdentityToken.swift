@@ -111,7 +111,7 @@ extension ConfiguredProvider {
         guard equalInConstantTime(own, signature.signature) else { throw Self.wrongSignature }
     }
 
-    /// Returns whether the provider lists this algorithm (`id_token_signing_alg_values_supported`), with a key of its own.
+    /// Returns whether the provider lists this algorithm (`id_token_signing_alg_values_supported`), with its own key.
     private func lists(_ algorithm: String) async throws(AccountError) -> Bool {
         guard definition.discovery != nil, !algorithm.hasPrefix("HS"), algorithm.lowercased() != "none" else {
             return false

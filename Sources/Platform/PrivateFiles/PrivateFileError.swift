@@ -125,9 +125,9 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
                         : "have its owner remove it or give it to you, or use another file")
         }
         return switch code {
-        case .notPrivate: "\(path) is not private: make it yours alone (chmod 600), or remove it"
+        case .notPrivate: "\(path) is not private: take away the rights of other users (chmod 600), or remove it"
         case .writableByOthers: "somebody else may write \(path): chown it to yourself and chmod go-w"
-        case .openFolder: "others may write to the folder \(path): make it yours alone (chmod 700)"
+        case .openFolder: "others may write to the folder \(path): take away their rights (chmod 700)"
         case .symbolicLink: "\(path) is a symbolic link: remove it"
         case .tooLarge: "\(path) is larger than such a file can be"
         case .locked: "another process still holds the lock \(path); try again when it has ended"

@@ -106,7 +106,7 @@ public struct AccountDirectory: Sendable {
             }, note: chosen.note)
     }
 
-    /// How long to wait for another process to finish. The Secret Service has a deadline of its own.
+    /// How long to wait for another process to finish. The Secret Service has its own deadline.
     private static let probeLimit = StoreLockTimes.wait
 
     private func firstThatWorks(_ key: CredentialKey) async throws(AccountError) -> (kind: StoreKind, note: String?) {

@@ -70,7 +70,8 @@ struct CableClaimRun: Sendable {
             throw RainKitError(
                 .request(.cannotWrite, reason: "cannot_write"),
                 message:
-                    "This client keeps no files, and the board's key needs a private folder until the board has it.")
+                    "This client keeps no files, but the board's key must be kept in a private folder until it is on the board."
+            )
         }
         let run = configuration.tools.randomBytes(6).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         return try ClaimFolder(below: configuration.state, run: run)

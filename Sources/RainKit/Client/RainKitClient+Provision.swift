@@ -188,7 +188,7 @@ public struct ProvisioningRun: AsyncSequence, Sendable {
 /// The cloud's part of setting up a board: the signed-in user, and the cloud that records the board's user.
 extension RainKitClient {
     /// Checks that boards can be put into the account. Throws `notSignedIn` before anything is sent anywhere. Throws `missingParameter` for
-    /// a provider whose users need a cloud of their own, if the configuration describes none.
+    /// a provider whose users need their own cloud, if the configuration describes none.
     /// - Parameter notes: the tags and metadata for the board. The user's own cloud may not support them (`unsupported`).
     public func checkCanProvision(_ notes: MappingNotes = MappingNotes()) async throws {
         try await RainKitError.rethrowing { () async throws(AccountError) in
@@ -268,7 +268,7 @@ extension RainKitClient {
         guard let provider = configuration.provider, configuration.backend == nil else { return }
         throw AccountError(
             .missingParameter,
-            message: "users of \(title(of: provider)) need a cloud of your own, and none is described",
+            message: "users of \(title(of: provider)) need your own cloud, but no file describes one",
             remedies: [.backend])
     }
 

@@ -53,7 +53,7 @@ extension Checkup {
         case 500...:
             return .fail(
                 "cloud", "server_fault",
-                "\(host) answers, and has a fault of its own (\(response.status)): try again later.")
+                "\(host) answers, but has an internal fault (\(response.status)): try again later.")
         default:
             return .fail(
                 "cloud", "not_the_service",

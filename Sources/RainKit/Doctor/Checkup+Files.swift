@@ -104,7 +104,7 @@ extension Checkup {
             variable(name).flatMap { $0.hasPrefix("/") ? (name: name, path: $0) : nil }
         }
         if let given {
-            message = "\(given.name) names \(given.path.onOneLine), and nothing can be written to \(name): \(why)."
+            message = "\(given.name) names \(given.path.onOneLine), but nothing can be written to \(name): \(why)."
             if let home = home.path, let fallback = folder.fallback,
                 access(Self.nearest(to: "\(home)/\(fallback)"), W_OK | X_OK) == 0
             {

@@ -28,7 +28,7 @@ public struct Finding: Sendable, Equatable {
     public var message: String
     /// What fixes it, if that is known.
     public var fix: Fix?
-    /// What the caller can change besides, such as an option of its own, as `RainKitError.remedies` has it.
+    /// What the caller can change besides, such as its own option, as `RainKitError.remedies` has it.
     public var remedies: [Remedy] = []
     /// The name that the user of the finding signs in with, if there is one and it is known.
     public var user: String?

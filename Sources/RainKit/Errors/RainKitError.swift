@@ -55,7 +55,7 @@ public struct RainKitError: Error, Sendable, CustomStringConvertible {
     var needsOnlyTime = false
     /// The remedies of a request.
     private let ownRemedies: [Remedy]
-    /// The reason why a cancelled wait had not ended, such as "not a byte has come from …": for callers with a deadline of their own.
+    /// The reason why a cancelled wait had not ended, such as "not a byte has come from …": for callers with their own deadline.
     package var unfinished: String?
     /// The server that had not answered a request which was cancelled.
     var silentHost: String?

@@ -495,7 +495,7 @@ struct UpdateService: Sendable {
             throw RainKitError(
                 .request(.badData, reason: "no_service"),
                 message:
-                    "\(node.shownName) takes no update from a program: its firmware does not have the service esp.service.ota (OTA using parameters). Updates by topics are started in RainMaker's dashboard."
+                    "\(node.shownName) cannot be updated by a program: its firmware does not have the service esp.service.ota (OTA using parameters). Updates by topics are started in RainMaker's dashboard."
             )
         }
         self.url = url

@@ -58,7 +58,7 @@ extension RainKitClient {
                 throw RainKitError.usage("\(name) cannot be within itself.", remedies: [.otherParent])
             }
             if holds(group.subgroups ?? []) {
-                throw RainKitError.usage("\(name) cannot be within a group of its own.", remedies: [.otherParent])
+                throw RainKitError.usage("\(name) cannot be within one of its own subgroups.", remedies: [.otherParent])
             }
         }
         try await asking { cloud throws(AccountError) in try await cloud.changeGroup(group.id, change) }

@@ -249,7 +249,7 @@ extension ProvisioningError {
         error.message =
             (code == .wrongProofOfPossession
                 ? "The board refused the proof of possession of its local control."
-                : "The board's local control wants a proof of possession, and none is known.")
+                : "The board's local control requires a proof of possession, but none is known.")
             + " The firmware makes it, and it is not the one on the label."
             + (isUnknown ? " \(name.onOneLine) has not reported it to the cloud, so only its firmware shows it." : "")
         error.remedies = [.localProof(isInCloud: !isUnknown)]

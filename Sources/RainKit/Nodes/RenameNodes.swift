@@ -35,7 +35,7 @@ extension RainKitClient {
     /// Gives a node another name. The node keeps it, and reports it to the cloud.
     ///
     /// - Parameters:
-    ///   - name: 1 to 64 bytes without control characters, and not spaces alone.
+    ///   - name: 1 to 64 bytes without control characters, and not only spaces.
     ///   - limit: how long to wait for the node to report the name, counted from the start of this call; nil to return as soon as the cloud has
     ///     sent it.
     /// - Throws: `RainKitError`: `usage` for a name out of these bounds; `name_taken` if it is the id of another node; `no_name_parameter` for
@@ -92,7 +92,7 @@ extension RainKitClient {
     /// - Throws: `usage` for a name that the apps do not take (`MAX_NAME_LEN`). Firmware keeps any name.
     package static func checkNodeName(_ name: String) throws(RainKitError) {
         guard (1...64).contains(name.utf8.count), name.withoutControls == name, !name.isBlank else {
-            throw .usage("A name has 1 to 64 bytes, no control characters, and not spaces alone.")
+            throw .usage("A name has 1 to 64 bytes, no control characters, and not only spaces.")
         }
     }
 }

@@ -36,7 +36,7 @@ public enum ScheduleTime: Sendable, Equatable {
         if let days {
             on = ScheduleDays(week: days)
             if on == nil {
-                throw .usage("\(days.onOneLine) is no list of days such as mon-fri, sat,sun, daily or weekdays.")
+                throw .usage("\(days.onOneLine) is not a list of days, such as mon-fri, sat,sun, daily or weekdays.")
             }
         }
         if let date {

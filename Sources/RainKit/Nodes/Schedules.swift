@@ -195,7 +195,7 @@ extension Node {
             throw RainKitError(
                 .request(.badData, reason: "no_such_entry"),
                 message:
-                    "\(shownName) has no \(service.noun) \(name.onOneLine); it has \(list.isEmpty ? "none" : list)."
+                    "\(shownName) has no \(service.noun) \(name.onOneLine); \(list.isEmpty ? "there are none" : "it has \(list)")."
             )
         }
         throw RainKitError(

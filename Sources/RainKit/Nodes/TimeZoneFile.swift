@@ -14,7 +14,7 @@ struct TimeZoneFile: Sendable {
     /// Nil for bytes that are not such a file, or one of before 2005 (version 1).
     init?(_ bytes: [UInt8]) {
         var reader = Reader(bytes: bytes)
-        // The first block has times of 32 bits. The second, with a header of its own, has all of them.
+        // The first block has times of 32 bits. The second, with its own header, has all of them.
         guard let short = reader.header(), short.version >= 0x32 else { return nil }
         reader.position += short.length(ofTime: 4)
         guard let counts = reader.header(), counts.types > 0, reader.has(counts.length(ofTime: 8)) else { return nil }

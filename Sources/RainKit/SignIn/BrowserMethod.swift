@@ -21,7 +21,7 @@ public struct BrowserMethod: Sendable {
     public var pasted: (any PastedAddresses)?
     /// The time limit for the page.
     public var limit = Duration.seconds(300)
-    /// Registers this program's handler for a scheme of its own, in a folder for its socket. Nil if there is no handler.
+    /// Registers this program's handler for a custom scheme, in a folder for its socket. Nil if there is no handler.
     public var schemeHandler: SchemeHandling?
     /// Called at once for answers that belong to another sign-in or another server. They are not used, and do not end the wait.
     public var report: ReportForeignAnswer?
@@ -91,7 +91,7 @@ public struct RedirectRoute: Sendable {
     public var relay: String?
     /// Whether the relay page passes on a `state` with a random part after the port (`port:N:RANDOM`).
     public var relayTakesExtendedState = false
-    /// The registered address with a scheme of its own.
+    /// The registered address with a custom scheme.
     public var schemeRedirect: String?
 
     /// Uses the addresses that the deployment has registered: its relay page if it has one, else this machine.
@@ -164,7 +164,7 @@ struct UserAgentChoice {
             let redirect = try schemeRedirect()
             guard let handling = method.schemeHandler else {
                 throw AccountError(
-                    .cannotListen, message: "this program has no handler for a scheme of its own",
+                    .cannotListen, message: "this program has no handler for a custom scheme",
                     remedies: [.pastedAddress])
             }
             return CustomSchemeUserAgent(
@@ -212,7 +212,7 @@ struct UserAgentChoice {
     }
 
     private func schemeRedirect() throws(AccountError) -> String {
-        guard let redirect = route.schemeRedirect else { throw missing("redirect URI with a scheme of its own") }
+        guard let redirect = route.schemeRedirect else { throw missing("redirect URI with a custom scheme") }
         return redirect
     }
 

@@ -69,7 +69,7 @@ public enum CredentialStoreConformance {
     }
 
     private static func keys(_ subject: Subject) async throws {
-        let promise = "each deployment and each account has a session of its own"
+        let promise = "each deployment and each account has its own session"
         let all = try [
             key("sim", nil), key("sim", "dev@example.com"), key("sim", "DEV@example.com"), key("sim", "ü/../ %2F"),
             key("lab", "dev@example.com"), key("lab", "+491701234567"),

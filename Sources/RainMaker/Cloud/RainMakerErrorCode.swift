@@ -40,7 +40,7 @@ enum RainMakerErrorCode {
         case 100_003: (.unsupported, "the deployment does not have this call; check its base URL")
         case 100_006: (.rejected, "the cloud could not read the request")
         case 100_007: (.rejected, "the cloud found no user in the request; sign in again")
-        case 100_008: (.serverFault, "the cloud has a fault of its own; try again later")
+        case 100_008: (.serverFault, "the cloud has an internal fault; try again later")
         case 100_009: (.rejected, "the cloud found no node in the request")
         case 100_010: (.unknownNode, "the node belongs to another user, who must remove or share it first")
         case 100_012: (.rejected, "the cloud considers the request invalid")

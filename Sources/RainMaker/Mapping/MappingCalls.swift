@@ -219,7 +219,7 @@ struct MappingAnswer {
             "\(host) does not accept the token that it has just issued; report this to its operator"
         case .expired:
             "\(host) does not accept the provider's token; sign in again, and check that \(host) trusts the provider"
-        case .insufficientScope: "\(host) wants a token with more scope; sign in again with that scope"
+        case .insufficientScope: "\(host) requires a token with more scope; sign in again with that scope"
         case .forbidden: "\(host) does not give the node to the signed-in user"
         case .timeout: "\(host) gave up waiting for the request; try again"
         case .rateLimited: "\(host) asks to slow down; try again in some minutes"

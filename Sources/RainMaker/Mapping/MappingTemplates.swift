@@ -202,7 +202,7 @@ struct BodyTemplate: Sendable, Equatable {
             }
             for placeholder in content.placeholders where placeholder.standsAlone && content.parts.count > 1 {
                 throw MappingDescriptionProblem(
-                    member: member, sentence: "{\(placeholder.rawValue)} must be a text of its own")
+                    member: member, sentence: "{\(placeholder.rawValue)} must be the whole text")
             }
             found += content.placeholders
             return .text(content)

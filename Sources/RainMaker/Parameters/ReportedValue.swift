@@ -4,7 +4,7 @@ import RainJSON
 
 extension JSONValue {
     /// Whether a node that was set to a value may report this for it. Firmware keeps numbers with a fraction as `float`, and the members of an
-    /// object in an order of its own.
+    /// object in its own order.
     package func isReport(of wanted: JSONValue) -> Bool {
         switch (self, wanted) {
         case (.integer(let number), .integer(let wanted)): return number == wanted

@@ -135,7 +135,7 @@ public struct ServiceEntryChange: Sendable, Equatable {
         if let action {
             guard let changes = [ParameterChange](action), !changes.isEmpty else {
                 throw ParameterError(
-                    .wrongType, message: "The values to set are an object such as {\"Light\":{\"Power\":true}}.")
+                    .wrongType, message: "Give the values to set as an object, such as {\"Light\":{\"Power\":true}}.")
             }
             try configuration.check(changes)
         }

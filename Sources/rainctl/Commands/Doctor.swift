@@ -9,16 +9,16 @@ struct Doctor: AsyncParsableCommand {
         discussion: """
             Example: rainctl doctor
 
-            Nothing is changed, except that a session is renewed when it is due. The cloud is asked for its versions and for the signed-in \
+            rainctl changes nothing, except that it renews a session that is due. It asks the cloud for its versions and for the signed-in \
             user. The exit code is 1 if a check has failed.
             """)
 
-    @Flag(help: "Run the commands that fix problems and need no other rights than yours.")
+    @Flag(help: "Run the commands that fix problems and need only your own rights.")
     var fix = false
 
     @Option(
         help: ArgumentHelp(
-            "End all checks, which run at once, after this time: 6, 6s, 500ms, 2m.", valueName: "time"))
+            "Stop all checks after this time: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(6))
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions

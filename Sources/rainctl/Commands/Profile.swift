@@ -88,10 +88,10 @@ struct WebSignInOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Set the page that redirects browsers to localhost.", valueName: "url"))
     var relayURL: String?
 
-    @Flag(help: "Expect that this page passes on a state with a random part after the port.")
+    @Flag(help: "Send this page a state with a random part after the port; the page must pass it on.")
     var relayExtendedState = false
 
-    @Option(help: ArgumentHelp("Set the path that is registered for 127.0.0.1 and ::1.", valueName: "path"))
+    @Option(help: ArgumentHelp("Set the path of the registered address on 127.0.0.1 and ::1.", valueName: "path"))
     var loopbackPath: String?
 
     @Option(help: ArgumentHelp("Set the registered address with a custom scheme.", valueName: "uri"))

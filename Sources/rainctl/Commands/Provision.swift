@@ -13,8 +13,8 @@ struct Provision: AsyncParsableCommand {
         discussion: """
             Example: rainctl provision --ssid Home --passphrase-file wifi.txt
 
-            The board is taken on a cable, or searched for over Bluetooth and Wi-Fi. If the log on a cable does not show the proof of \
-            possession, give it with --qrcode or --pop-file.
+            rainctl uses the board on a cable; without one, it searches over Bluetooth and Wi-Fi. If the log on the cable does not show the \
+            proof of possession, give it with --qrcode or --pop-file.
             """)
 
     enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
@@ -34,7 +34,7 @@ struct Provision: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Send the contents of this file to the board's application before it gets its network; - is standard input.",
+            "Send this file to the board's application before the Wi-Fi settings; - is standard input.",
             valueName: "file"), completion: .file())
     var customData: String?
 
@@ -46,7 +46,7 @@ struct Provision: AsyncParsableCommand {
     @Flag(help: "Reset failed Wi-Fi settings on the board first.")
     var resetFirst = false
 
-    @Flag(help: "Give up unconfirmed mappings of earlier runs; the cloud is not asked about them again.")
+    @Flag(help: "Give up mappings of earlier runs that the cloud has not confirmed.")
     var forgetPending = false
 
     @Option(help: .timeLimit)
@@ -67,7 +67,7 @@ struct Provision: AsyncParsableCommand {
         }
         if noMapping, tags != nil || metadata != nil {
             throw ValidationError(
-                "\(tags == nil ? "--metadata" : "--tags") needs a mapping, and --no-mapping makes none: give only one of them."
+                "\(tags == nil ? "--metadata" : "--tags") needs a mapping: omit it, or --no-mapping."
             )
         }
     }
@@ -153,7 +153,7 @@ extension Provision {
                 throw CommandFailure(
                     .usage,
                     message:
-                        "Over --transport \(device.transport.scheme ?? "") the board is already on its network: no network can be given."
+                        "With --transport \(device.transport.scheme ?? ""), the board is already on a network: omit the Wi-Fi options."
                 )
             }
             return .none
@@ -212,7 +212,7 @@ struct OwnerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read the description of your own cloud for users of that provider from this file (see docs/own-cloud.md).",
+            "Put the board into your own cloud, which this file describes (for users of --provider; see docs/own-cloud.md).",
             valueName: "file"), completion: .file())
     var backend: String?
 
@@ -246,7 +246,7 @@ struct OwnerOptions: ParsableArguments {
 struct WiFiOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Join the network with this name (default: ask which of the networks that the board finds).",
+            "Join the network with this name (default: choose from those that the board finds).",
             valueName: "name"))
     var ssid: String?
 
@@ -285,7 +285,7 @@ struct WiFiOptions: ParsableArguments {
             throw ValidationError("An open network has no password: omit --open or the password.")
         }
         if noWifi, isGiven {
-            throw ValidationError("--no-wifi does not change the Wi-Fi, so no network can be given.")
+            throw ValidationError("Give a network or --no-wifi, not both.")
         }
     }
 

@@ -14,7 +14,7 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Connect to this address of the board (SoftAP, where boards have 192.168.4.1:80, and on-network).",
+            "Connect to the board at this address (SoftAP, usually 192.168.4.1:80, and on-network).",
             valueName: "host[:port]"))
     var deviceHost: String?
 
@@ -63,7 +63,7 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write the board's log on its cable to this file, without secrets.", valueName: "file"),
+            "Write the board's log to this file, without secrets (needs a cable).", valueName: "file"),
         completion: .file())
     var deviceLog: String?
 

@@ -8,7 +8,7 @@ import Testing
 /// As ``APIFuzzTests``, for the account, the hosted pages and the control interface.
 @Suite("The account's entries, fuzzed")
 struct AccountFuzzTests {
-    /// What may come of a mutant. A 500 is the cloud's word for too many wrong codes, and for too many users.
+    /// Whether this answer to a mutant is acceptable. The cloud answers 500 to too many wrong codes, and to too many users.
     private static func isSound(_ response: Response) -> Bool {
         guard response.status != 500 else { return [101008, 101019].contains(response.errorCode) }
         return [200, 201, 302, 400, 401, 404].contains(response.status)

@@ -47,7 +47,7 @@ struct ClaimEndpointTests {
     }
 
     @Test(
-        "what is no board is refused in a sentence, without a number",
+        "a request that is not from a board is refused with a sentence, without a number",
         arguments: [
             (#"{"mac_addr":"7CDFA100033B","platform":"esp8266"}"#, "Platform is invalid"),
             (#"{"mac_addr":"7CDFA100033B"}"#, "Platform is invalid"),

@@ -143,7 +143,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test("where nodes get credentials is told beside the broker")
+    @Test("the host for nodes' credentials is given beside the broker")
     func credentialHost() throws {
         let hosts = try TestCloud().send("GET", "/mqtt_host").body
         #expect(hosts["mqtt_host"]?.string != nil && hosts["mqtt_cred_host"]?.string?.isEmpty == false)

@@ -67,7 +67,8 @@ import Testing
         }
     }
 
-    @Test("a state that is not ours is an error that says so", arguments: ["", "{", "[]", "{\"users\":7}", "<html>"])
+    @Test(
+        "a state of another format is an error that explains it", arguments: ["", "{", "[]", "{\"users\":7}", "<html>"])
     func foreignState(text: String) throws {
         let folder = try TemporaryFolder()
         _ = try TestCloud(folder: folder)

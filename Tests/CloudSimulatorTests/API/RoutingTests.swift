@@ -6,7 +6,7 @@ import Testing
 @testable import CloudSimulator
 
 @Suite struct RoutingTests {
-    @Test("the API tells its versions, and says so when another is asked for")
+    @Test("the API lists its versions, and refuses another one with its own error")
     func versions() throws {
         let cloud = try TestCloud()
         #expect(cloud.send("GET", "/apiversions").body["supported_versions"] == ["v1"])

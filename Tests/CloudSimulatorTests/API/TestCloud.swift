@@ -104,7 +104,7 @@ final class TestCloud: Sendable {
         guard reply.status == 200 else { throw SimulatorError(.usage, "not mapped: \(reply)") }
     }
 
-    /// What the node publishes after it was told its user.
+    /// What the node publishes after it received its user.
     func report(_ node: String, user: String, secret: String, isReset: Bool = false) {
         let message: JSONValue = [
             "node_id": .string(node), "user_id": .string(user), "secret_key": .string(secret), "reset": .bool(isReset),

@@ -52,7 +52,7 @@ import Testing
         #expect(issuer.access(tokens.access, at: 1_000_000)?.sessionID == session.id)
         #expect(issuer.access(tokens.access, at: 1_059_999)?.userID == user.id)
         #expect(issuer.access(tokens.access, at: 1_060_000) == nil, "it expires after 60 s")
-        #expect(issuer.access(tokens.id, at: 1_000_000) == nil, "an id token is none")
+        #expect(issuer.access(tokens.id, at: 1_000_000) == nil, "an ID token is not an access token")
         #expect(other.access(tokens.access, at: 1_000_000) == nil, "another key")
     }
 

@@ -30,7 +30,7 @@ import Testing
         _ = try cloud.signIn()
     }
 
-    @Test("the cloud's clock goes where it is told")
+    @Test("the cloud's clock can be set")
     func clock() throws {
         let cloud = try TestCloud()
         let session = try cloud.signIn()

@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "what is no chunk is refused",
+        "an invalid chunk is refused",
         arguments: [
             "\r\n", "x\r\n", "-1\r\n", "+1\r\n", "0x1\r\n", " 1\r\n", "1 x\r\n", "1\na", "5\r\nhello!\r\n",
             "5\r\nhelloX\n",
@@ -96,7 +96,7 @@ import Testing
         ])
     func malformed(chunks: String) { #expect(Self.refusal(Self.head + chunks) == 400) }
 
-    @Test("a body has a bound, and so has what stands around its bytes")
+    @Test("a body has a limit, and so has its framing")
     func bounds() {
         #expect(Self.refusal(Self.head + "FFFFFFFF\r\n") == 413)
         let most = String(RequestParser.maximumBody, radix: 16)

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "one that closes it half-way is told so",
+        "one that closes it half-way gets an answer",
         arguments: ["POST /x HTTP/1.1\r\nContent-Length: 4\r\n\r\nbo", "GET", "GET / HTTP/1.1\r\nA: b"])
     func halfRequest(text: String) async throws {
         try await Self.listening { port in

@@ -28,7 +28,7 @@ final class RawConnection {
 
     func send(_ text: String) { send(Array(text.utf8)) }
 
-    /// A peer that has gone in the middle of it is no failure.
+    /// It does not fail if the peer closes in the middle of it.
     func send(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {

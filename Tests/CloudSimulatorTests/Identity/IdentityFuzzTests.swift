@@ -54,7 +54,7 @@ struct IdentityFuzzTests {
     }
 }
 
-/// Records what a system may not answer to anything at all: a fault of its own, a header or a page that somebody else wrote.
+/// Records what a system may not answer to anything at all: an internal fault, a header or a page that somebody else wrote.
 private func expectSound(_ response: Response, _ request: @autoclosure () -> String = "") {
     let isSound =
         soundStatuses.contains(response.status)

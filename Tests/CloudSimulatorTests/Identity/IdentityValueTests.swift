@@ -65,7 +65,7 @@ struct IdentityValueTests {
         }
     }
 
-    @Test("what has expired is told from what never was, until its place is needed")
+    @Test("expired values are distinguished from unknown ones, until their place is needed")
     func expiry() {
         var table = ExpiringTable<Int>(maximum: 3)
         table.insert(1, key: "a", until: 100, at: 0)

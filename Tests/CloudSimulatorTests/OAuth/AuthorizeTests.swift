@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "after that, the application is told by its redirect",
+        "after that, the application is informed by its redirect",
         arguments: [
             (["response_type": "token"], "unsupported_response_type"), (["response_type": nil], "invalid_request"),
             (["code_challenge_method": "plain"], "invalid_request"),
@@ -133,7 +133,7 @@ import Testing
         #expect(flow.redeem(code, ["redirect_uri": uri]).status == 200)
     }
 
-    @Test("what stands in the address cannot break out of the page")
+    @Test("text in the address cannot break out of the page")
     func escaping() throws {
         let nasty = "\"><script>alert('x')</script>&amp;"
         for query in [["state": nasty], ["state": nasty, "identity_provider": "GitHub"]] {

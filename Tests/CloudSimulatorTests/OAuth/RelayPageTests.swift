@@ -7,7 +7,7 @@ import Testing
 @Suite struct RelayPageTests {
     private func page(_ query: String) throws -> Response { try TestCloud().send("GET", "/welcome.html?\(query)") }
 
-    @Test("it sends the browser to the port that stands in the state")
+    @Test("it sends the browser to the port in the state")
     func code() throws {
         let reply = try page("code=abc-123&state=port:49152")
         #expect(reply.status == 200)
@@ -34,7 +34,7 @@ import Testing
         #expect(reply.status == 400 && !reply.page.contains("http-equiv") && !reply.page.contains("abc"))
     }
 
-    @Test("what stands in the address cannot break out of the page")
+    @Test("text in the address cannot break out of the page")
     func escaping() throws {
         let nasty = percentEncoded("\"><script>alert(1)</script>")
         for query in ["code=\(nasty)&state=port:1", "code=c&state=port:1:\(nasty)", "error=\(nasty)&state=port:1"] {

@@ -22,7 +22,7 @@ import Testing
         #expect(cloud.send("POST", "/v1/login2", ["refreshtoken": .string(refresh)]).status == 200)
     }
 
-    @Test("a code is good once: who presents it again ends the session that came of it")
+    @Test("a code works once: a second use ends its session")
     func once() throws {
         let cloud = try TestCloud()
         let flow = OAuthFlow(cloud: cloud)
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "what is wrong is said in OAuth's words",
+        "errors are reported with OAuth's codes",
         arguments: [
             (["grant_type": nil], "invalid_request"), (["grant_type": "device"], "unsupported_grant_type"),
             (["client_id": nil], "invalid_request"), (["client_id": "other"], "invalid_client"),

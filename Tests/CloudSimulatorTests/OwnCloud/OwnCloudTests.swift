@@ -88,7 +88,7 @@ struct OwnCloudTests {
         let session = send("POST", "/sessions", ["code": .string(code(for: "backend-1"))])
         #expect(send("POST", "/_sim/clock", ["offset": 3601]).status == 200)
         #expect(send("GET", "/nodes", token: session.body["token"]?.string).status == 401)
-        // SPiD's own tokens are none of the backend's sessions.
+        // SPiD's own tokens are not sessions of the backend.
         #expect(send("DELETE", "/sessions/current", token: spid.passwordTokens().access).status == 404)
     }
 

@@ -46,7 +46,7 @@ struct DeviceLogReaderTests {
             code.name == name && code.transport == transport && code.proofOfPossession == ProofOfPossession("abcd1234"))
     }
 
-    @Test("an older application names its service and its proof of possession in a line of their own")
+    @Test("an older application names its service and its proof of possession on a separate line")
     func older() throws {
         var reader = DeviceLogReader()
         let events = StockLogs.older.flatMap { reader.take(Array($0.utf8)) }
@@ -67,7 +67,7 @@ struct DeviceLogReaderTests {
     }
 
     @Test(
-        "what claims to be a code and is none names no board",
+        "a text that only looks like a code names no board",
         arguments: [
             "I (1) app_main: Provisioning QR : not json", "I (1) app_main: Provisioning QR : ",
             #"I (1) app_main: Provisioning QR : {"ver":"v1","pop":"abcd1234"}"#,
@@ -102,7 +102,7 @@ struct DeviceLogReaderTests {
         }
     }
 
-    @Test("a board that is set up already says so, and where it is")
+    @Test("a board that is already set up is recognised, with its network")
     func provisioned() {
         var reader = DeviceLogReader()
         let lines =

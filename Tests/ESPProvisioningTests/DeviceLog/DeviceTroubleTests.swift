@@ -161,7 +161,7 @@ struct DeviceTroubleTests {
         #expect(expected.code.allSatisfy { $0.isLowercase || $0 == "_" })
     }
 
-    @Test("a service that has ended is none any more, until the board starts again")
+    @Test("a service that has ended is not offered, until the board starts again")
     func endedService() {
         var reader = DeviceLogReader()
         let name = "I (500) network_prov_mgr: Provisioning started with service name : PROV_aabbcc"
@@ -195,7 +195,7 @@ struct DeviceTroubleTests {
         #expect(DeviceTrouble.bootLoop(last: "app: no").description.contains("app: no"))
     }
 
-    @Test("noise of another speed is told once, a drawn QR code is none")
+    @Test("noise of another speed is reported once, and a drawn QR code is not noise")
     func noise() {
         var reader = DeviceLogReader()
         var generator = SystemRandomNumberGenerator()

@@ -32,7 +32,7 @@ struct FailedStartTests {
         #expect(!log([failure, []]).failsToStart && log([failure, []]).decided == nil)
     }
 
-    @Test("a start that succeeds between them begins the count anew", arguments: failures)
+    @Test("a successful start between them resets the count", arguments: failures)
     func between(failure: [String]) {
         #expect(!log([failure, Self.application + Self.service, failure]).failsToStart)
         #expect(!log([failure, Self.application, failure]).failsToStart)

@@ -14,7 +14,7 @@ struct LogVolumeTests {
         try await withOwnProcessInSoak {
             let start = (StockLogs.ledLight + StockLogs.panic + StockLogs.older).joined(separator: "\r\n") + "\r\n"
             let running = (0..<2000).map { "I (\($0)) wifi: new:<6,0>, old:<1,0>, ap:<6,0>, sta:<255,255>, prof:1\r\n" }
-            // A line without an end, and one that is no text.
+            // A line without an end, and one that is not text.
             let odd =
                 [UInt8](repeating: 0x55, count: 100_000) + [0x0A] + (0..<4096).map { UInt8(truncatingIfNeeded: $0) }
             let hour = Array(start.utf8) + running.flatMap { Array($0.utf8) } + odd

@@ -78,7 +78,7 @@ struct ImprovFrameTests {
         }
     }
 
-    @Test("a header that begins anew in the middle of one is found")
+    @Test("a header that begins in the middle of another one is found")
     func restart() {
         #expect(read(Array("IMPIMPROV".utf8) + Self.vector) == [.command(.state)!])
         #expect(read(Array("IMPROV\u{1}".utf8) + Self.vector) == [.command(.state)!])

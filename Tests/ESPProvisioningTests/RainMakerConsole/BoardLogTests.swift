@@ -118,7 +118,7 @@ struct JoinVerdictTests {
     }
 
     @Test(
-        "a reason that the manager does not explain is told as what it is, whatever the application repeats",
+        "a reason that the manager does not explain is reported unchanged, whatever the application repeats",
         arguments: ["Wi-Fi station authentication failed", "Wi-Fi access-point not found"])
     func unexplained(stale: String) {
         let manager = ["E (1) network_prov_mgr: STA Disconnected", "E (1) network_prov_mgr: Disconnect reason : 210"]
@@ -146,7 +146,7 @@ struct CommandReplyTests {
         return nil
     }
 
-    @Test("is what stands between echo and prompt")
+    @Test("is the text between echo and prompt")
     func between() {
         let stale = "E (1) network_prov_mgr: STA Auth Error\r\n"
         let fresh = "I (2) app_network: Connected with IP Address:1.2.3.4\r\n"

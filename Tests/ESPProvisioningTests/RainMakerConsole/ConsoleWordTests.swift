@@ -3,8 +3,8 @@ import Testing
 
 @testable import ESPProvisioning
 
-/// The board's way to take a line apart, written from its documentation: words end at spaces, quotes keep spaces, a backslash
-/// takes the next backslash, quote or space as it is and is dropped together with anything else.
+/// Splits a line as the board does, according to its documentation. Words end at spaces, and quotes keep spaces. A backslash keeps
+/// the next backslash, quote or space, and is dropped together with any other character.
 private func split(_ line: [UInt8]) -> [[UInt8]] {
     var words: [[UInt8]] = []
     var word: [UInt8]?

@@ -54,7 +54,8 @@ struct EarlierAttemptTests {
         return await #expect(throws: ProvisioningError.self) { try await body.value }
     }
 
-    @Test("is told apart from one that has failed and takes nothing: a rejection, once its log is silent after that")
+    @Test(
+        "is distinguished from one that has failed and accepts nothing: a rejection, once its log is silent after that")
     func failed() async throws {
         let firmware = try StockFirmware(
             settings: "E (9) wifi_prov_mgr: Wi-Fi credentials already received by provisioning app\r\n")

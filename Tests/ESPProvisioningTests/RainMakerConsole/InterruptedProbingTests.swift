@@ -27,7 +27,7 @@ struct InterruptedProbingTests {
         arguments: [
             "\r\r\nI (5) wifi: x\r\n7b7d\r\r\n", "\r\r\n7bI (5) wifi: x\r\n7d\r\r\n",
             "\r\r\n7b7dI (5) wifi: x\r\n\r\r\n",
-            // What cannot be read is an answer all the same.
+            // Unreadable text is still an answer.
             "\r\r\n7badded a peer\r\n7d\r\r\n",
         ])
     func noisyVersion(answer: String) async throws {

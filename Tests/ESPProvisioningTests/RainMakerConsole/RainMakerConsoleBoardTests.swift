@@ -194,7 +194,7 @@ struct RainMakerConsoleBoardTests {
         await talking.close()
     }
 
-    @Test("pulling the cable loses the board; cancelling says so")
+    @Test("pulling the cable loses the board; cancelling is reported as such")
     func endings() async throws {
         let firmware = try StockFirmware()
         let board = try board(firmware.console.terminal)

@@ -21,7 +21,7 @@ struct RestartTests {
         other = try WiFiNetwork(ssid: SSID("other"), passphrase: Secret("password"))
     }
 
-    /// On a clock that stands still.
+    /// On a clock that does not move.
     private func board(_ terminal: PseudoTerminal) throws -> (RainMakerConsoleBoard, CommandConsole) {
         let clock = ManualClock()
         let console = CommandConsole(port: try SerialPort.open(terminal.path), clock: clock)
@@ -55,7 +55,7 @@ struct RestartTests {
         await console.close()
     }
 
-    @Test("while a person is asked for another network is told its user again, which it kept in memory only")
+    @Test("while a person is asked for another network gets its user again, which it kept in memory only")
     func betweenCommands() async throws {
         let firmware = try StockFirmware()
         let (board, console) = try board(firmware.console.terminal)
@@ -76,7 +76,7 @@ struct RestartTests {
         await board.close()
     }
 
-    @Test("before it was told a user has nothing to be told again")
+    @Test("before it received a user gets none after the restart")
     func beforeMapping() async throws {
         let firmware = try StockFirmware()
         let (board, console) = try board(firmware.console.terminal)

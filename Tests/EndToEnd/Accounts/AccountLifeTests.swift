@@ -3,7 +3,7 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// The whole life of an account, each step a process of its own, against the simulated cloud: its mailbox has the codes.
+/// The whole life of an account, each step in a separate process, against the simulated cloud: its mailbox has the codes.
 @Suite("rainctl account: a life")
 struct AccountLifeTests {
     private struct Life {

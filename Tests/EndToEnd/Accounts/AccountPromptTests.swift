@@ -90,7 +90,7 @@ struct AccountPromptTests {
             try await person.answers("The code that was sent to maker@example.com: ", Self.code)
             try await ends(person)
             #expect(person.process.standardOutput.hasPrefix("Signed in as maker@example.com"))
-            #expect(cloud.bodies("POST /v1/login2").count == 3, "what is no code was not sent")
+            #expect(cloud.bodies("POST /v1/login2").count == 3, "text that is not a code was not sent")
             #expect(
                 cloud.bodies("POST /v1/login2").last == [
                     "user_name": "maker@example.com", "verification_code": .string(Self.code),

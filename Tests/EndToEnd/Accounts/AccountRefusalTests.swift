@@ -72,14 +72,14 @@ struct AccountRefusalTests {
         Refusal("account versions", "GET /apiversions", 100_070, 75, "temporary", "rate_limited"),
     ]
 
-    @Test("a refusal ends with its exit code, its reason and the cloud's own words", arguments: [false, true])
+    @Test("a refusal ends with its exit code, its reason and the cloud's text", arguments: [false, true])
     func refusal(signedIn: Bool) async throws {
         let withoutSession: Set = ["signup", "confirm", "resend", "reset", "versions", "--guest", "login"]
         let cases = Self.refusals.filter { withoutSession.isDisjoint(with: $0.arguments) == signedIn }
         #expect(cases.count > 10)
         try await AccountScene.run(signedIn: signedIn) { maker, _ in
             for refusal in cases {
-                // The session is the canned cloud's; the refusal comes from another that stands in its place.
+                // The session belongs to the canned cloud; the refusal comes from another cloud that replaces it.
                 let cloud = try CannedCloud([
                     refusal.call: [CannedCloud.refusal(refusal.number)], "GET /v1/user2": [CannedCloud.profile],
                 ])
@@ -131,7 +131,7 @@ struct AccountRefusalTests {
         }
     }
 
-    @Test("a value that is not JSON is bad data, and a code that is none is refused here")
+    @Test("a value that is not JSON is bad data, and an invalid code is refused here")
     func badData() async throws {
         try await AccountScene.run(signedIn: true) { maker, cloud in
             let before = cloud.calls.count
@@ -146,7 +146,7 @@ struct AccountRefusalTests {
         }
     }
 
-    @Test("what needs a session says so before anything is sent")
+    @Test("commands that need a session report that before anything is sent")
     func notSignedIn() async throws {
         try await AccountScene.run { maker, cloud in
             for words in [

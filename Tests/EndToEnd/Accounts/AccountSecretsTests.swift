@@ -79,8 +79,8 @@ struct AccountSecretsTests {
                     "faults",
                     ["rules": [["path": "/v1/*", "action": "hang", "count": 1]]])
                 let before = try cloud.journal.entries().count
-                // As it is installed: without Swift's backtracer, which stands beside the toolchain's libraries only, and which a
-                // signal that was sent, and not raised by a fault, can keep waiting.
+                // Without Swift's backtracer, as in an installation: it is only in the toolchain. A signal that was sent, and not raised by a
+                // fault, can keep it waiting.
                 let ended = try await watched.end(
                     of: command, .textOnStandardError, environment: ["SWIFT_BACKTRACE": "enable=no"]
                 ) { child in

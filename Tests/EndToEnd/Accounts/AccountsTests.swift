@@ -91,7 +91,7 @@ struct AccountsTests {
     }
 
     @Test(
-        "a name from the environment or a project's file is none for the session of a user that was given",
+        "a name from the environment or a project's file does not name the session of a given user",
         arguments: [false, true])
     func givenUser(inFile: Bool) async throws {
         try await withCloud { maker, _ in
@@ -114,7 +114,7 @@ struct AccountsTests {
             let first = try await maker.rainctl(login, environment: ["RAINKIT_ACCOUNT": Self.second])
             #expect(first.document?["account"] == .string(Self.second), "\(first.standardOutput)")
             #expect(first.document?["user_name"] == .string(Self.second))
-            // What is no user's name is the user's who was called so before, and nobody's else.
+            // A name that is not a user name works only for the user who signed in with it before.
             let unknown = try await maker.rainctl(login, environment: ["RAINKIT_ACCOUNT": "work"])
             #expect(unknown.failure?["reason"] == "missing_user")
             #expect(try await logIn(maker, SimulatedCloud.user, "--account", "work").status == 0)
@@ -125,7 +125,7 @@ struct AccountsTests {
     }
 
     @Test(
-        "who is not signed in is told the command with the name that is known",
+        "without a session, the message shows the command with the known name",
         arguments: [
             ("zz@example.com", "login zz@example.com."), ("+15550100", "login +15550100."),
             ("my lamp", "login USER --account 'my lamp'."),

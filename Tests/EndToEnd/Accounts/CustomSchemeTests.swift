@@ -8,7 +8,7 @@ import Testing
 @testable import RainAccount
 @testable import RainMaker
 
-@Suite("A redirect with a scheme of its own")
+@Suite("A redirect with a custom scheme")
 struct CustomSchemeTests {
     private let redirect = "com.example.rainkit:/callback"
 

@@ -3,7 +3,7 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// rainctl's own words for SPiD, Liferay and OCLC, each command a process, against the simulators in processes of theirs.
+/// The commands of rainctl for SPiD, Liferay and OCLC. Each command and each simulator is a process.
 @Suite("rainctl at SPiD, Liferay and OCLC")
 struct ProviderVerbTests {
     private struct Desk {

@@ -42,7 +42,7 @@ extension SecretServiceTests {
 
     static func store(_ bus: SessionBusDaemon, deadline: Duration? = nil) -> SecretServiceStore {
         var deadlines = SecretServiceStore.Deadlines()
-        // A busy machine is not what is looked at, unless a test says so.
+        // Long enough for a busy machine, unless a test gives another deadline.
         deadlines.probe = deadline ?? .seconds(30)
         deadlines.load = deadline ?? .seconds(30)
         deadlines.save = deadline ?? .seconds(30)

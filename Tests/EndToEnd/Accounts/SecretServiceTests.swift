@@ -144,7 +144,7 @@ extension SecretServiceTests {
         }
     }
 
-    @Test("nobody on the bus is an error that says so, at once")
+    @Test("a bus without a Secret Service is reported at once")
     func absent() async throws {
         let bus = try await Bus.shared.value
         let store = Self.store(bus)

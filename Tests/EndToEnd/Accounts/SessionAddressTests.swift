@@ -86,7 +86,9 @@ struct SessionAddressTests {
         }
     }
 
-    @Test("signing out of a profile whose address was changed ends the session here, and says that nobody was told")
+    @Test(
+        "signing out of a profile with a changed address ends the session here, and reports that no server was informed"
+    )
     func signOut() async throws {
         try await StoreBench.with { bench in
             #expect(try await bench.logIn().status == 0)
@@ -100,7 +102,7 @@ struct SessionAddressTests {
         }
     }
 
-    @Test("signing in anew at the new address replaces the session; the old one is not heard of there")
+    @Test("signing in again at the new address replaces the session; the old one is not sent there")
     func signInAnew() async throws {
         try await StoreBench.with { bench in
             #expect(try await bench.logIn().status == 0)

@@ -70,7 +70,7 @@ struct SimulatedCloudTests {
                 Issue.record("the cloud was not told")
                 return
             }
-            // The refresh token is worth nothing any more: whoever had kept it is told so.
+            // The refresh token is not valid any more, and its use is refused.
             let (store, key) = (connection.store, connection.key)
             try await store.exclusively(key, within: .waitLimit) { access async throws(AccountError) in
                 try await access.save(saved)
@@ -198,7 +198,7 @@ struct SimulatedCloudTests {
         }
     }
 
-    /// What a node publishes after it was told its user.
+    /// What a node publishes after it received its user.
     private func report(_ message: JSONValue, of simulator: SimulatedCloud) async throws {
         let options = try simulator.boardOptions(node: Self.node)
         let value = { (name: String) in options[options.firstIndex(of: name)! + 1] }

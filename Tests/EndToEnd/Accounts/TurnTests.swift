@@ -11,7 +11,7 @@ import Testing
 /// Waiting for a turn: by the event, in order, and free to leave.
 @Suite("Turns at a store")
 struct TurnTests {
-    @Test("a process that holds the lock and dies lets the next one in, without a wait of its own")
+    @Test("if a process with the lock dies, the next one gets it without a wait")
     func deadHolder() async throws {
         try await withTemporaryFolder { folder in
             let store = FileCredentialStore(folder: folder.file("sessions"))

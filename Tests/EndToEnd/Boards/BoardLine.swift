@@ -24,7 +24,7 @@ enum BoardLine: String, CaseIterable, CustomStringConvertible, Sendable {
 }
 
 extension Maker.Outcome {
-    /// That the command failed this way, and its message says this; the server's own words may stand behind it in parentheses.
+    /// Expects that the command failed this way, with this message. The server's text may follow it in parentheses.
     func expectFailure(
         _ status: Int, _ code: String, says word: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {

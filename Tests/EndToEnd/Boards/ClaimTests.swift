@@ -159,7 +159,7 @@ struct ClaimTests {
     }
 
     @Test(
-        "a fault at the board ends in 17, the board is told, and it is said that it has to be restarted for the next run",
+        "a fault at the board ends in 17, the board is informed, and the message asks for a restart before the next run",
         arguments: ["lose-fragment=1", "lose-fragment=2", "lose-fragment=3", "oversize-csr", "wrong-csr"])
     func boardFault(fault: String) async throws {
         try await withPlace { place in
@@ -178,7 +178,7 @@ struct ClaimTests {
     }
 
     @Test(
-        "a board that restarts, or cannot be claimed yet, ends in 17 and is told nothing: the next run succeeds",
+        "a board that restarts, or cannot be claimed yet, ends in 17 and gets no message: the next run succeeds",
         arguments: [
             "not-ready", "reboot-at=start", "reboot-at=init", "reboot-at=csr", "reboot-at=verify", "reboot-at=store",
         ])
@@ -207,7 +207,7 @@ struct ClaimTests {
         var rule: JSONValue
         var status: Int
         var reason: String
-        /// What becomes of the claim at the board. Nothing, where the next run goes on from there.
+        /// How the claim ends at the board; nil if the next run continues it.
         var end: String?
         var testDescription: String { what }
     }
@@ -247,7 +247,7 @@ struct ClaimTests {
     ]
 
     @Test(
-        "a fault of the claim service is told by cause; the board hears of it only if there is no claim for it as it is",
+        "a fault of the claim service is reported with its cause; the board is informed only if it cannot be claimed",
         arguments: cloudFaults)
     func cloudFault(fault: CloudFault) async throws {
         try await withPlace { place in
@@ -283,7 +283,7 @@ struct ClaimTests {
         }
     }
 
-    @Test("a user who has claimed enough is told so")
+    @Test("a user's limit of claims is reported")
     func quota() async throws {
         try await withPlace(["--claim-quota", "0"]) { place in
             let board = try await place.board()
@@ -294,7 +294,7 @@ struct ClaimTests {
         }
     }
 
-    @Test("without a claim service the board is told nothing, and its Wi-Fi alone can still be set up")
+    @Test("without a claim service the board gets no message, and its Wi-Fi alone can still be set up")
     func noService() async throws {
         try await withPlace(claims: false) { place in
             let board = try await place.board()

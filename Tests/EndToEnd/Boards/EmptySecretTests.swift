@@ -3,7 +3,7 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// A script whose secret went missing is told so, before anything is sent: an empty one does not mean "none".
+/// A script without its secret gets an error before anything is sent. An empty secret does not mean "none".
 @Suite("rainctl and a secret that is empty")
 struct EmptySecretTests {
     struct Case: Sendable, CustomTestStringConvertible {

@@ -11,8 +11,8 @@ import Testing
 struct FleetTests {
     static let isSoak = currentEnvironment()["RAINKIT_SOAK"] == "1"
     static let boards = isSoak ? 1000 : 60
-    /// A third of all connections aborted, one session in twenty lost (one in five of the short cut, so that there are some), and every
-    /// fifth board's own bad day: its object vanishes before the first connection.
+    /// A third of all connections are aborted, and one session in twenty is lost (one in five in the short run, so that there are some).
+    /// The object of every fifth board vanishes before the first connection.
     static let faults = ["abort=0.35", isSoak ? "lose=0.05" : "lose=0.2", "stale=0.2", "disconnect=0.2"]
 
     @Test("a third of the connections aborted, sessions lost in the middle: all of them get there, each once")

@@ -22,7 +22,7 @@ struct GatewayBench {
     ) throws -> RainKitClient {
         var configuration = RainKitConfiguration(
             state: folder.file("state"), deployment: try Deployment(name: "sim", base: cloud.api))
-        // The machine's own session, if it has one, is none of a test's business.
+        // Tests do not use the machine's own session, if it has one.
         configuration.environment = [:]
         configuration.transports = [SerialBoards(), BluetoothBoards(bus: bus), SoftAPBoards()]
         return RainKitClient(configuration)

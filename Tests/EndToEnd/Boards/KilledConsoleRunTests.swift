@@ -3,7 +3,7 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// The same as in ``KilledRunTests``, on RainMaker's own console, whose `wifi-prov` says nothing of what became of it.
+/// The same as in ``KilledRunTests``, on RainMaker's own console, whose `wifi-prov` does not report its result.
 @Suite("rainctl: a run that was killed on RainMaker's console")
 struct KilledConsoleRunTests {
     struct Firmware: CustomTestStringConvertible, Sendable {

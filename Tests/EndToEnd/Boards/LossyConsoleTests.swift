@@ -3,8 +3,8 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// Many boards on cables that lose and double lines, log in the middle of answers, boot for a random time and start anew when the port
-/// is opened; each is confirmed by the cloud in one run.
+/// Many boards on cables that lose and double lines. They log in the middle of answers, boot for a random time, and restart when the port
+/// is opened. The cloud confirms each in one run.
 ///
 /// `make test` runs a short cut; `RAINKIT_SOAK=1` runs the thousand.
 @Suite("rainctl provision: cables that lose lines", .serialized)

@@ -32,7 +32,7 @@ struct ProvisionPromptTests {
             #expect(joined.compactMap { $0["ssid"]?.string } == [network], "\(person.transcript)")
         }
 
-        /// What stands on the terminal from where it asked this.
+        /// The text on the terminal from this question on.
         func transcript(from question: String) -> Substring {
             let all = person.transcript
             return all.firstRange(of: question).map { all[$0.lowerBound...] } ?? ""
@@ -57,7 +57,7 @@ struct ProvisionPromptTests {
     private static let again = "Password for Home again (n for another network, Enter to stop): "
     private let provision = ["provision", "--no-mapping", "--pop-file", "pop"]
 
-    @Test("an empty password for a network that was named is asked for again, and --open is told of")
+    @Test("an empty password for a given network is asked for again, and --open is mentioned")
     func emptyPassword() async throws {
         try await scene(provision + ["--ssid", "Home"]) { scene in
             try await scene.person.answers("Wi-Fi password: ", "")
@@ -71,7 +71,7 @@ struct ProvisionPromptTests {
     @Test("of the networks that the board hears, an open one asks for no password")
     func chooseOpen() async throws {
         try await scene(provision) { scene in
-            // What is asked about has been told before.
+            // The cause of the question has been reported before.
             try await scene.person.hears("heard 2 networks (")
             try await scene.person.hears("  Cafe  ")
             try await scene.person.answers(Self.network, "2")
@@ -139,7 +139,7 @@ struct ProvisionPromptTests {
         }
     }
 
-    @Test("and one with a password asks until there is one; a number that is none is asked for again")
+    @Test("and one with a password asks until there is one; an invalid number is asked for again")
     func chooseProtected() async throws {
         try await scene(provision) { scene in
             try await scene.person.answers(Self.network, "7")
@@ -177,7 +177,7 @@ struct ProvisionPromptTests {
             try await scene.ends(0)
             try scene.expectJoined("Home")
             #expect(try scene.board.journal.entries(where: ["change": "credentials_received"]).count == 2)
-            // The second attempt is told of like the first, and nobody is told to run what goes on by itself.
+            // The second attempt is shown like the first, and no message asks for another run while this one continues.
             let after = scene.transcript(from: Self.again)
             for words in ["Wi-Fi settings accepted (", "… Waiting for the board to join (", "connected: Home"] {
                 #expect(after.contains(words), "\(words): \(scene.person.transcript)")
@@ -254,7 +254,7 @@ struct ProvisionPromptTests {
             last: Self.password),
         Question(command: ["provision", "--no-mapping", "--ssid", "Cafe", "--open"], last: "Proof of possession: "),
         Question(command: ["device", "scan"], last: "Proof of possession: "),
-        // The board is told to forget the wrong password, and the person why there was one to ask.
+        // The board must forget the wrong password, and the person sees why there is a question.
         Question(
             command: [
                 "provision", "--no-mapping", "--pop-file", "pop", "--ssid", "Home", "--passphrase-file", "wrong",

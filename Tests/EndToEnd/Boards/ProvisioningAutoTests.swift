@@ -100,7 +100,7 @@ struct ProvisioningAutoTests {
         }
     }
 
-    @Test("none: within a second it says what it looks at, and in the end what came of each")
+    @Test("none: within a second it reports where it searches, and at the end each result")
     func none() async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)

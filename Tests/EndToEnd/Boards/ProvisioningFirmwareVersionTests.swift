@@ -6,7 +6,7 @@ import Testing
 @Suite("rainctl provision: firmware of every version")
 struct ProvisioningFirmwareVersionTests {
     @Test(
-        "a board of each version is put on Wi-Fi, and into the account where it has a way to say so",
+        "a board of each version is put on Wi-Fi, and into the account if its firmware supports that",
         arguments: [
             "rainmaker-1.14", "rainmaker-1.8.5", "rainmaker-1.0", "idf-6.0", "idf-5.5", "idf-5.1", "idf-5.0", "idf-4.4",
         ])

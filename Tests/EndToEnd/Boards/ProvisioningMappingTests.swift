@@ -50,7 +50,7 @@ struct ProvisioningMappingTests {
         }
     }
 
-    /// What a node publishes when it was told its user.
+    /// What a node publishes after it received its user.
     private func report(_ message: JSONValue, of node: String, to cloud: SimulatedCloud) async throws {
         let options = try cloud.boardOptions(node: node)
         let value = { (name: String) in options[options.firstIndex(of: name)! + 1] }

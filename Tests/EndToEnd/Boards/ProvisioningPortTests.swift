@@ -4,7 +4,7 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// What a person meets at the port itself: each fault has a sentence, an exit code and a remedy of its own.
+/// What a person meets at the port itself: each fault has a sentence, an exit code and its own remedy.
 @Suite("rainctl provision: the port")
 struct ProvisioningPortTests {
     /// `provision` without an account at that port, in a system of the test's own.
@@ -92,7 +92,7 @@ struct ProvisioningPortTests {
         }
     }
 
-    @Test("what comes from it is no ESP's log")
+    @Test("its output is not the log of an ESP")
     func foreign() async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)

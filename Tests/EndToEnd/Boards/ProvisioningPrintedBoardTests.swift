@@ -38,7 +38,7 @@ struct ProvisioningPrintedBoardTests {
         }
     }
 
-    @Test("is reached at its own access point where its log says so", arguments: logs + ["wifi-prov"])
+    @Test("is reached at its own access point if its log names that", arguments: logs + ["wifi-prov"])
     func softAP(log: String) async throws {
         try await withTemporaryFolder { folder in
             let cloud = try await SimulatedCloud.start(nodes: ["node-printed"], in: folder)
@@ -65,7 +65,7 @@ struct ProvisioningPrintedBoardTests {
     }
 
     @Test(
-        "that does not come up is told with its cause",
+        "that does not start is reported with its cause",
         arguments: [
             ("empty-flash", "empty_flash", "Flash the firmware"), ("crash-loop", "crash", "firmware crashed"),
             ("brown-out", "brown_out", "shorter cable"), ("download", "download_mode", "press RESET"),
@@ -105,7 +105,7 @@ struct ProvisioningPrintedBoardTests {
         }
     }
 
-    @Test("a proof of possession that stands in the log of a board with a console is not typed either")
+    @Test("a proof of possession in the log of a board with a console is not typed either")
     func consoleProof() async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)

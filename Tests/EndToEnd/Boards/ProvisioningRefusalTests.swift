@@ -3,7 +3,7 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// What stands in the way of a board has an exit code of its own, whichever way leads to the board.
+/// Each cause that keeps a board from being provisioned has its own exit code, over every transport.
 @Suite("rainctl provision: refusals")
 struct ProvisioningRefusalTests {
     struct Refusal: CustomTestStringConvertible, Sendable {

@@ -71,7 +71,7 @@ struct ProvisioningSilenceTests {
     }
 
     // RainMaker's console says nothing of its own accord: where it is only listened to, nobody can tell. So it is asked something.
-    @Test("so is one that stops before it is told of another network", arguments: BoardLine.allCases)
+    @Test("so is one that stops before it receives another network", arguments: BoardLine.allCases)
     func silentBeforeJoining(line: BoardLine) async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)

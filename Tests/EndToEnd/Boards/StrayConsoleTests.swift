@@ -12,7 +12,7 @@ struct StrayConsoleTests {
         ]
     }
 
-    @Test("a board that connects to another cloud's broker: 13, as soon as it says so")
+    @Test("a board that connects to another cloud's broker: 13, as soon as it reports that")
     func otherCloud() async throws {
         try await withTemporaryFolder { folder in
             let cloud = try await SimulatedCloud.start(in: folder)
@@ -29,7 +29,7 @@ struct StrayConsoleTests {
         }
     }
 
-    @Test("an unclaimed board says so once it is on Wi-Fi: 17, with the way out")
+    @Test("an unclaimed board is reported once it is on Wi-Fi: 17, with the remedy")
     func unclaimed() async throws {
         try await withTemporaryFolder { folder in
             let cloud = try await SimulatedCloud.start(in: folder)

@@ -3,7 +3,7 @@ import RainJSON
 
 /// Screens one after the other, as asciinema plays them (asciicast v2: docs.asciinema.org/manual/asciicast/v2).
 ///
-/// Each stands for so long that it can be read; how long it stood when it was made is not the same twice.
+/// Each screen is shown long enough to be read; the recorded times differ from run to run.
 struct TerminalCast {
     let columns: Int
     let rows: Int

@@ -6,7 +6,7 @@ import Testing
 
 @testable import rainctl
 
-/// What stands on the screens of small, large and plain terminals, and what keys come to there. tmux plays them.
+/// The text on the screens of small, large and plain terminals, and the effect of keys. tmux provides them.
 @Suite("rainctl in a terminal of a size")
 struct TerminalSizeTests {
     struct Size: Sendable, CustomTestStringConvertible {
@@ -214,7 +214,7 @@ struct TerminalSizeTests {
             try await terminal(.small, command + Maker.way(to: board), maker) {
                 try await $0.answers("Proof of possession: ", "planted-1")
                 try await $0.answers("Proof of possession again (Enter to stop): ", "planted-2")
-                // The same question stands there already.
+                // The same question is on the screen already.
                 try await $0.shows("these were 2 of them")
                 try await $0.answers("Proof of possession again (Enter to stop): ", "planted-3")
                 #expect(try await $0.status() == 10)
@@ -244,7 +244,7 @@ struct TerminalSizeTests {
         var command: [String]
         var board: [String] = []
         var answers: [(String, String)] = []
-        /// What stands there when Ctrl-C is pressed.
+        /// The last line on the screen when Ctrl-C is pressed.
         var last: String
         /// What it says in the end, where that is known.
         var ends: String?

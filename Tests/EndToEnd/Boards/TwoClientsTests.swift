@@ -8,7 +8,7 @@ import Testing
 struct TwoClientsTests {
     private static let rounds = 12
 
-    @Test("both come to their end, and neither is told that its proof is wrong", arguments: ["1", "2"])
+    @Test("both finish, and neither reports a wrong proof", arguments: ["1", "2"])
     func bothRight(security: String) async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)
@@ -28,7 +28,7 @@ struct TwoClientsTests {
         }
     }
 
-    @Test("a wrong proof is told by whoever gave it, as often as the board has counted")
+    @Test("the client with the wrong proof reports it, with the board's count")
     func oneWrong() async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)

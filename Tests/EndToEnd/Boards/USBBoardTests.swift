@@ -33,7 +33,7 @@ struct USBBoardTests {
         }
     }
 
-    @Test("several are told apart by name and product, and leave no trace when they are unplugged")
+    @Test("several are distinguished by name and product, and leave no trace when they are unplugged")
     func bench() async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)

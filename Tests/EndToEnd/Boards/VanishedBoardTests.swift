@@ -3,7 +3,7 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// A board that is lost after it was told to join, and what may be said of it then.
+/// A board that is lost after it started to join, and what may be reported about it then.
 @Suite("rainctl provision: boards that vanish")
 struct VanishedBoardTests {
     struct Bench {

@@ -71,7 +71,7 @@ struct ForeignQRCodeTests {
         }
     }
 
-    @Test("a code that names another scheme than the board's is not talked down, unless the user says so")
+    @Test("a code with another scheme than the board's does not lower the security, unless the user allows it")
     func security() async throws {
         try await withTemporaryFolder { folder in
             let namespace = try await NetworkNamespace(addresses: ["192.168.4.1"])
@@ -85,7 +85,7 @@ struct ForeignQRCodeTests {
     }
 
     @Test(
-        "what is no code of a Wi-Fi board is refused before anything is sent",
+        "a code that is not for a Wi-Fi board is refused before anything is sent",
         arguments: [
             ("NP:x", 65, "bad_qr_code"), ("{}", 65, "bad_qr_code"), (#"{"name":"X","security":9}"#, 65, "bad_qr_code"),
             (#"{"name":"X","transport":"softap","network":"thread"}"#, 1, "unsupported"),

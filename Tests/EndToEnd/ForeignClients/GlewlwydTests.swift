@@ -147,7 +147,7 @@ struct GlewlwydTests {
             let login = try await scene.withBrowser(scene.native)
             #expect(login.status == 0, "\(login.standardOutput) \(login.standardError)")
             #expect(try await scene.maker.rainctl("account", "refresh", "--provider", "glewlwyd").status == 0)
-            // Glewlwyd revokes for clients with a secret only. Here the session is over all the same, and that is said.
+            // Glewlwyd revokes for clients with a secret only. Here the session ends anyway, and the message reports that.
             let logout = try await scene.maker.rainctl("logout", "--provider", "glewlwyd", "--json")
             #expect(logout.status == 0 && logout.document?["revoked"] == false, "\(logout.standardOutput)")
             #expect(try await scene.maker.rainctl("whoami", "--provider", "glewlwyd").status == 77)
@@ -167,7 +167,7 @@ struct GlewlwydTests {
         }
     }
 
-    @Test("a refusal at the page is told as one, and nothing is stored")
+    @Test("a refusal at the page is reported, and nothing is stored")
     func refused() async throws {
         try await withServer { scene in
             let login = try await scene.withBrowser(scene.native, deny: true)
@@ -227,7 +227,7 @@ struct GlewlwydTests {
             let after = try scene.stored().session.tokens
             let web = try scene.provider(clientID: "web-1", secret: "web-1-secret")
             #expect(try await web.introspect(after).isActive)
-            // A client that has no secret is told so.
+            // A client without a secret gets this error.
             let none = try await scene.login(scene.native + ["--mode", "client-credentials"])
             #expect(none.status != 0)
         }
@@ -250,7 +250,7 @@ struct GlewlwydTests {
         }
     }
 
-    @Test("who asks too fast is slowed down by the server, adapts, and gets the tokens all the same")
+    @Test("a client that asks too fast is slowed down by the server, adapts, and still gets the tokens")
     func slowDown() async throws {
         try await withServer(environment: ["GLEWLWYD_INTERVAL": "2"]) { scene in
             let provider = try scene.provider(clientID: "native-1")

@@ -149,7 +149,7 @@ struct OfficialClientAccountTests {
         }
     }
 
-    @Test("a wrong password is refused, and no session comes of it")
+    @Test("a wrong password is refused, and there is no session")
     func wrongPassword() async throws {
         try await Self.with { cloud, client in
             try await client.logIn(SimulatedCloud.user, "wrong")

@@ -27,7 +27,7 @@ struct OfficialClientBluetoothTests {
         let cloud: Journal
         let output: String
 
-        /// What became of the board, in order, without its own link to the broker and what comes of time.
+        /// The changes of the board, in order, without its own link to the broker and without changes over time.
         func changes() throws -> [String] {
             try radio.journal.entries(where: ["event": "state"]).compactMap { $0["change"]?.string }
                 .filter { !$0.hasPrefix("mqtt_") && $0 != "service_stopped" && $0 != "link_down" }

@@ -3,8 +3,8 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// Espressif's own client claims in a board's place (it cannot do so for a board that is claimed by its client) against our claim
-/// service, and turns away from our unclaimed board as it does from a real one.
+/// Espressif's own client claims for a board with our claim service. It refuses our unclaimed board as it refuses a real one, because it cannot
+/// claim for a board that must be claimed by its client.
 @Suite("The official client and claiming")
 struct OfficialClientClaimTests {
     private static let mac = "7CDFA100033B"

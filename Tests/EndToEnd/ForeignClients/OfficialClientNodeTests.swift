@@ -15,7 +15,7 @@ struct OfficialClientNodeTests {
         let maker: Maker
         let client: OfficialClient
 
-        /// Runs it, and expects that it says so: its exit status is 0 whatever happens.
+        /// Runs it, and expects this text: its exit status is always 0.
         @discardableResult
         func says(
             _ words: String, _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation

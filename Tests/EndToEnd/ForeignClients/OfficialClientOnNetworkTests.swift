@@ -46,7 +46,7 @@ struct OfficialClientOnNetworkTests {
         let isSecond = security == 2
         try await run(
             ["--security", "\(security)"] + (isSecond ? ["--patch", "0"] : []),
-            // Its help calls that the default over the network; 1.14.1 does it only where it is told to.
+            // Its help calls that the default over the network; 1.14.1 does it only on request.
             ["--disable-chal-resp", "--sec_ver", "\(security)"]
                 + (isSecond
                     ? ["--sec2_username", "wifiprov", "--sec2_password", SimulatedBoard.proofOfPossession] : more)

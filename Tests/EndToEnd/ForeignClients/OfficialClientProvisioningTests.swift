@@ -9,7 +9,7 @@ import Testing
 /// exit status says nothing.
 @Suite("The official client provisions")
 struct OfficialClientProvisioningTests {
-    /// One board and what the client is told about it.
+    /// One board and the client's options for it.
     struct Case: Sendable, CustomTestStringConvertible {
         let security: Int
         var mapping = "user"
@@ -145,7 +145,7 @@ struct OfficialClientProvisioningTests {
         }
     }
 
-    @Test("nothing with a wrong Wi-Fi password: the board says so, and is made ready for another")
+    @Test("nothing with a wrong Wi-Fi password: the board reports it, and is made ready for another")
     func wrongPassphrase() async throws {
         let tried = Case(security: 1, passphrase: "planted-but-wrong")
         try await Self.provision(tried) { journals in

@@ -3,10 +3,10 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// Runs Espressif's client again where it met a fault of its own.
+/// Runs Espressif's client again after a fault of that client.
 ///
-/// Where its public key of Security 2 begins with zeros, 1 run in 256, it sends it without them (its srp6a.py turns numbers to bytes of no
-/// fixed length), and boards refuse keys that are not 384 bytes long. Nothing is wrong with the board then, and people try again.
+/// In 1 run of 256 its public key of Security 2 begins with zeros. It sends the key without them (its srp6a.py has no fixed length), and boards
+/// refuse keys that are not 384 bytes long. The board is fine then, and people try again.
 ///
 /// - Parameter attempt: one run; false where ``Journal/hasShortPublicKey()`` said that it was such a one.
 func pastShortPublicKeys(_ attempt: () async throws -> Bool) async throws {

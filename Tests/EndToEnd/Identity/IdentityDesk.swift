@@ -12,7 +12,7 @@ import Synchronization
 import TestSupport
 import RainCore
 
-/// One provider's session against its simulator, a process of its own, with two clocks that a test moves together.
+/// One provider's session against its simulator, a separate process, with two clocks that a test moves together.
 struct IdentityDesk {
     let simulator: SimulatedIdentity
     let base: String

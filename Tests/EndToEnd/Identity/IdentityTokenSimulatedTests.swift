@@ -6,7 +6,7 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// The OpenID provider that is simulated signs its id tokens; each defect that it can be told to have must be noticed.
+/// The OpenID provider that is simulated signs its id tokens; each defect that it can simulate must be noticed.
 @Suite("Id tokens of an OpenID provider, against its simulator")
 struct IdentityTokenSimulatedTests {
     private func withProvider(
@@ -61,7 +61,7 @@ struct IdentityTokenSimulatedTests {
         }
     }
 
-    @Test("a renewal that brings somebody else is refused: the session stays whose it was")
+    @Test("a renewal for another user is refused: the session keeps its user")
     func subject() async throws {
         try await withProvider { desk, provider in
             try await desk.control("settings", ["rotate": false])

@@ -27,7 +27,7 @@ struct LiferayPortTests {
         }
     }
 
-    @Test("the port that is given stands in the redirect URI, by either option")
+    @Test("the given port is in the redirect URI, by either option")
     func given() async throws {
         try await withTemporaryFolder { folder in
             let simulated = try await SimulatedIdentity.start("liferay", in: folder)

@@ -45,7 +45,7 @@ struct LiferayRenewalTests {
             _ = try await session.signIn(Self.ada)
             let saved = try #require(desk.store.load(desk.key))
             try await desk.advance(seconds: 901)
-            // Somebody else's page stands in the place of all others, or of the portal's form alone.
+            // Another server's page replaces all pages, or only the portal's form.
             for path in ["/*", "/c/portal/login"] {
                 try await desk.control("faults", ["rules": [["path": .string(path), "action": "html"]]])
                 #expect(await code { () throws(AccountError) in try await session.user() } == "malformed_answer")

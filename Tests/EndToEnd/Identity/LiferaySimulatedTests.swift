@@ -18,7 +18,7 @@ private func password(_ user: String = "ada@example.com", _ password: String = "
     .password(user: user, password: Secret(password))
 }
 
-@Suite("Liferay, against its simulator in a process of its own")
+@Suite("Liferay, against its simulator in its own process")
 struct LiferaySimulatedTests {
     // MARK: basic
 
@@ -53,7 +53,9 @@ struct LiferaySimulatedTests {
         }
     }
 
-    @Test("the company: 0 means the server context's, another one is told apart, and saved credentials are bound to it")
+    @Test(
+        "the company: 0 means the server context's, another one is distinguished, and saved credentials are bound to it"
+    )
     func company() async throws {
         try await withTemporaryFolder { folder in
             let desk = try await IdentityDesk("liferay", in: folder)
@@ -92,7 +94,7 @@ struct LiferaySimulatedTests {
             let number = ["6.1": "61", "6.2": "62", "7": "71"][version] ?? ""
             let provider = try desk.provider("liferay", portal("cookie", ["serverVersion": number]))
             if version == "6.1" {
-                // Before the plug-in there is no service for it; the portal says so in the oldest shape.
+                // Before the plug-in there is no service for it; the portal reports that in the oldest format.
                 let error = await accountError { () throws(AccountError) in
                     try await desk.session(provider).signIn(password())
                 }
@@ -214,7 +216,7 @@ struct LiferaySimulatedTests {
     }
 
     @Test(
-        "a cookie that the portal has forgotten before its time is renewed when it says so, with 200 and an exception")
+        "a cookie that the portal forgot too early is renewed when the portal reports that, with 200 and an exception")
     func forgotten() async throws {
         try await withTemporaryFolder { folder in
             let desk = try await IdentityDesk("liferay", in: folder)
@@ -282,7 +284,7 @@ struct LiferaySimulatedTests {
             let wrong = ChallengeAnswer.useCredential(user: "proxy", password: Secret("wrong"))
             let cases: [([ChallengeAnswer], String?, [Int])] = [
                 ([right], nil, [0]), ([wrong, right], nil, [0, 1]),
-                // Answered once; then the refusal stands, as in the Screenlet's own example.
+                // Answered once; then the refusal remains, as in the Screenlet's own example.
                 ([wrong, .performDefaultHandling], "invalid_credentials", [0, 1]),
                 ([.performDefaultHandling], "invalid_credentials", [0]), ([.cancel], "cancelled", [0]),
                 ([wrong], "invalid_credentials", [0, 1, 2]),

@@ -36,10 +36,10 @@ private struct Library {
     var loans: HTTPRequest { HTTPRequest(method: .get, url: desk.base + "/ncip") }
 }
 
-@Suite("OCLC, against its simulator in a process of its own")
+@Suite("OCLC, against its simulator in its own process")
 struct OCLCSimulatedTests {
     @Test(
-        "the user-agent flow: tokens in the fragment, for the institutions that were named, and whose they are",
+        "the user-agent flow: tokens in the fragment, for the named institutions, with their user",
         arguments: ["oclcApp://user_agent_flow", "http://127.0.0.1:4711/callback"])
     func userAgentFlow(redirect: String) async throws {
         try await withTemporaryFolder { folder in
@@ -59,7 +59,8 @@ struct OCLCSimulatedTests {
         }
     }
 
-    @Test("who denies is told apart, whether OCLC says so in the query or in the fragment", arguments: [false, true])
+    @Test(
+        "a denial is distinguished, whether OCLC reports it in the query or in the fragment", arguments: [false, true])
     func denied(inFragment: Bool) async throws {
         try await withTemporaryFolder { folder in
             let library = try await Library(folder)
@@ -111,7 +112,7 @@ struct OCLCSimulatedTests {
         }
     }
 
-    @Test("no refresh token without its scope; with it one that has an end of its own, seven days on")
+    @Test("no refresh token without its scope; with it one that has its own end, seven days on")
     func refreshScope() async throws {
         try await withTemporaryFolder { folder in
             let library = try await Library(folder)
@@ -124,7 +125,7 @@ struct OCLCSimulatedTests {
         }
     }
 
-    @Test("a public client may not renew: its token is used to the end, and then the reason is told")
+    @Test("a public client may not renew: its token is used to the end, and then the reason is reported")
     func publicClient() async throws {
         try await withTemporaryFolder { folder in
             let library = try await Library(folder)

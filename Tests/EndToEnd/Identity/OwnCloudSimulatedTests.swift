@@ -59,7 +59,7 @@ private enum SignedInUser: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-@Suite("A backend of one's own, beside the simulated identity providers")
+@Suite("A user's own backend, beside the simulated identity providers")
 struct OwnCloudSimulatedTests {
     private let node = NodeID("node-aabbccdd")
     private let secret = MappingSecret(Secret("planted-mapping-secret"))
@@ -159,7 +159,7 @@ struct OwnCloudSimulatedTests {
         }
     }
 
-    @Test("a backend that waits for the node's own report says so until both halves agree; another secret discards")
+    @Test("a backend that waits for the node's own report is pending until both halves agree; another secret discards")
     func nodeReport() async throws {
         try await withTemporaryFolder { folder in
             let scene = try await Scene(.spid, in: folder)

@@ -43,7 +43,7 @@ struct OwnCloudTests {
         }
     }
 
-    @Test("the backend is told the provider's user and the board", arguments: ProviderBrowserTests.ownClouds)
+    @Test("the backend learns the provider's user and the board", arguments: ProviderBrowserTests.ownClouds)
     func success(one: ProviderBrowserTests.Case) async throws {
         try await withScene(one) { scene in
             let outcome = try await scene.provision()
@@ -87,7 +87,8 @@ struct OwnCloudTests {
         Fault(name: "a backend that refuses", answer: 422, status: 13, isKept: false),
     ]
 
-    @Test("a token that is not taken, a backend that is down, and one that refuses are told apart", arguments: faults)
+    @Test(
+        "a refused token, a backend that is down, and one that refuses the board are distinguished", arguments: faults)
     func refused(fault: Fault) async throws {
         try await withScene(ProviderBrowserTests.ownClouds[0]) { scene in
             try await scene.simulated.setBackend(status: fault.answer)

@@ -114,7 +114,7 @@ struct ProviderBrowserTests {
         }
     }
 
-    @Test("who denies there is told apart", arguments: cases)
+    @Test("a denial there is distinguished", arguments: cases)
     func denied(one: Case) async throws {
         try await Self.withScene(one) { maker, options, browser, _ in
             let child = try await maker.start(options + ["--no-browser", "--redirect", "loopback"])

@@ -69,7 +69,7 @@ struct ProviderConformanceTests {
             right: .clientCredentials),
     ]
 
-    @Test("the providers that have a simulator of their own", arguments: cases)
+    @Test("the providers that have their own simulator", arguments: cases)
     private func simulated(the: Case) async throws {
         try await withTemporaryFolder { folder in
             let simulator = try await SimulatedIdentity.start(the.id, in: folder)

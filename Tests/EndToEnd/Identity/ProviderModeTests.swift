@@ -4,7 +4,7 @@ import RainKit
 import TestSupport
 import Testing
 
-@Suite("How a sign-in at a provider is chosen, and what is told before a browser opens")
+@Suite("How a sign-in at a provider is chosen, and what is reported before a browser opens")
 struct ProviderModeTests {
     private func withSimulator(
         _ system: String, _ body: (Maker, String, TemporaryFolder) async throws -> Void
@@ -33,7 +33,7 @@ struct ProviderModeTests {
     }
 
     @Test(
-        "a client secret that is wanted and was not given is told before any page is shown",
+        "a missing client secret is reported before any page is shown",
         arguments: [
             ("spid", "spid", "", [String]()), ("oclc", "oclc", "/oauth2", institutions + ["--mode", "code"]),
             ("oclc-oauth", "oclc", "", institutions),

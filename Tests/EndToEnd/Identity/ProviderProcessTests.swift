@@ -69,7 +69,7 @@ struct ProviderProcessTests {
         }
     }
 
-    @Test("a profile of one's own that is wrong is told by name, and does not stand in the way of others")
+    @Test("a wrong definition of a user is reported by name, and does not affect others")
     func wrongProfiles() async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)
@@ -89,7 +89,7 @@ struct ProviderProcessTests {
             let list = try await maker.rainctl("account", "providers")
             #expect(list.status == 0 && list.standardOutput.contains("oidc"))
             #expect(list.standardError.contains("slip.json"))
-            // Whoever asks by the id that stands in a file that is not used is told which file it is.
+            // If a given id is in a file that is not used, the message names that file.
             let extending = #"{"schemaVersion":1,"extends":"oidc","id":"@","title":"Ours"}"#
             try folder.write(extending.replacing("@", with: "Company"), to: "config/rainkit/providers/ours.json")
             try folder.write(extending.replacing("@", with: "oidc"), to: "config/rainkit/providers/taken.json")

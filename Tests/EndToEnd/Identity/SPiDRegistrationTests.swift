@@ -49,7 +49,7 @@ struct SPiDRegistrationTests {
         }
     }
 
-    @Test("an unknown user is told the page's address, where registering works, and then signs in")
+    @Test("an unknown user gets the page's address, registers there, and then signs in")
     func link() async throws {
         try await withDesk { maker, base, login, folder in
             let password = ["--password-file", folder.file("new")]

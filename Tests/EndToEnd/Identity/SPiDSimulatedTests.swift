@@ -20,7 +20,7 @@ private func redeemed(_ code: Secret) -> SignInCredentials {
     .authorizationCode(code, redirectURI: backendRedirect, codeVerifier: nil)
 }
 
-@Suite("SPiD, against its simulator in a process of its own")
+@Suite("SPiD, against its simulator in its own process")
 struct SPiDSimulatedTests {
     private func signedIn(_ desk: IdentityDesk) async throws -> (AccountSession, SPiDAccount) {
         let provider = try desk.provider("spid", app)
@@ -282,7 +282,7 @@ struct SPiDSimulatedTests {
         }
     }
 
-    @Test("too many requests are 420 at SPiD, with the time to wait where it is told")
+    @Test("too many requests are 420 at SPiD, with the time to wait if SPiD gives one")
     func tooMany() async throws {
         try await withTemporaryFolder { folder in
             let desk = try await IdentityDesk("spid", in: folder)
@@ -322,7 +322,7 @@ struct SPiDSimulatedTests {
         }
     }
 
-    @Test("the token stands in the query for services that want it there (document B), and is the same session")
+    @Test("the token is in the query for services that require that (document B), and is the same session")
     func queryPlacement() async throws {
         try await withTemporaryFolder { folder in
             let desk = try await IdentityDesk("spid", in: folder)
@@ -361,7 +361,7 @@ struct SPiDSimulatedTests {
         }
     }
 
-    @Test("who gives up at SPiD's page comes back with nothing but the state: that is told, and at once")
+    @Test("a user who gives up at SPiD's page comes back with only the state: this is reported at once")
     func abandoned() async throws {
         try await withTemporaryFolder { folder in
             let desk = try await IdentityDesk("spid", in: folder)
@@ -406,7 +406,7 @@ struct SPiDSimulatedTests {
         }
     }
 
-    @Test("a client's own token lives for itself: no user, its own name, and anew when it ends")
+    @Test("a client's own token is independent: no user, its own name, and a new one when it ends")
     func clientToken() async throws {
         try await withTemporaryFolder { folder in
             let desk = try await IdentityDesk("spid", in: folder)

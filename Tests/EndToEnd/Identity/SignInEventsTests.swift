@@ -92,7 +92,7 @@ struct SignInEventsTests {
         }
     }
 
-    @Test("an answer of another sign-in is told while the right one is waited for, and named at the end")
+    @Test("an answer of another sign-in is reported while the right one is awaited, and named at the end")
     func foreign() async throws {
         try await withTemporaryFolder { folder in
             let maker = try await BrowserMaker(folder, HostedPage())

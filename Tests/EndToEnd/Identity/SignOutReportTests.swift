@@ -54,7 +54,7 @@ struct SignOutReportTests {
         }
     }
 
-    @Test("a page to sign out at is told whose session ends, in a body; what became of the tokens is not known")
+    @Test("a page to sign out at gets the session's user in a body; the state of the tokens is not known")
     func endSession() async throws {
         try await signOut([:]) { outcome, desk, tokens in
             guard case .partly(let report) = outcome else {
@@ -71,7 +71,7 @@ struct SignOutReportTests {
         }
     }
 
-    @Test("where tokens can be asked about, what became of them is known", arguments: [true, false])
+    @Test("if a server answers questions about tokens, their state is known", arguments: [true, false])
     func introspected(endsTokens: Bool) async throws {
         try await signOut(
             ["end_session_ends_tokens": .bool(endsTokens)], clientID: "web-1", secret: "web-1-secret"

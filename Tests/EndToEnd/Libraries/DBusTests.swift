@@ -249,7 +249,7 @@ struct DBusTests {
         }
     }
 
-    @Test("no bus is told within the deadline, and a bus that goes is noticed")
+    @Test("a missing bus is reported within the deadline, and a bus that ends is noticed")
     func absence() async throws {
         await #expect { try await DBusClient.connect(.at("unix:path=/nonexistent/bus")) } throws: {
             ($0 as? DBusError)?.code == .unavailable

@@ -7,11 +7,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The server is nghttpd, which speaks HTTP/2 and nothing else; before it stands a relay that can let the connections it has go dead, as
-/// a router does that has started anew: nothing is refused, and nothing comes any more.
+/// The server is nghttpd, which supports only HTTP/2. A relay in front of it can let its connections go dead, as a restarted router does:
+/// nothing is refused, and nothing arrives any more.
 @Suite("HTTP/2 connections whose way is gone", .timeLimit(.minutes(5)))
 struct DeadConnectionTests {
-    @Test("after a request that timed out the next one has a connection of its own, and that one is used on")
+    @Test("after a request that timed out the next one has its own connection, and that one is used on")
     func afterTimeout() async throws {
         try await withServer { client, relay in
             #expect(await client.failure(relay.request(within: .waitLimit)) == nil)
@@ -59,7 +59,7 @@ struct DeadConnectionTests {
         }
     }
 
-    @Test("the kernel is told to find out by itself whether the way is still there")
+    @Test("the kernel checks by itself whether the connection still works")
     func probed() async throws {
         let server = try LoopbackServer { peer in
             while peer.readRequest() != nil { peer.respond() }

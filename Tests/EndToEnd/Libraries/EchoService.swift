@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// A service on a test's bus that sends every call's arguments back, on a thread of its own.
+/// A service on a test's bus that sends every call's arguments back, on its own thread.
 ///
 /// `Silence` is never answered, `Fail` with an error, `Shout` after a hundred signals.
 final class EchoService: Sendable {

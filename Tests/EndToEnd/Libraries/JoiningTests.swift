@@ -92,7 +92,7 @@ struct JoiningTests {
     }
 
     @Test(
-        "why a device failed is told by its reason",
+        "the failure of a device is reported with its reason",
         arguments: [(53, NetworkManagerError.Code.notFound), (17, .noAddress), (7, .failed), (39, .failed)])
     func reasons(reason: Int, code: NetworkManagerError.Code) async throws {
         try await with { mock, client, device in
@@ -127,7 +127,7 @@ struct JoiningTests {
         }
     }
 
-    @Test("a user without the right to change networks for all gets a profile of their own")
+    @Test("a user without the right to change networks for all gets their own profile")
     func rights() async throws {
         try await with { mock, client, device in
             try await mock.replace(
@@ -167,7 +167,7 @@ struct JoiningTests {
         }
     }
 
-    @Test("a bus without NetworkManager is told at once")
+    @Test("a bus without NetworkManager is reported at once")
     func absent() async throws {
         try await withTemporaryFolder { folder in
             let bus = try await SessionBusDaemon(in: folder)

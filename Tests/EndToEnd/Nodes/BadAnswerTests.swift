@@ -28,7 +28,7 @@ struct BadAnswerTests {
     }
 
     @Test(
-        "a group that the cloud does not have is none, and of a page nothing follows",
+        "a group that the cloud does not have is an error, and so is a web page instead of an answer",
         arguments: [
             (page.body, 75, "malformed_answer"), (#"{"groups":["#, 75, "malformed_answer"),
             (#"{"groups":[]}"#, 1, "no_such_group"), ("{}", 1, "no_such_group"),

@@ -9,7 +9,7 @@ import Testing
 @Suite("rainctl: values on the command line")
 struct GivenValueTests {
     @Test(
-        "two values for the same parameter are refused before anything is asked, and so is what is no value",
+        "two values for the same parameter, or a text that is not a value, are refused before any request",
         arguments: [
             ["node", "params", "set", "n1"], ["node", "schedule", "add", "n1", "--name", "x", "--at", "07:30"],
             ["node", "scene", "add", "n1", "--name", "x"],

@@ -58,7 +58,8 @@ struct LocalParamsTests {
         }
     }
 
-    @Test("what the board does not take is told before it is sent, and a service is set as in the cloud")
+    @Test(
+        "values that the board does not accept are reported before they are sent, and a service is set as in the cloud")
     func refused() async throws {
         try await Self.with(["--security", "1"]) { scene in
             let way = ["--local", "--host", scene.host, "--pop-file", scene.folder.file("pop"), "--json"]
@@ -74,7 +75,7 @@ struct LocalParamsTests {
         }
     }
 
-    @Test("a board that is not the one that was named is told, and nothing is set")
+    @Test("a board other than the named one is reported, and nothing is set")
     func otherNode() async throws {
         try await Self.with(["--security", "1"]) { scene in
             let way = ["--local", "--host", scene.host, "--pop-file", scene.folder.file("pop"), "--json"]
@@ -136,7 +137,7 @@ struct LocalParamsTests {
         }
     }
 
-    @Test("where the cloud was asked for the proof and has none, nobody is told to sign in")
+    @Test("if the cloud was asked for the proof and has none, no message advises a sign-in")
     func untold() async throws {
         let node = #"{"node_details":[{"id":"nodelight","role":"primary","config":{"node_id":"nodelight"}}]}"#
         let answers = ["GET /v1/user/nodes?node_details=true": [(status: 200, body: node)]]

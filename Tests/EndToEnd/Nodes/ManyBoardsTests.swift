@@ -7,7 +7,7 @@ import Testing
 
 @testable import rainctl
 
-/// More boards than one call may set: what becomes of the second call is told of its boards alone.
+/// More boards than one call may set: the outcome of the second call is reported for its boards only.
 @Suite("rainctl node params set: 30 boards")
 struct ManyBoardsTests {
     private static let ids = (0..<30).map { "n\($0)" }
@@ -50,7 +50,7 @@ struct ManyBoardsTests {
         }
     }
 
-    @Test("who reports the values has them, whatever was told of sending them")
+    @Test("a board that reports the values has them, whatever the result of sending them")
     func lostAndReported() async throws {
         try await Self.with((502, #"{"message":"Internal server error"}"#)) { maker, _ in
             let waited = try await maker.rainctl(Self.set + ["--wait"])

@@ -112,7 +112,7 @@ struct NodeCommandTests {
         }
     }
 
-    @Test("where the cloud does not tell what became of it, that is the failure, and the command is not lost")
+    @Test("if the cloud does not report a command's result, that is the failure, and the command is not lost")
     func untold() async throws {
         let answers = [
             "GET /v1/user/nodes?node_id=n1&node_details=true": [

@@ -73,7 +73,7 @@ struct NodeParamsTests {
         }
     }
 
-    @Test("is shown, switched off, and says so itself")
+    @Test("is shown, switched off, and reports the change itself")
     func set() async throws {
         try await with { scene in
             let shown = try await scene.rainctl("node", "show", "node-light")

@@ -52,7 +52,7 @@ struct NodeScheduleTests {
         }
     }
 
-    @Test("what a board does not take is told before anything is sent")
+    @Test("what a board does not accept is reported before anything is sent")
     func refused() async throws {
         try await OnlineBoards.with(options: ["--services", "scenes"]) { scene in
             let absent = try await scene.rainctl(
@@ -67,7 +67,7 @@ struct NodeScheduleTests {
                 "--json")
             long.expectFailure(65, "bad_data", says: "32 bytes")
             let unknown = try await scene.rainctl("node", "scene", "activate", "nodelight", "Night", "--json")
-            unknown.expectFailure(65, "bad_data", says: "it has none")
+            unknown.expectFailure(65, "bad_data", says: "there are none")
             let sent = try scene.cloud.journal.entries(where: ["event": "request", "method": "PUT"]).filter {
                 $0["path"]?.string?.hasSuffix("user/nodes/params") == true
             }
@@ -129,7 +129,7 @@ struct NodeScheduleTests {
             }
             #expect(!cloud.calls.contains { $0.hasPrefix("PUT") })
             try await maker.succeeds(["node", "schedule", "edit", "n1", "Twice", "--name", "Both"])
-            #expect(cloud.calls.contains { $0.hasPrefix("PUT") }, "what is no time may be changed")
+            #expect(cloud.calls.contains { $0.hasPrefix("PUT") }, "members other than the time may be changed")
         }
     }
 

@@ -184,7 +184,7 @@ struct NodeUpdateTests {
     }
 
     @Test(
-        "an image that the server does not take is too large, whoever says so",
+        "an image that the server does not accept is too large, whichever server reports it",
         arguments: [#"{"message":"Request Too Long"}"#, "<html>413 Request Entity Too Large</html>"])
     func tooLarge(body: String) async throws {
         try await Self.canned((413, body), [CannedCloud.done]) { maker, cloud, file in
@@ -194,7 +194,7 @@ struct NodeUpdateTests {
         }
     }
 
-    @Test("the image's address is told again where the call fails for the moment, and not where it is refused")
+    @Test("the image's address is sent again if the call fails temporarily, and not if it is refused")
     func toldAgain() async throws {
         let fault = (status: 502, body: #"{"message":"Internal server error"}"#)
         try await Self.canned(Self.uploaded, [fault, fault, CannedCloud.done]) { maker, cloud, file in
@@ -337,7 +337,7 @@ struct NodeUpdateTests {
         }
     }
 
-    @Test("firmware without the service is told so, and nothing is uploaded")
+    @Test("firmware without the service is reported, and nothing is uploaded")
     func noService() async throws {
         try await Self.with(["--services", "time"]) { scene, file in
             let outcome = try await scene.rainctl("node", "ota", "nodelight", file, "--json")

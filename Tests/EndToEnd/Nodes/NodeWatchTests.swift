@@ -70,7 +70,7 @@ struct NodeWatchTests {
             try await watching.errorOutput(containing: "listening")
             try await scene.done("node", "params", "set", "nodelight", "Light.Power=off")
             try await watching.output(containing: "\"path\":\"Light.Power\",\"value\":false")
-            // The cloud is away for everything but what has been opened; and nothing is told twice.
+            // The cloud answers only on open connections, and no change is reported twice.
             try await scene.done("node", "params", "set", "nodelight", "Light.Power=on")
             try await watching.output(containing: "\"value\":true,\"previous\":false")
             try await scene.boards[0].process.terminate()
@@ -80,7 +80,7 @@ struct NodeWatchTests {
         }
     }
 
-    @Test("--live connects again after the connection is gone, and says so where the cloud has nothing to listen to")
+    @Test("--live connects again after the connection is gone, and reports a cloud without a broker")
     func reconnects() async throws {
         try await OnlineBoards.with(options: ["--no-basic-ingest"]) { scene in
             func fails(_ rule: JSONValue) async throws { try await scene.cloud.control("faults", ["rules": [rule]]) }

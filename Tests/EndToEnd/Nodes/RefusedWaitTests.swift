@@ -3,7 +3,7 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// The cloud has taken what was sent, and refuses to tell what became of it: that it is out must not be lost.
+/// The cloud has accepted the request, and refuses to report its result. The message must still say that the request was sent.
 @Suite("rainctl node: a refusal while boards are waited for")
 struct RefusedWaitTests {
     private static let get = "GET /v1/user/nodes?node_id=n1&node_details=true"
@@ -21,7 +21,7 @@ struct RefusedWaitTests {
         return (200, body)
     }
 
-    @Test("a command: its id, the boards and the way to the answers are told")
+    @Test("a command: its id, the boards and the command for the answers are shown")
     func command() async throws {
         let first = #"{"node_id":"n1","request_id":"r1","status":"requested"}"#
         let answers = [

@@ -45,7 +45,7 @@ struct ReportedValueTests {
         }
     }
 
-    @Test("a board that has adjusted the value, and one that is offline, are told apart")
+    @Test("a board that has adjusted the value, and one that is offline, are distinguished")
     func adjusted() async throws {
         let set = ["node", "params", "set", "n1", "Light.Brightness=25", "--wait", "--timeout", "1"]
         try await Self.run([Self.node(#"{"Brightness":10}"#), Self.node(#"{"Brightness":30}"#)]) { maker in

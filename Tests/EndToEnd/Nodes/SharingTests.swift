@@ -70,7 +70,7 @@ struct SharingTests {
         }
     }
 
-    @Test("a name that is empty is none, and not all there are")
+    @Test("an empty name names nothing, and not all entries")
     func blank() async throws {
         try await OnlineBoards.with { scene in
             try await scene.done("group", "add", "Home")

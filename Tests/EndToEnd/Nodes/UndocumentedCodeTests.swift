@@ -13,7 +13,7 @@ struct UndocumentedCodeTests {
     }
 
     @Test(
-        "one sentence has the number and the cloud's words, and the status decides on a retry",
+        "one sentence has the number and the cloud's text, and the status decides on a retry",
         arguments: [103_014, 103_015, 103_019, 105_042, 105_043, 107_038, 131_001, 131_057, 131_115])
     func told(number: Int) async throws {
         let answers = ["GET /v1/user/nodes/cmd?request_id=r": [400, 404, 500].map { Self.refusal(number, $0) }]

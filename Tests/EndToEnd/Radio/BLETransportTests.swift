@@ -66,7 +66,7 @@ struct BLETransportTests {
         }
     }
 
-    @Test("tries again when a connection is aborted, and hears the board anew when it vanished")
+    @Test("tries again when a connection is aborted, and searches again when the board vanished")
     func retries() async throws {
         var behaviour = EchoRadio.Behaviour()
         behaviour.connectErrors =
@@ -118,7 +118,7 @@ struct BLETransportTests {
         ("org.bluez.Error.NotPermitted", "Not permitted", .accessDenied, "group bluetooth"),
     ]
 
-    @Test("what ails this machine is no reason to try again, and told with its remedy", arguments: machineErrors)
+    @Test("a problem of this machine is not tried again, and is reported with its remedy", arguments: machineErrors)
     func machine(name: String, text: String, code: BluetoothError.Code, remedy: String) async throws {
         var behaviour = EchoRadio.Behaviour()
         behaviour.connectErrors = [(name, text)]
@@ -133,7 +133,7 @@ struct BLETransportTests {
         }
     }
 
-    @Test("a link that breaks is told at once, and made again only by what begins a session")
+    @Test("a link that breaks is reported at once, and restored only by a new session")
     func brokenLink() async throws {
         var behaviour = EchoRadio.Behaviour()
         behaviour.breaksAtWrite = 2
@@ -233,7 +233,7 @@ struct BLETransportTests {
         ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x04", .refused),
         ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x80 (Unknown)", .refused),
         ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x85", .refused),
-        // Neither says what became of the request.
+        // Neither reports the result of the request.
         ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x0e (Unlikely Error)", .lost),
         ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x11", .lost),
         ("org.bluez.Error.NotSupported", "Operation is not supported", .unreachable),
@@ -276,7 +276,7 @@ struct BLETransportTests {
         }
     }
 
-    @Test("a board of another name is not taken, and the right one's absence is told")
+    @Test("a board of another name is not used, and the missing board is reported")
     func otherBoard() async throws {
         try await withEchoRadio { _, address in
             let transport = transport(address, .name("PROV_other"), times: .init(connect: .milliseconds(300)))

@@ -76,7 +76,7 @@ struct BluetoothAvailabilityTests {
         }
     }
 
-    @Test("a board that nobody hears is told of before the time is over", arguments: 0..<4)
+    @Test("a board that is not heard is reported before the time is over", arguments: 0..<4)
     func absentBoard(index: Int) async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)
@@ -158,7 +158,7 @@ struct BluetoothAvailabilityTests {
         }
     }
 
-    @Test("an adapter that is switched off while it listens is told, in place of an empty list")
+    @Test("an adapter that is switched off while it listens is reported, instead of an empty list")
     func switchedOff() async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)

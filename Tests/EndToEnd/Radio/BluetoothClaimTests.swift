@@ -53,7 +53,7 @@ struct BluetoothClaimTests {
     }
 
     @Test(
-        "a board that restarts breaks its link, and the claim is begun anew in the same run",
+        "a board that restarts breaks its link, and the claim starts again in the same run",
         arguments: ["start", "init", "csr", "verify"])
     func restart(step: String) async throws {
         try await provision(["--claim-fault", "reboot-at=\(step)"]) { outcome, changes, _ in
@@ -99,7 +99,7 @@ struct BluetoothClaimTests {
     }
 
     @Test(
-        "a lost piece ends the claim, and the board is told",
+        "a lost piece ends the claim, and the board is informed",
         arguments: ["lose-fragment=2", "oversize-csr", "wrong-csr"])
     func fault(fault: String) async throws {
         try await provision(["--claim-fault", fault]) { outcome, changes, _ in

@@ -109,7 +109,7 @@ struct DiscoverTests {
         }
     }
 
-    @Test("a scan that BlueZ never begins is told, and no empty list shown")
+    @Test("a scan that BlueZ never begins is reported, and no empty list is shown")
     func neverScans() async throws {
         try await withRadio(["--ble-fault", "scan-busy=1000"]) { radio, maker in
             let outcome = try await maker.rainctl(

@@ -55,7 +55,7 @@ final class EchoRadio: Sendable {
         var keepsLinkAtBreak = false
         /// Endpoints that the descriptors name, by the last four digits of the characteristic.
         var endpoints = ["proto-ver", "prov-session", "prov-config"]
-        /// What becomes of the next reads of an endpoint's name; answered after those.
+        /// The results of the next reads of an endpoint's name; later reads are answered.
         var nameReads: [NameRead] = []
         /// Connected goes true without a signal.
         var hidesConnected = false

@@ -53,7 +53,7 @@ struct EndpointNameTests {
         }
     }
 
-    @Test("is begun anew with another connection where the link's end cut it off, and BlueZ calls that unlikely")
+    @Test("starts again with another connection if the link's end cut it off, and BlueZ calls that unlikely")
     func cutOff() async throws {
         let cutOff = EchoRadio.NameRead.cutOff(
             name: "org.bluez.Error.Failed", text: "Operation failed with ATT error: 0x0e")

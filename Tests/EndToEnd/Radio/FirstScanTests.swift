@@ -43,15 +43,15 @@ struct FirstScanTests {
         try await expectHeard(behaviour, after: 3)
     }
 
-    @Test("and one whose answer got lost is ended and begun anew")
+    @Test("and one whose answer got lost is ended and started again")
     func lostAnswer() async throws {
         var behaviour = EchoRadio.Behaviour()
         behaviour.losesScanAnswer = true
-        // Without an answer, "in progress", and anew.
+        // Without an answer, "in progress", and again.
         try await expectHeard(behaviour, after: 3)
     }
 
-    @Test("and where it never begins, that is told, not that nothing was heard")
+    @Test("and if it never begins, that is reported, not an empty result")
     func never() async throws {
         var behaviour = EchoRadio.Behaviour()
         behaviour.scanError = Self.busy

@@ -28,7 +28,7 @@ struct LostBusTests {
 
         init(_ folder: TemporaryFolder) {
             self.folder = folder
-            // Each daemon has an id of its own, which is not asked for.
+            // Each daemon has its own id, which is not asked for.
             address = "unix:path=" + folder.file("bus")
         }
 
@@ -77,7 +77,7 @@ struct LostBusTests {
             let board = transport(central)
             #expect(try await board.exchange([1, 2], on: .session) == [2, 1])
             try await machine.end()
-            // Without a bus there is no link: told at once, and for the session to begin anew.
+            // Without a bus there is no link: this is reported at once, and the session must start again.
             #expect(await failure(board, on: .config)?.code == .lost)
             try await machine.start()
             #expect(try await board.exchange([1, 2], on: .session) == [2, 1])
@@ -110,7 +110,7 @@ struct LostBusTests {
         }
     }
 
-    @Test("has a connection that is being made begun anew")
+    @Test("restarts a connection that is being made")
     func connecting() async throws {
         try await withMachine { machine in
             var behaviour = EchoRadio.Behaviour()
@@ -161,7 +161,7 @@ struct LostBusTests {
                     return false
                 }
             }
-            // Twice: what was opened anew is lost like the first.
+            // Twice: the second connection is lost like the first.
             for _ in 0..<2 {
                 try await radio.called("StartDiscovery")
                 try await machine.end()
@@ -176,7 +176,7 @@ struct LostBusTests {
         }
     }
 
-    @Test("is told with its remedy where it stays away, and once more to the next")
+    @Test("is reported with its remedy if it stays away, and again to the next caller")
     func staysAway() async throws {
         try await withMachine { machine in
             let radio = try await machine.start(Self.silence)

@@ -87,7 +87,7 @@ struct OpeningTests {
         Machine(adapter: ["Roles": .strings(["peripheral"])], expected: .noAdapter, words: "Low Energy"),
     ]
 
-    @Test("each state of the adapter is told with its remedy, within two seconds", arguments: machines)
+    @Test("each state of the adapter is reported with its remedy, within two seconds", arguments: machines)
     func states(_ machine: Machine) async throws {
         var behaviour = EchoRadio.Behaviour()
         behaviour.adapter = machine.adapter

@@ -15,7 +15,7 @@ struct OutageTests {
         (.power(false), .poweredOff), (.plug(false), .noAdapter), (.leave, .noBlueZ),
     ]
 
-    @Test("is told with its remedy, and never a list that is empty", arguments: incidents)
+    @Test("is reported with its remedy, and never as an empty list", arguments: incidents)
     func told(incident: EchoRadio.Incident, code: BluetoothError.Code) async throws {
         var behaviour = EchoRadio.Behaviour()
         behaviour.isSilent = true
@@ -51,7 +51,7 @@ struct OutageTests {
 
     private static let failure = (name: "org.bluez.Error.Failed", text: "Busy")
 
-    @Test("and a scan that fails when it is begun anew is begun once more")
+    @Test("and a scan that fails when it is restarted is restarted once more")
     func scanFails() async throws {
         try await expectHeard { radio in
             for incident: EchoRadio.Incident in [.scanFails(Self.failure), .power(false), .power(true)] {
@@ -63,7 +63,7 @@ struct OutageTests {
         }
     }
 
-    @Test("and BlueZ that does not say what it has after its return is asked anew")
+    @Test("and BlueZ that does not list its objects after its return is asked again")
     func objectsFail() async throws {
         try await expectHeard { radio in
             radio.change {
@@ -97,7 +97,7 @@ struct OutageTests {
         }
     }
 
-    @Test("and one that never succeeds again is told to whoever listens")
+    @Test("and one that never succeeds again is reported to the listeners")
     func scanStaysOff() async throws {
         var behaviour = EchoRadio.Behaviour()
         behaviour.isSilent = true
@@ -115,7 +115,7 @@ struct OutageTests {
         }
     }
 
-    @Test("and what BlueZ was told is told to the next one: who pairs boards")
+    @Test("and the pairing agent is registered again with the next BlueZ")
     func pairing() async throws {
         let unpaired = EchoRadio.NameRead.failing(name: "org.bluez.Error.NotPermitted", text: "Not paired")
         try await withEchoRadio { radio, address in

@@ -50,7 +50,7 @@ struct SecondLinkTests {
         }
     }
 
-    @Test("because the adapter is never ready, is told by that")
+    @Test("because the adapter is never ready, is reported with that cause")
     func neverReady() async throws {
         let off = (name: "org.bluez.Error.NotReady", text: "Resource Not Ready")
         try await withRadio({ $0.connectErrors = Array(repeating: off, count: 1000) }, connect: .seconds(2)) {
@@ -102,7 +102,7 @@ struct SecondLinkTests {
         }
     }
 
-    @Test("because it lost its keys, is forgotten and paired anew")
+    @Test("because it lost its keys, is forgotten and paired again")
     func staleBond() async throws {
         try await withRadio({
             $0.isKnown = true; $0.hasStaleBond = true

@@ -37,7 +37,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test("a board that is reached by Bluetooth says so in the QR code of its boot log, too")
+    @Test("a board that is reached by Bluetooth also names that in the QR code of its boot log")
     func bootOverBluetooth() async throws {
         try await withTemporaryFolder { folder in
             let link = folder.file("tty")

@@ -14,7 +14,7 @@ import Testing
         return finished.standardOutput
     }
 
-    @Test("without a choice all are there, each on a port of its own; a signal ends them")
+    @Test("without a choice all are there, each on its own port; a signal ends them")
     func all() async throws {
         try await withChildProcess(try Executables.path("cloud-sim"), ["identity"]) { child in
             let ready = try JSONValue(parsing: Array(try await child.readyLine().utf8))

@@ -59,7 +59,7 @@ import Testing
                 "node/node2/config", "$aws/rules/esp_node_config/node/node2/config",
                 "$aws/rules/x/y/node/node1/config", "other/node/node1/config",
             ] {
-                // A publish that the rights deny is acknowledged all the same, as AWS does not tell either.
+                // A publish that the rights deny is still acknowledged, because AWS does not report it either.
                 let sent = try await Self.mosquitto(
                     "pub", cloud, as: "node1", ["-q", "1", "-t", topic, "-m", "{\"node_id\":\"node2\"}"])
                 #expect(sent.status == .exited(0), "\(sent.standardError)")

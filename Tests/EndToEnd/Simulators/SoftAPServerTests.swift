@@ -234,7 +234,7 @@ struct SoftAPServerTests {
         }
     }
 
-    @Test("a second after Connected was told, the server is gone; the process is not")
+    @Test("a second after Connected was reported, the server is gone; the process is not")
     func stops() async throws {
         try await withBoard(
             ["--http", "127.0.0.1:0", "--security", "0", "--wifi", "Net:password", "--join-delay", "0"]

@@ -25,7 +25,7 @@ struct ChromeDriverTests {
         }
     }
 
-    @Test("five times at most, and what both streams said is told")
+    @Test("five times at most, and the output of both streams is reported")
     func neverStarts() async throws {
         try await withTemporaryFolder { folder in
             let program = try script(in: folder, "echo no port; echo bad >&2; echo x >>\"$0.tried\"; exit 1")

@@ -4,10 +4,9 @@ import Testing
 
 @testable import TestSupport
 
-/// Each test runs again in a process of its own. Swift Testing's exit tests would do that, too, but while one runs, a thread of theirs asks
-/// the kernel without a pause which child has ended: it keeps a processor busy as long as other tests have children that they have not
-/// collected.
-@Suite("Fuzzing, in a process of its own")
+/// Each test runs again in its own process. Swift Testing's exit tests would do that, too. While one runs, its thread asks the kernel without a
+/// pause which child has ended. That keeps a processor busy as long as other tests have children that they have not collected.
+@Suite("Fuzzing, in its own process")
 struct FuzzProcessTests {
     /// Runs `body` in the test's own process. Returns how that process ended; nil in that process.
     private func inOwnProcess(_ body: () -> Void) async throws -> FinishedProcess? {

@@ -53,7 +53,7 @@ import Testing
 
     @Test("a child asks the kernel to die with the test run, from a thread that lives on")
     func deathSignal() async throws {
-        // The parent dies by SIGKILL and can do nothing; its child must go all the same.
+        // The parent dies by SIGKILL and can do nothing; its child must still end.
         let script = "import ctypes; n = ctypes.c_int(); ctypes.CDLL(None).prctl(2, ctypes.byref(n)); print(n.value)"
         let finished = try await run("python3", ["-c", script])
         #expect(finished.standardOutput == "9\n")

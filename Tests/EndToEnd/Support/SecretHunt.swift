@@ -7,7 +7,7 @@ import TestSupport
 struct SecretHunt {
     /// What each secret is called, by its text.
     private(set) var secrets: [String: String] = [:]
-    /// The same for short ones, which count only where no letter or digit stands beside them.
+    /// The same for short ones, which count only without a letter or digit beside them.
     private var codes: [String: String] = [:]
 
     mutating func add(_ name: String, _ secret: String) {

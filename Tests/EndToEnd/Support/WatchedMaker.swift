@@ -2,8 +2,8 @@
 import RainJSON
 import TestSupport
 
-/// A maker whose every command talks as much as it can, and everything is kept: what it says, its arguments as other users of
-/// the machine see them, and the secrets that come up on the way.
+/// A maker whose commands print as much as they can. It keeps their output, their arguments as other users of the machine see
+/// them, and the secrets that occur on the way.
 final class WatchedMaker {
     enum Form { case textOnStandardError, jsonInFile }
 
@@ -65,7 +65,7 @@ final class WatchedMaker {
         let log =
             form == .jsonInFile
             ? ["--log-file", maker.folder.file("log-\(count).ndjson"), "--log-format", "json"] : []
-        // What stands behind `--` is another program's.
+        // The arguments after `--` belong to another program.
         let options = arguments.firstIndex(of: "--") ?? arguments.endIndex
         let child = try await maker.start(
             arguments[..<options] + ["-vv"] + log + arguments[options...], environment: environment)

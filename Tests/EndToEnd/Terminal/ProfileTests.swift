@@ -66,7 +66,7 @@ struct ProfileTests {
         }
     }
 
-    @Test("a CA file named from where one stands is found from everywhere")
+    @Test("a CA file with a relative path is found from every folder")
     func relativeAuthorities() async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)

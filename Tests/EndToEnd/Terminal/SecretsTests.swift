@@ -182,7 +182,7 @@ struct SecretsTests {
         let pop = ["--pop-file", watched.maker.folder.file("pop"), "--json"]
         #expect(try await watched.run(["device", "info"] + Maker.way(to: board) + ["--json"]) == 0)
         #expect(try await watched.run(["device", "scan"] + Maker.way(to: board) + pop) == 0)
-        // A board that has not failed to join has nothing to forget, and may say so.
+        // A board that has not failed to join has nothing to forget, and may report that.
         try await watched.run(["device", "reset"] + Maker.way(to: board) + pop)
         watched.note(board.process)
     }

@@ -11,7 +11,7 @@ struct SettingsFilesTests {
         let maker: Maker
         let folder: TemporaryFolder
 
-        /// What came of a command in a folder below the project's.
+        /// The result of a command in a folder below the project's.
         struct Shown {
             let status: ChildExit
             let standardOutput: String
@@ -42,7 +42,7 @@ struct SettingsFilesTests {
         }
     }
 
-    @Test("option, environment, project, user, machine, built in: each goes before the next, and its place is told")
+    @Test("option, environment, project, user, machine, built in: each overrides the next, and its origin is shown")
     func precedence() async throws {
         try await with { place in
             let folder = place.folder
@@ -73,7 +73,7 @@ struct SettingsFilesTests {
         }
     }
 
-    @Test("a project's file that others may write is none of the user's, and none says whom to trust")
+    @Test("a project file that others may write is not used, and no project file decides whom to trust")
     func projects() async throws {
         try await with { place in
             let path = place.folder.file("project/.rainkit.json")
@@ -102,7 +102,7 @@ struct SettingsFilesTests {
     }
 
     @Test(
-        "a file that is none is named, with what is wrong",
+        "an invalid file is named, with its error",
         arguments: [
             "", "[]", "{\"store\": 1}", "{\"stroe\": \"file\"}", "{\"store\": \"\"}", "{\"store\"",
             "{\"store\": \"attic\"}",

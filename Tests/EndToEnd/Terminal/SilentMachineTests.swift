@@ -84,7 +84,7 @@ struct SilentMachineTests {
             board.process.signal(SIGSTOP)
 
             let commands = Self.arguments.sorted { $0.key < $1.key }
-            // Some at a time, each as a maker of its own: a sign-out must not end another's session.
+            // Some at a time, each with a separate maker: a sign-out must not end another's session.
             let width = Timings.isAlone ? 1 : 6
             for start in stride(from: 0, to: commands.count, by: width) {
                 try await withThrowingTaskGroup(of: Void.self) { group in

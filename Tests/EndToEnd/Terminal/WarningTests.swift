@@ -8,7 +8,7 @@ import Testing
 struct WarningTests {
     private static let board = ["--http", "127.0.0.1:0", "--security", "1", "--no-pop", "--join-delay", "0"]
 
-    @Test("stand in the document, also where nothing is printed for people", arguments: [[], ["--quiet"]])
+    @Test("are in the document, even if nothing is printed for people", arguments: [[], ["--quiet"]])
     func document(quiet: [String]) async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)
@@ -23,7 +23,7 @@ struct WarningTests {
         }
     }
 
-    @Test("stand in an error's document, in the order in which they came")
+    @Test("are in an error's document, in the order in which they came")
     func failure() async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)

@@ -103,7 +103,7 @@ struct GATTServerTests {
         #expect(try server.read(version) == [])
     }
 
-    @Test("each link has a session of its own")
+    @Test("each link has its own session")
     func sessions() throws {
         let server = try server()
         server.connected()

@@ -199,7 +199,7 @@ struct RadioConnectionTests {
         #expect(radio.error(of: connect) == "org.bluez.Error.Failed: le-connection-abort-by-local")
     }
 
-    @Test("an adapter that is off says so with the text that clients look for, and can be switched on")
+    @Test("an adapter that is off answers with the text that clients look for, and can be switched on")
     func adapterOff() {
         var faults = RadioFaults()
         faults.adapter = .off

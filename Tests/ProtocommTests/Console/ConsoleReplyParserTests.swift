@@ -34,7 +34,7 @@ struct ConsoleReplyParserTests {
         }
     }
 
-    @Test("a prompt without an answer is a refusal where the log says so; an answer may have been lost otherwise")
+    @Test("a prompt without an answer is a refusal if the log shows one; otherwise an answer may have been lost")
     func refused() {
         #expect(outcome(["prov-config 17 5200\r\n\n>> "]) == .nothing)
         #expect(outcome(["prov-config 17 5200\r\nE (99) wifi: x\r\n\n>> "]) == .nothing)
@@ -57,7 +57,7 @@ struct ConsoleReplyParserTests {
         #expect(outcome([">> prov-config 17 5200\r\n\r\n0801\r\n\n>> "]) == .answer(hex("0801")))
     }
 
-    @Test("log lines may stand anywhere between the lines, hex-like ones too")
+    @Test("log lines may appear anywhere between the lines, hex-like ones too")
     func interleavedLines() {
         let log = "\u{1B}[0;32mI (1234) wifi: state: init -> auth (b0)\u{1B}[0m\r\n"
         let hexLog = "deadbeef\r\n"
@@ -107,7 +107,7 @@ struct ConsoleReplyParserTests {
     @Test("uppercase digits are no answer of this firmware")
     func uppercase() { #expect(outcome(["prov-config 17 5200\r\n\r\n0A\r\n\n>> "]) == .nothing) }
 
-    @Test("a board that restarts in between says so")
+    @Test("a restart of the board in between is an error of its own kind")
     func restarted() {
         #expect(outcome(["prov-config 17 5200\r\n", "ESP-ROM:esp32c3-api1-20210207\r\n"]) == .restarted)
         #expect(

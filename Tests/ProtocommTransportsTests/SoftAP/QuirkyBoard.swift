@@ -2,8 +2,8 @@
 import Synchronization
 import TestSupport
 
-/// A board's HTTP server with its quirks: status line, headers and body leave in separate sends, a failing handler closes
-/// without a word, the session is told by a cookie, and nothing closes but errors.
+/// A board's HTTP server with its quirks. Status line, headers and body are sent separately, and a cookie identifies the session. A
+/// failing handler closes without an answer; otherwise only errors close the connection.
 final class QuirkyBoard: Sendable {
     enum Cookies { case on, off }
     typealias Reply = @Sendable ([UInt8]) -> TransportReply

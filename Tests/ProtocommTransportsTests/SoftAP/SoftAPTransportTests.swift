@@ -36,7 +36,7 @@ struct SoftAPTransportTests {
         try await TransportConformance.check { transport(board) }
     }
 
-    @Test("the cookie of the first answer comes with every later request, each on a connection of its own")
+    @Test("the cookie of the first answer comes with every later request, each on its own connection")
     func cookie() async throws {
         let board = try QuirkyBoard { .answer($0) }
         let transport = transport(board)
@@ -85,7 +85,7 @@ struct SoftAPTransportTests {
             #expect(await code { try await transport.exchange([0xEE], on: .config) } == .refused)
         }
         let versions = board.server.seen.filter { $0.requestLine.contains("proto-ver") }
-        #expect(versions.count == (cookies == .on ? 6 : 0), "who is told by a cookie asks whether it still counts")
+        #expect(versions.count == (cookies == .on ? 6 : 0), "a client with a cookie asks whether it is still valid")
         let asked = board.server.seen.filter { !$0.requestLine.contains("proto-ver") }
         #expect(asked.map(\.body) == [[1], [0xEE], [1], [0xEE], [1], [0xEE]])
         await transport.close()
@@ -129,7 +129,7 @@ struct SoftAPTransportTests {
         }
     }
 
-    @Test("an endpoint that the board lacks is told from a refusal")
+    @Test("a missing endpoint is distinguished from a refusal")
     func noSuchEndpoint() async throws {
         let board = try QuirkyBoard { .answer($0) }
         let transport = transport(board)

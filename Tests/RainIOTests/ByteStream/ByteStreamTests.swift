@@ -21,7 +21,7 @@ struct ByteStreamTests {
         await stream.close()
     }
 
-    @Test("what arrived before the end is read first, then the end is told", arguments: StreamKind.allCases)
+    @Test("what arrived before the end is read first, then the end is reported", arguments: StreamKind.allCases)
     func end(kind: StreamKind) async throws {
         let (stream, far) = try await kind.open()
         await far.send(Array("last words".utf8))

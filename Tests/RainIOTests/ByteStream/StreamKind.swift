@@ -4,7 +4,7 @@ import RainIO
 import TestSupport
 import Testing
 
-/// What a stream can stand on; one test body holds for all.
+/// The kinds of streams; each test runs for all of them.
 enum StreamKind: CaseIterable {
     case terminal, socketPair, tcp
 
@@ -48,7 +48,7 @@ final class LoopbackListener: Sendable {
         try #require(bind(descriptor, address.ai_addr, address.ai_addrlen) == 0 && listen(descriptor, 4) == 0)
         var length = address.ai_addrlen
         try #require(getsockname(descriptor, address.ai_addr, &length) == 0)
-        // The port stands at the same place in the addresses of both families.
+        // The port is at the same place in the addresses of both families.
         port = address.ai_addr.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
             UInt16(bigEndian: $0.pointee.sin_port)
         }

@@ -37,7 +37,7 @@ struct LoopbackTests {
         #expect(watch.isLoopback == example.isLoopback, "\(example.name)")
     }
 
-    @Test("a port says so once enough came back")
+    @Test("a loopback is reported once enough bytes came back")
     func port() async throws {
         let terminal = try PseudoTerminal()
         let port = try SerialPort.open(terminal.path)

@@ -15,7 +15,7 @@ struct ModemLinesTests {
         #expect(lines.steps[0].pause == pulse)
     }
 
-    @Test("a port without such lines says so, and goes on")
+    @Test("a port without such lines reports that, and still works")
     func pty() async throws {
         let terminal = try PseudoTerminal()
         let port = try SerialPort.open(terminal.path)

@@ -47,7 +47,7 @@ struct PortRightsTests {
         #expect(PortRights(group: .none, isMember: false).advice.contains("Only root"))
     }
 
-    @Test("a member whose session is older than the membership is told to sign in again")
+    @Test("a member with a session older than the membership is advised to sign in again")
     func member() {
         let advice = PortRights(group: .named("uucp"), isMember: true).advice
         #expect(advice.contains("newgrp uucp") && !advice.contains("usermod"))

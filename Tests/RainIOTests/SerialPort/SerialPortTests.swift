@@ -77,7 +77,7 @@ struct SerialPortTests {
         }
     }
 
-    @Test("what arrived before the cable was pulled is read first, then the loss is told")
+    @Test("what arrived before the cable was pulled is read first, then the loss is reported")
     func unplugged() async throws {
         let terminal = try PseudoTerminal()
         let port = try SerialPort.open(terminal.path)

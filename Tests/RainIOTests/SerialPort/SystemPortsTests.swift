@@ -70,7 +70,7 @@ struct SystemPortsTests {
         }
     }
 
-    @Test("ModemManager is told of where it runs and the port's rules let it try")
+    @Test("ModemManager is named if it runs and the port's rules let it probe the port")
     func modem() async throws {
         try await withTemporaryFolder { folder in
             let tree = try SystemTree(in: folder)

@@ -41,7 +41,7 @@ struct BlockingWorkTests {
         #expect(error == Failure(number: -1))
     }
 
-    @Test("a cancelled task's work is done all the same")
+    @Test("a cancelled task's work is still done")
     func cancelled() async {
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }

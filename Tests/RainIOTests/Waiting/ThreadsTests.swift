@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Threads, and what wakes them")
 struct ThreadsTests {
-    @Test("a body runs on a thread of its own, and what it held is let go of when it ends", .timeLimit(.minutes(10)))
+    @Test("a body runs on its own thread, and what it held is let go of when it ends", .timeLimit(.minutes(10)))
     func thread() async {
         final class Held: Sendable {
             let gone: AsyncStream<Never>.Continuation

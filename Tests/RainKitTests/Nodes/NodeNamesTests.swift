@@ -73,7 +73,7 @@ struct NodeNamesTests {
         try client.http.finish()
     }
 
-    @Test("a group cannot be within itself, or within a group of its own")
+    @Test("a group cannot be within itself, or within one of its own subgroups")
     func parents() async throws {
         let client = try SignedInClient()
         let group = try #require(

@@ -285,7 +285,7 @@ struct LeftOverTests {
         #expect(scene.pending.all() == [left])
     }
 
-    @Test("another board gets a secret of its own, and the earlier mapping stays")
+    @Test("another board gets its own secret, and the earlier mapping stays")
     func anotherSecret() async throws {
         let left = Self.told("node-9")
         let scene = Scene(pending: [left])

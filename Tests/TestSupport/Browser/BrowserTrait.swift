@@ -17,6 +17,6 @@ public struct BrowserTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == BrowserTrait {
-    /// A Chromium of its own.
+    /// A separate Chromium.
     public static var browser: Self { BrowserTrait() }
 }

@@ -2,8 +2,8 @@
 
 /// The program that drives Chromium for others.
 enum ChromeDriver {
-    /// Starts it on a port that is free, five times at most: it takes a free port of one address family, and ends where a neighbour has
-    /// the same of the other.
+    /// Starts it on a free port, trying five times at most. It takes a free port of one address family, and ends if another process has
+    /// that port in the other family.
     static func start(
         _ program: String = "chromedriver", environment: [String: String] = [:]
     ) async throws -> (ChildProcess, port: String) {

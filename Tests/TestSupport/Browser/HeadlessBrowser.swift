@@ -4,7 +4,7 @@ import RainHTTP
 import RainHTTPCurl
 import RainJSON
 
-/// A real Chromium without a window, with a profile of its own, driven through the WebDriver protocol (W3C).
+/// A real Chromium without a window, with its own profile, driven through the WebDriver protocol (W3C).
 ///
 /// It finds no host but this machine's: a page that loads something from elsewhere has that among its ``complaints()``.
 public final class HeadlessBrowser: Sendable {

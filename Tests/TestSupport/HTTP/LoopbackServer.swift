@@ -2,7 +2,7 @@
 import Glibc
 import Synchronization
 
-/// A TCP server on a free port of 127.0.0.1 whose every connection is served by one closure on a thread of its own.
+/// A TCP server on a free port of 127.0.0.1 whose every connection is served by one closure on its own thread.
 ///
 /// It is for tests that need a server to misbehave: to fall silent, to cut a body, to reset. It ends when it is let go.
 public final class LoopbackServer: Sendable {
@@ -54,7 +54,7 @@ public final class LoopbackServer: Sendable {
     /// Ports that this process has given out already.
     private static let assigned = Mutex<Set<Int>>([])
 
-    /// A free port of 127.0.0.1 for a program that must be told one. The kernel gives ports from 32768 on to connections, and the simulators
+    /// A free port of 127.0.0.1 for a program that needs one. The kernel gives ports from 32768 on to connections, and the simulators
     /// choose theirs below 30000, so nobody takes it before the program does. It is given out once.
     public static func assignablePort() throws -> Int {
         for _ in 0..<1000 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A port of this machine that swallows whoever connects: its queue is full and nobody takes from it, so that the kernel drops
-/// every further try and `connect` lasts as long as the client's patience.
+/// A port of this machine that never accepts a connection. Its queue is full, so the kernel drops every further attempt, and `connect`
+/// lasts until the client gives up.
 public final class SilentListener: Sendable {
     public let port: UInt16
     private let sockets: [Int32]

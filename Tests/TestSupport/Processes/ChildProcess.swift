@@ -2,7 +2,7 @@
 import Glibc
 import Synchronization
 
-/// A program under test, in a process group of its own.
+/// A program under test, in its own process group.
 ///
 /// It never outlives the test: ``withChildProcess(_:_:environment:directory:input:body:)`` kills what is left, letting go of
 /// the value does too, and the kernel does when the whole test run dies. All waits have a deadline.
@@ -135,7 +135,7 @@ public final class ChildProcess: Sendable {
         return found
     }
 
-    // MARK: what it is told
+    // MARK: input and signals
 
     public func write(_ text: String) { write(Array(text.utf8)) }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What `unshare` needs to be told so that whoever runs the tests may have namespaces: nothing for root, a user namespace for others.
+/// The arguments with which `unshare` may create namespaces: none for root, a user namespace for other users.
 public let namespacePrivileges = geteuid() == 0 ? [] : ["--map-root-user"]

@@ -5,7 +5,7 @@ import Synchronization
 /// A person at a terminal: reads what a program says there, and types answers.
 ///
 /// The terminal is the program's standard input and standard error, and controls it: Ctrl-C is `type("\u{3}")`. Standard output stays a
-/// pipe, so that the result can be told from the talk.
+/// pipe, so that the result is separate from the dialogue.
 public final class Person: Sendable {
     public let process: ChildProcess
     public let terminal: PseudoTerminal
@@ -45,7 +45,7 @@ public final class Person: Sendable {
         close(nearEnd)
     }
 
-    /// Everything that stood on the terminal up to now, what was typed and echoed too.
+    /// Everything that was on the terminal until now, including what was typed and echoed.
     public var transcript: String { heard.read { $0 } }
 
     /// Waits until the program asks this, after what was waited for before.
@@ -60,8 +60,8 @@ public final class Person: Sendable {
         read.withLock { $0 = end }
     }
 
-    /// Waits for the program's end, and until all that it has written to the terminal stands in the ``transcript``: the kernel hands that on
-    /// in its own time, in the order in which it was written, so a mark written now comes last.
+    /// Waits for the program's end, and until the ``transcript`` has everything that it wrote to the terminal. The kernel passes that on
+    /// later, but in order, so a mark that is written now comes last.
     @discardableResult
     public func wait(within limit: Duration = .waitLimit) async throws -> ChildExit {
         let ended = try await process.wait(within: limit)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// `posix_spawn` with what a test wants: a process group of its own, the three descriptors given, default
-/// signals (a thread of libdispatch blocks them, and children inherit that), and death with the parent.
+/// `posix_spawn` for tests: a separate process group, the three given descriptors, default signals, and an end with the parent.
+/// Signals need this because threads of libdispatch block them, and children inherit that.
 struct Spawn: Sendable {
     var executable: String
     var arguments: [String]
@@ -52,7 +52,7 @@ struct Spawn: Sendable {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
         posix_spawnattr_setpgroup(&attributes, 0)
-        // POSIX_SPAWN_SETSID, which the module map leaves out: a session is a process group of its own, too.
+        // POSIX_SPAWN_SETSID, which the module map leaves out: a session is its own process group, too.
         let group = terminal == nil ? POSIX_SPAWN_SETPGROUP : 0x80
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | Int16(group))
 

@@ -46,7 +46,7 @@ public func onOwnThread<Value: Sendable, Failure: Error>(
     return try result.get()
 }
 
-/// Runs `body` on a thread of its own, so that a blocking read never takes a thread from the tasks.
+/// Runs `body` on its own thread, so that a blocking read never takes a thread from the tasks.
 func startThread(_ body: @escaping @Sendable () -> Void) {
     final class Box {
         let body: @Sendable () -> Void; init(_ body: @escaping @Sendable () -> Void) { self.body = body }

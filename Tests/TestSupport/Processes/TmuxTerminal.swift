@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A program in a terminal of a given size, which tmux plays: what stands on its screen, and keys that a person presses.
+/// A program in a terminal of a given size, which tmux provides: the text on its screen, and keys that a person presses.
 ///
 /// Other than ``Person``, which knows the bytes, this knows what they come to: lines that wrap, that are erased, that scroll away.
 public final class TmuxTerminal: Sendable {
@@ -48,7 +48,7 @@ public final class TmuxTerminal: Sendable {
         return ended.standardOutput
     }
 
-    /// What stands there now, without the blanks at its ends.
+    /// The text on the screen now, without the blanks at its ends.
     /// - Parameter withColours: with the escape sequences for them.
     public func screen(withColours: Bool = false) async throws -> String {
         let text = try await tmux(["capture-pane", "-p"] + (withColours ? ["-e"] : []))
@@ -58,9 +58,9 @@ public final class TmuxTerminal: Sendable {
     /// The same with lines that the terminal has wrapped in one piece.
     public func text() async throws -> String { try await tmux(["capture-pane", "-p", "-J"]) }
 
-    /// Waits until this stands on the screen.
+    /// Waits until this text is on the screen.
     public func shows(_ text: String) async throws {
-        try await until("\"\(text)\" does not stand on the screen") {
+        try await until("\"\(text)\" is not on the screen") {
             try await self.text().contains(text) ? true : nil
         }
     }
@@ -109,6 +109,6 @@ public final class TmuxTerminal: Sendable {
 extension Substring {
     fileprivate var trimmingSpaces: String { String(reversed().drop { $0 == " " }.reversed()) }
 
-    /// What follows it; nil where something else stands in front.
+    /// The text after this prefix; nil if the text begins with something else.
     fileprivate func dropPrefix(_ prefix: String) -> Substring? { hasPrefix(prefix) ? dropFirst(prefix.count) : nil }
 }

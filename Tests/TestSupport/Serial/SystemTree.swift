@@ -15,8 +15,8 @@ public struct SystemTree: Sendable {
     /// Where a port of that name is, or is to be: a link to a pty, such as a simulated board makes.
     public func port(_ name: String) -> String { "\(root)/dev/\(name)" }
 
-    /// Makes what sysfs shows of a USB device with a port: the device in a socket such as `1-2`, its first interface below it, and, for
-    /// `ttyUSB`, the port below that.
+    /// Creates the entries of sysfs for a USB device with a port: the device in a socket such as `1-2`, and its first interface below it.
+    /// For `ttyUSB`, the port is below that.
     public func addDevice(
         _ name: String, socket: String, vendor: String, product: String, serial: String? = nil, title: String? = nil,
         number: String = "166:0"

@@ -36,7 +36,7 @@ public struct Maker: Sendable {
         [
             "HOME": folder.path, "XDG_CONFIG_HOME": folder.file("config"), "XDG_STATE_HOME": folder.file("state"),
             "NO_COLOR": "1",
-            // The machine's own session, if it has one, is none of a test's business.
+            // Tests do not use the machine's own session, if it has one.
             "DBUS_SESSION_BUS_ADDRESS": "", "XDG_RUNTIME_DIR": "", "CREDENTIALS_DIRECTORY": "",
             // Neither are its radios.
             "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/bus",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A network of its own, with a loopback and nothing else, so that a test can own addresses like 192.168.4.1.
+/// A separate network, with a loopback and nothing else, so that a test can own addresses like 192.168.4.1.
 ///
 /// It lives as long as the process that holds it, which dies with the test.
 public final class NetworkNamespace: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Espressif's own command-line client, pointed at a simulated cloud, with a configuration folder of its own.
+/// Espressif's own command-line client, pointed at a simulated cloud, with its own configuration folder.
 ///
 /// Its exit status is 0 whether it succeeded or not, and what it prints is for people: assert on the simulators' journals.
 public final class OfficialClient: Sendable {
@@ -43,7 +43,7 @@ public final class OfficialClient: Sendable {
         return try await TestSupport.run(executable, all, environment: environment, input: input, within: limit)
     }
 
-    /// Runs it in a terminal of its own, where `body` reads its questions and types the answers, and waits for its end.
+    /// Runs it in its own terminal, where `body` reads its questions and types the answers, and waits for its end.
     ///
     /// - Returns: what it wrote to the terminal.
     @discardableResult

@@ -3,8 +3,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Files that a program writes for the addresses that it is told: the program is started the first time, and later the same files are
-/// written with the other addresses in them. Some tests need them two hundred times.
+/// Files that a program writes for given addresses. The program runs only the first time; later the same files are written with the other
+/// addresses. Some tests need them two hundred times.
 struct WrittenOnce {
     private static let known = Mutex<[String: [String]]>([:])
 

@@ -46,8 +46,8 @@ struct HostClaimTextTests {
         #expect(failure.status == .unavailable && failure.reason == "esptool_failed")
         #expect(
             failure.message == """
-                The flash is worn. The board is claimed as n1, and its image is kept in /kept/image.bin: write it with PYTHONSAFEPATH=1 \
-                'py thon' -m esptool --port /dev/ttyUSB0 write_flash 0x3fa000 /kept/image.bin, then delete it, because it contains the board's \
+                The flash is worn. The board is claimed as n1. Its image is kept in /kept/image.bin: write it with PYTHONSAFEPATH=1 \
+                'py thon' -m esptool --port /dev/ttyUSB0 write_flash 0x3fa000 /kept/image.bin, then delete it. It contains the board's \
                 private key.
                 """)
         claim.kept = .rows("/kept/rows.csv", image: "/kept/image.bin")
@@ -56,8 +56,8 @@ struct HostClaimTextTests {
         #expect(
             CommandFailure(claim).message.hasSuffix(
                 "make the image with PYTHONSAFEPATH=1 python3 -m esp_idf_nvs_partition_gen generate /kept/rows.csv, flash it to the "
-                    + "partition fctry, then delete both, because they contain the board's private key."))
+                    + "partition fctry, then delete both. They contain the board's private key."))
         claim.kept = .nothing
-        #expect(CommandFailure(claim).message.hasSuffix("its key is lost: run this command again."))
+        #expect(CommandFailure(claim).message.hasSuffix("Its key is lost: run this command again."))
     }
 }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import rainctl
 
-/// More boards than one call may set: what becomes of the second call is told of its boards alone.
+/// More boards than one call may set: the outcome of the second call is reported for its boards only.
 @Suite("rainctl node params set: 30 boards")
 struct ManyBoardsTests {
-    @Test("one board was refused, of another nothing is known: both are told")
+    @Test("one board was refused and another one's result is unknown: both are reported")
     func both() {
         let lost = AccountError(.timeout, message: "no answer")
         let outcomes = [

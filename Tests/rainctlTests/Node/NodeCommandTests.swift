@@ -9,7 +9,7 @@ import Testing
 @Suite("rainctl node command")
 struct NodeCommandTests {
     @Test(
-        "what a script is told of boards that have not done it",
+        "what a script learns about boards that did not execute the command",
         arguments: [
             (["success"], nil, nil), (["requested"], rainctl.ExitStatus.deadline, "(--timeout) by N0"),
             (["timed_out"], .deadline, "--keep"), (["timed_out", "requested"], .deadline, "(--timeout) by N1"),

@@ -28,7 +28,7 @@ struct BoardQuestionsTests {
         #expect(BoardQuestions.board(named: answer, of: Self.boards) == index.map { Self.boards[$0] })
     }
 
-    @Test("cables stand first, then what is heard best")
+    @Test("cables come first, then the boards with the strongest signal")
     func order() {
         #expect(BoardQuestions.nearestFirst(Self.boards) == [3, 4, 1, 2, 0].map { Self.boards[$0] })
     }

@@ -8,7 +8,7 @@ import Testing
 /// What `provision` asks a person at a terminal.
 @Suite("rainctl provision: at a terminal")
 struct ProvisionPromptTests {
-    @Test("a password of five bytes may be a key of WEP, and is none of WPA's")
+    @Test("a password of five bytes may be a WEP key, but not a WPA password")
     func shortPassword() throws {
         let (home, five) = (SSID("Home"), Secret("abcde"))
         _ = try WiFiNetwork(possible: home, passphrase: five)

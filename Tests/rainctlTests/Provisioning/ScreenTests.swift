@@ -29,7 +29,7 @@ struct ScreenTests {
         #expect(paper.all == [erased + "1 s", erased + "2 s", erased, "done\n", "more\n"])
     }
 
-    @Test("a question makes room for itself, is not drawn over, and what came meanwhile stands below the answer")
+    @Test("a question gets its own line, is not drawn over, and later output follows the answer")
     func asking() async {
         let (screen, paper) = scene()
         screen.draw("1 s")

@@ -29,7 +29,7 @@ struct EventLineTests {
                 """)
     }
 
-    @Test("the last event has the result's members too; what the line says of itself stands")
+    @Test("the last event has the result's members too, and keeps its own")
     func ending() {
         #expect(
             line(step: "confirm", node: "N1", ProvisionResult.sample) == """
@@ -45,7 +45,7 @@ struct EventLineTests {
                 """)
     }
 
-    @Test("a board that was found is an event of its own, and so is a warning")
+    @Test("a found board and a warning are separate events")
     func found() {
         #expect(
             JSONText.line(FoundEvent(DiscoveredBoardResult(transport: "serial", port: "/dev/ttyUSB0"), at: "T"))

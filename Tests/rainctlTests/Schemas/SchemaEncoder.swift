@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
-/// Encodes a value into the schema of what its type writes: a member that may be absent is known as such even where the value has it, since a type
-/// asks for that (`encodeIfPresent`).
+/// Encodes a value into the schema of its type. A member that may be absent is known even if the value has it, because the type uses
+/// `encodeIfPresent`.
 enum SchemaEncoder {
     static func schema(of value: some Encodable) throws -> JSONSchema {
         let box = Box()
@@ -28,7 +28,7 @@ enum SchemaEncoder {
         func beginObject() { members = members ?? [] }
         func beginArray() { elements = elements ?? [] }
 
-        /// A member that was written before is written anew in its place.
+        /// A member that was written before is replaced.
         func set(_ name: String, _ schema: JSONSchema, isRequired: Bool) {
             let member = JSONSchema.Member(name: name, schema: schema, isRequired: isRequired)
             if let index = members?.firstIndex(where: { $0.name == name }) {

@@ -179,7 +179,7 @@ struct UnsavedSignInTests {
         }
     }
 
-    @Test("the event of a session names the user and has the user's attributes, in the provider's words")
+    @Test("the event of a session names the user and has the user's attributes, as the provider names them")
     func attributes() async throws {
         try await withTemporaryFolder { folder in
             let accounts = AccountDirectory(folder: folder.path, environment: [:])

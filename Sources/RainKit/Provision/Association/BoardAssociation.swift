@@ -54,7 +54,7 @@ struct BoardAssociation: Sendable {
     /// Sends the secret of an earlier run again to a board that may have it already. The board may be joining its network with that secret,
     /// and the cloud may have it.
     ///
-    /// - Returns: nil if there is no such secret, or if the board is another one, which needs a secret of its own.
+    /// - Returns: nil if there is no such secret, or if the board is another one, which needs its own secret.
     private func associateAgain(_ board: IdentifiedBoard) async throws(RainKitError) -> MappingConversation? {
         guard var left = board.leftOver, case .secret(let secret, let request) = left.mapping.proof,
             try await tell(board, secret) == left.mapping.node

@@ -227,7 +227,7 @@ struct SilentNodeExplanation: Sendable {
         return RainKitError(
             .notReported,
             message:
-                "The board is on its network, and nothing from it has come to \(cloud) within \(WaitLimits.report.formattedSeconds) s. If "
+                "The board is on its network, but \(cloud) received nothing from it within \(WaitLimits.report.formattedSeconds) s. If "
                 + "that network has internet access, the board's firmware or its claim belongs to another deployment than "
                 + "\(cloud)\(word). Use the profile of the deployment that the board was made for, or give it firmware and a claim of "
                 + "\(cloud).")
@@ -237,8 +237,8 @@ struct SilentNodeExplanation: Sendable {
     var holdUp: String? {
         guard board.identity.needsClaim == nil, board.claimedNode == nil else { return nil }
         return
-            "The board was most likely never claimed: it calls itself \(board.identity.nodeID.map { "\($0)" } ?? "by no name"), its MAC "
-            + "address, and has not reported to the cloud. If it was claimed, check that its network has internet access."
+            "The board was most likely never claimed: \(board.identity.nodeID.map { "its node id, \($0), is its MAC address" } ?? "it has no node id"), "
+            + "and it has not reported to the cloud. If it was claimed, check that its network has internet access."
     }
 
     /// The board itself has reported where it connects to.
@@ -305,10 +305,10 @@ extension RainKitError {
             ProvisioningError(
                 .claimFailed,
                 message:
-                    "The board is on its network and has not reported to the cloud within \(WaitLimits.report.formattedSeconds) s. It calls "
-                    + "itself \(node.map { "\($0)" } ?? "by no name"), its MAC address, as boards do that were never claimed. Type "
+                    "The board is on its network and has not reported to the cloud within \(WaitLimits.report.formattedSeconds) s. "
+                    + "\(node.map { "Its node id, \($0), is its MAC address" } ?? "It has no node id"), as before a claim. Type "
                     + "`reset-to-factory` on its console, then set it up over Bluetooth or its own access point. That also claims it. If "
-                    + "it was claimed, check that its network has internet access, and that the claim is of this deployment.",
+                    + "it was claimed, check that its network has internet access, and that the claim belongs to this deployment.",
                 reason: "claim_unknown", remedies: [.otherTransport]))
     }
 
@@ -318,8 +318,8 @@ extension RainKitError {
             ProvisioningError(
                 .claimFailed,
                 message:
-                    "The board's console does not show whether the board has been claimed, and cannot claim it. It calls itself "
-                    + "\(node.map { "\($0)" } ?? "by no name"), its MAC address, as boards do before their claim. Claim it over Bluetooth "
+                    "The board's console does not show whether the board has been claimed, and cannot claim it. "
+                    + "\(node.map { "Its node id, \($0), is its MAC address" } ?? "It has no node id"), as before a claim. Claim it over Bluetooth "
                     + "or its own access point.", reason: "claim_unknown", remedies: [.otherTransport]))
     }
 }

@@ -4,7 +4,7 @@ import RainJSON
 import RainPrivateFiles
 import Synchronization
 
-/// Records in one private file, read and written on a thread of its own, one call after the other.
+/// Records in one private file, read and written on its own thread, one call after the other.
 ///
 /// The file's lock admits only one call at a time. With one thread, the calls of one process do not wait for each other's lock.
 struct RecordFile<Record: Codable & Sendable>: Sendable {
@@ -91,7 +91,7 @@ private final class LockQueue: Sendable {
 /// Records of one kind in one private file, at most one of each identity, for the processes of one user.
 ///
 /// Each change reads, changes and replaces the whole file while it holds its lock, so that processes do not lose each other's changes. All
-/// calls block: ``RecordFile`` makes them on a thread of its own.
+/// calls block: ``RecordFile`` makes them on its own thread.
 struct RecordFileContent<Record: Codable & Sendable>: Sendable {
     /// How to treat a file with other content.
     enum Unreadable: Sendable { case error, empty }

@@ -418,7 +418,7 @@ extension OpenAdapter {
         return BluetoothError(
             .connectionFailed,
             message:
-                "\(occupied.label) is already in use by this program. Wait until it has finished, or use one transport for both."
+                "\(occupied.label) is already in use by this program. Wait until that use has ended, or use the same transport for both."
         )
     }
 

@@ -37,7 +37,7 @@ struct AccountUpdate: AsyncParsableCommand {
         help: ArgumentHelp("Set the language in which the cloud writes to you, such as en-us.", valueName: "locale"))
     var locale: String?
 
-    @Option(help: "Require a one-time code after the password at sign-in, or not (some deployments decide that).")
+    @Option(help: "Require a one-time code after the password at sign-in (not every deployment allows a choice).")
     var secondStep: Switch?
 
     @Option(help: .timeLimit)

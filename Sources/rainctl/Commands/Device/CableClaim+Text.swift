@@ -24,19 +24,19 @@ extension CommandFailure {
     /// them.
     init(_ claim: UnfinishedClaim) {
         self.init(claim.error)
-        message += " The board is claimed as \(claim.node.rawValue.onOneLine), and "
+        message += " The board is claimed as \(claim.node.rawValue.onOneLine). "
         let way = claim.writingImage.map { "write it with \(Self.command($0))" } ?? "flash it to the partition fctry"
         switch claim.kept {
         case .image(let path):
             message += """
-                its image is kept in \(path.asShellWord): \(way), then delete it, because it contains the board's private key.
+                Its image is kept in \(path.asShellWord): \(way), then delete it. It contains the board's private key.
                 """
         case .rows:
             message += """
-                its credentials are kept: make the image with \(Self.command(claim.makingImage ?? [])), \(way), then delete both, because \
-                they contain the board's private key.
+                Its credentials are kept: make the image with \(Self.command(claim.makingImage ?? [])), \(way), then delete both. They \
+                contain the board's private key.
                 """
-        case .nothing: message += "its key is lost: run this command again."
+        case .nothing: message += "Its key is lost: run this command again."
         }
     }
 

@@ -110,11 +110,11 @@ struct DeviceInfoResult: CommandResult {
     private mutating func addWay(_ identity: BoardIdentity) {
         values.add(memberOnly: "takes_commands", false)
         guard let way = identity.reachedAt else {
-            values.add(line: "takes no commands on this port: it only prints its log")
+            values.add(line: "accepts no commands on this port: it only prints its log")
             return
         }
         let words = String(way.prefix { $0 != ":" }).wayToBoard
-        values.add("reached_at", way, line: "takes no commands on this port; it is provisioned \(words)")
+        values.add("reached_at", way, line: "accepts no commands on this port; it is provisioned \(words)")
         values.add("node_id", identity.nodeID?.rawValue)
     }
 }

@@ -11,8 +11,8 @@ struct DeviceClaim: AsyncParsableCommand {
         discussion: """
             Example: rainctl device claim --transport softap --pop-file pop.txt
 
-            Use --host for firmware that cannot claim itself. It asks the chip's boot loader through esptool, and writes the certificate \
-            to the board's partition fctry. Example: rainctl device claim --host --port /dev/ttyUSB0
+            Use --host for firmware that cannot claim itself. rainctl then reads the board's MAC address with esptool, and writes the \
+            certificate to the board's partition fctry. Example: rainctl device claim --host --port /dev/ttyUSB0
             """)
 
     @OptionGroup var device: DeviceOptions
@@ -84,7 +84,7 @@ struct HostClaimOptions: ParsableArguments {
     var image: String?
 
     @Option(
-        help: ArgumentHelp("Use this Python, which has esptool and esp-idf-nvs-partition-gen.", valueName: "program"))
+        help: ArgumentHelp("Use this Python; it needs esptool and esp-idf-nvs-partition-gen.", valueName: "program"))
     var python = "python3"
 
     func check(with device: DeviceOptions) throws {

@@ -7,7 +7,7 @@ import Synchronization
 /// Shows the output of a board on its cable.
 struct DeviceMonitor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "monitor", abstract: "Show a board's log on its cable, and explain its errors.",
+        commandName: "monitor", abstract: "Show the log of a board on a cable, and explain its errors.",
         discussion: """
             Example: rainctl device monitor --port /dev/ttyACM0 --restart
 

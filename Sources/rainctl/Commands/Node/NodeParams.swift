@@ -16,8 +16,8 @@ struct NodeParamsGet: AsyncParsableCommand {
         discussion: """
             Example: rainctl node params get 'Kitchen lamp' Light.Power
 
-            With exactly one path, only its value is printed. With --local, the board itself is asked: NODE is then its node id or the \
-            name that it announces.
+            With exactly one path, only its value is printed. With --local, rainctl asks the board itself; NODE is then its node id or \
+            the name that it announces.
             """)
 
     @Argument(help: .node)
@@ -143,7 +143,7 @@ struct NodeParamsSet: AsyncParsableCommand {
 
             Names, types and bounds are checked against the board's node configuration before anything is sent. The cloud forwards the \
             values and does not wait for the board. With --wait, rainctl waits until the board has reported them; values that the board \
-            never reports, such as a restart, count as done once they are sent. With --local, the board itself is asked: NODE is then its \
+            never reports, such as a restart, count as done once they are sent. With --local, rainctl asks the board itself; NODE is then its \
             node id or the name that it announces.
             """)
 

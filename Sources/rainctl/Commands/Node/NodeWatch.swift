@@ -12,7 +12,7 @@ struct NodeWatch: AsyncParsableCommand {
         discussion: """
             Example: rainctl node watch 'Kitchen lamp'
 
-            The cloud is asked several times a second while values change, and every two seconds otherwise. With --live, rainctl also \
+            rainctl asks the cloud several times a second while values change, and every two seconds otherwise. With --live, rainctl also \
             listens to the boards' own reports (MQTT), if the cloud and the firmware permit that. With --json each change is one line of \
             JSON. Ctrl-C ends it.
             """)

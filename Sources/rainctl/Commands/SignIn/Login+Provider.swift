@@ -348,7 +348,7 @@ struct ProviderSignInOptions: ParsableArguments {
             throw CommandFailure(
                 .badData,
                 message:
-                    "The client secret's file \(path.onOneLine) has no absolute path, so later commands cannot find it."
+                    "The path of the client secret's file, \(path.onOneLine), is not absolute: later commands cannot find the file."
             )
         }
         return found

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("a guest is signed in at once, and says so")
+    @Test("a guest is signed in at once, and is marked as a guest")
     func signIn() throws {
         let guest = try Guest()
         #expect(guest.session["status"] == "success" && guest.session["refreshtoken"]?.string != nil)

@@ -45,7 +45,7 @@ import Testing
         #expect(cloud.send("PUT", "/v1/forgotpassword2?locale=x", text: body).status != 200)
     }
 
-    @Test("an expired code says so, and too many wrong ones do, too")
+    @Test("an expired code and too many wrong codes have their own errors")
     func codes() throws {
         let cloud = try TestCloud { $0.verificationLifetime = .seconds(60) }
         func reset(_ code: JSONValue) -> Response {

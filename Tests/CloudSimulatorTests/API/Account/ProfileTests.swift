@@ -159,7 +159,7 @@ import Testing
         #expect(get("?user_name=\(percentEncoded(TestCloud.user))").body["profile"] == [:])
     }
 
-    @Test("phones are told where notifications go, and data can be asked for")
+    @Test("phones learn where notifications go, and data can be requested")
     func extras() throws {
         let caller = try Caller()
         let path = "/v1/user/push_notification/mobile_platform_endpoint"

@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("a wrong code is refused, five of them spend it, and an expired one is none")
+    @Test("a wrong code is refused, five of them use it up, and an expired one is refused")
     func wrongCodes() throws {
         let cloud = try TestCloud { $0.verificationLifetime = .seconds(100) }
         func confirm(_ code: JSONValue) -> Response {

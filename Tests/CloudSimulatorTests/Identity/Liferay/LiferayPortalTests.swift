@@ -138,7 +138,7 @@ struct LiferayCookieTests {
         #expect(liferay.get("/web/guest/home").portalToken != nil)
     }
 
-    @Test("who is not verified is told to follow the link, and a browser without cookies to enable them")
+    @Test("an unverified user is asked to follow the link, and a browser without cookies to enable them")
     func others() throws {
         let liferay = try TestIdentity(.liferay)
         let (browser, page, redirects) = liferay.portalSignIn("eve@example.com")

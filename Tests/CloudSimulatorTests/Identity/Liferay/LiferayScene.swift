@@ -36,7 +36,7 @@ extension TestIdentity {
 }
 
 extension Response {
-    /// What stands in `Liferay.authToken = '…'`.
+    /// The value in `Liferay.authToken = '…'`.
     var portalToken: String? {
         page.split(separator: "Liferay.authToken = '").dropFirst().first?.split(separator: "'").first.map(String.init)
     }

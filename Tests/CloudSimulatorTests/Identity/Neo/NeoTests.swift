@@ -44,7 +44,7 @@ struct NeoTests {
         #expect(neo.get("/v1/users/me").body == ["message": "Unauthorized"])
         #expect(neo.get("/v1/nothing").status == 404)
         let bare = neo.get("/v1/users/me", headers: [.init("Authorization", signIn(neo).body.access)])
-        #expect(bare.status == 401, "Bearer stands before it, unlike at RainMaker's")
+        #expect(bare.status == 401, "it needs Bearer before it, unlike RainMaker's")
     }
 
     @Test("each renewal brings another refresh token, and one that comes again ends the sign-in")
@@ -91,7 +91,7 @@ struct NeoTests {
         #expect(browser.submit(browser.open(page([:])), at: page([:]), form).page.contains("User is not confirmed."))
     }
 
-    @Test("what tests ask for: expired, revoked, and a fault in Neo's words")
+    @Test("what tests ask for: expired, revoked, and a fault in Neo's format")
     func control() throws {
         let neo = try TestIdentity(.neo)
         let tokens = signIn(neo).body

@@ -88,7 +88,7 @@ struct OCLCAuthorizeTests {
         #expect(bob.fragment["context_institution_id"] == "128807")
     }
 
-    @Test("denial and refusals stand in the query with a number, or behind a # if told so")
+    @Test("denial and refusals are in the query with a number, or after a # on request")
     func refusals() throws {
         let oclc = try TestIdentity(.oclc)
         let browser = TestBrowser(oclc)
@@ -159,7 +159,7 @@ struct OCLCTokenTests {
         #expect(unknown.body["details"]?.string?.contains("Authorization header: http://www.worldcat.org") == true)
     }
 
-    @Test("a code becomes tokens by a signed request whose parameters stand in the query")
+    @Test("a code becomes tokens by a signed request with its parameters in the query")
     func code() throws {
         let oclc = try TestIdentity(.oclc)
         let target = TestIdentity.oclcPage(["response_type": "code", "scope": "WMS_NCIP refresh_token"])

@@ -185,7 +185,7 @@ struct OIDCTests {
         #expect(browser.open("/logout?post_logout_redirect_uri=https://evil.example").location == nil)
     }
 
-    @Test("where only refresh tokens can be revoked, an access token is refused in RFC 7009's words, and goes on")
+    @Test("if only refresh tokens can be revoked, an access token is refused as RFC 7009 says, and stays valid")
     func refreshTokensOnly() throws {
         let oidc = try TestIdentity(.oidc)
         let tokens = oidc.browserTokens()
@@ -200,7 +200,7 @@ struct OIDCTests {
         #expect(oidc.get("/userinfo", bearer: tokens.access).status == 401)
     }
 
-    @Test("revocation ends the sign-in, and introspection says so")
+    @Test("revocation ends the sign-in, and introspection shows it")
     func revocation() throws {
         let oidc = try TestIdentity(.oidc)
         let tokens = oidc.browserTokens()
@@ -251,7 +251,7 @@ struct OIDCDeviceTests {
         return browser.submit(asked, at: target, ["action": answer])
     }
 
-    @Test("a device waits, is told to slow down, and signs in once its user has allowed it")
+    @Test("a device waits, is asked to slow down, and signs in once its user has allowed it")
     func allowed() throws {
         let oidc = try TestIdentity(.oidc)
         let codes = begin(oidc)

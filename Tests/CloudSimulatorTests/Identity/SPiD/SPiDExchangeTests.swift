@@ -38,7 +38,7 @@ struct SPiDExchangeTests {
         #expect(reply.body["name"] == "SPP Container" && reply.body["version"] == "0.2" && reply.body["error"] == .null)
     }
 
-    @Test("each way to ask wrongly has a number of its own")
+    @Test("each way to ask wrongly has its own number")
     func refusals() throws {
         let spid = try TestIdentity(.spid)
         let user = spid.passwordTokens().access
@@ -97,7 +97,7 @@ struct SPiDExchangeTests {
         #expect(!text.contains(code) && text.contains("\"path\":\"\(path)/*\""))
     }
 
-    @Test("a session code is none for tokens")
+    @Test("a session code cannot be exchanged for tokens")
     func confused() throws {
         let spid = try TestIdentity(.spid)
         let user = spid.passwordTokens().access

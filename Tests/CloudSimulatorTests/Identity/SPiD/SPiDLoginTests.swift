@@ -94,7 +94,7 @@ struct SPiDLoginTests {
         }
     }
 
-    @Test("a session in the browser signs in without a word, unless it is told not to; so does a remembered one")
+    @Test("a session in the browser signs in without a page, unless the request forbids it; so does a remembered one")
     func singleSignOn() throws {
         let spid = try TestIdentity(.spid)
         let browser = TestBrowser(spid)
@@ -149,7 +149,7 @@ struct SPiDLoginTests {
         }
     }
 
-    @Test("the implicit answer stands behind a #, and has no refresh token")
+    @Test("the implicit answer is after a #, and has no refresh token")
     func implicit() throws {
         let spid = try TestIdentity(.spid)
         let reply = TestBrowser(spid).signIn(TestIdentity.spidPage(["response_type": "token"]))
@@ -189,7 +189,7 @@ struct SPiDLoginTests {
             reply.redirected["error"] == "unsupported_response_type" && reply.redirected["state"] == "planted-state")
     }
 
-    @Test("what stands in the request cannot break out of the page")
+    @Test("text in the request cannot break out of the page")
     func escaping() throws {
         let spid = try TestIdentity(.spid)
         let nasty = "\"><script>alert(1)</script>"

@@ -78,7 +78,7 @@ struct SPiDTokenTests {
         #expect(spid.renew(other.refresh).refusal == "invalid_grant")
     }
 
-    @Test("an access token is good for an hour, and its expiry has a name of its own")
+    @Test("an access token is good for an hour, and its expiry has its own name")
     func expiry() throws {
         let spid = try TestIdentity(.spid)
         let tokens = spid.passwordTokens()
@@ -90,7 +90,7 @@ struct SPiDTokenTests {
         #expect(spid.get("/api/2/user/1001", bearer: "nonsense").refusal == "invalid_token")
     }
 
-    @Test("a code works once, with its own redirect and client; a second time ends what came of it")
+    @Test("a code works once, with its own redirect and client; a second use ends its session")
     func codes() throws {
         let spid = try TestIdentity(.spid)
         func code() -> String { TestBrowser(spid).signIn(TestIdentity.spidPage()).redirected["code"] ?? "" }
@@ -141,7 +141,7 @@ struct SPiDTokenTests {
         #expect(granted.count == 1 && granted[0]["user"] == "ada@example.com" && granted[0]["client"] == "app-1")
     }
 
-    @Test("a fault answers in SPiD's own words, or with the body and the place that it is given")
+    @Test("a fault answers in SPiD's own format, or with the given body and place")
     func faults() throws {
         let spid = try TestIdentity(.spid)
         let rules: JSONValue = [

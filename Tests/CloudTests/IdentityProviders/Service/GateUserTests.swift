@@ -245,7 +245,7 @@ struct GateUserTests {
                 body: Array(#"{"error":"invalid_client"}"#.utf8))
         }
         let error = await accountError { () throws(AccountError) in try await provider.signIn(ada) }
-        let words = "(invalid_client): the client secret that was given is in quotation marks"
+        let words = "(invalid_client): the given client secret is in quotation marks"
         #expect(error?.code == .clientRefused && error?.message.contains(words) == true, "\(error?.message ?? "")")
         try http.finish()
     }

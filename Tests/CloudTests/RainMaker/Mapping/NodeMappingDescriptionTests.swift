@@ -61,7 +61,7 @@ struct NodeMappingDescriptionTests {
             ("https://own.example/nodes", "https://own.example/no des", "add.url: "),
             ("/requests?id=", "/requests?i d=", "status.url: its query"),
             ("/requests?id=", "/requests#id=", "status.url: "),
-            (#""tags":"{tags}""#, #""tags":"tags: {tags}""#, "add.body.tags: {tags} must be a text of its own"),
+            (#""tags":"{tags}""#, #""tags":"tags: {tags}""#, "add.body.tags: {tags} must be the whole text"),
             (#""data.id""#, #""data..id""#, "add.request: it is not a path"),
             (#""confirmed":["done","true"]"#, #""confirmed":[]"#, "status.confirmed: it is empty"),
             (#""discarded":["no"]"#, #""discarded":["done"]"#, "status: the word done appears twice"),

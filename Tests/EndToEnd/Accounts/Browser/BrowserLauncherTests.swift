@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Starting a browser")
 struct BrowserLauncherTests {
-    @Test("the browser gets the address, the environment that it is given and no other, and a session of its own")
+    @Test("the browser gets the address, the environment that it is given and no other, and its own session")
     func started() async throws {
         try await withTemporaryFolder { folder in
             try folder.write(
@@ -26,7 +26,7 @@ struct BrowserLauncherTests {
         }
     }
 
-    @Test("a browser that fails, or is absent, is told; one that goes on running has opened")
+    @Test("a browser that fails or is missing is reported; one that keeps running has opened")
     func outcomes() async throws {
         func opens(_ variable: String) async -> Bool {
             // An empty PATH: there is no xdg-open to fall back on.

@@ -11,7 +11,7 @@ import Testing
 @Suite("rainctl login in a browser")
 struct BrowserSignInTests {
     @Test(
-        "headless Chromium signs in by loopback and by relay; denial, strays and a second callback are told apart",
+        "headless Chromium signs in by loopback and by relay; denial, other requests and a second callback are distinguished",
         .browser)
     func chromium() async throws {
         try await withTemporaryFolder { folder in
@@ -150,7 +150,7 @@ struct BrowserSignInTests {
         }
     }
 
-    @Test("an unusable store, a missing page and a taken port are told before anything is opened")
+    @Test("an unusable store, a missing page and a taken port are reported before anything is opened")
     func before() async throws {
         try await withTemporaryFolder { folder in
             let page = try HostedPage()

@@ -29,7 +29,7 @@ struct PasteTests {
     }
 
     @Test(
-        "over SSH the address is printed and the answer pasted; a wrong one is told; nothing of it is shown",
+        "over SSH the address is printed and the answer pasted; a wrong answer is reported, and none is shown",
         arguments: ["loopback", "relay"])
     func overSSH(way: String) async throws {
         try await withTemporaryFolder { folder in

@@ -7,7 +7,7 @@ import RainKit
 import TestSupport
 import Testing
 
-/// A program that is told to end while the cloud makes new tokens: a cloud that replaces refresh tokens has forgotten the old ones by then.
+/// A program that ends on a signal while the cloud makes new tokens. A cloud that replaces refresh tokens has forgotten the old ones by then.
 @Suite("Sessions and an end while they are renewed", .serialized)
 struct EndedRunTests {
     enum End: Sendable, CaseIterable { case terminated, interrupted, hungUp, timeLimit }

@@ -3,8 +3,8 @@ import RainHTTP
 import RainKit
 import Testing
 
-/// One way in which a renewal can go wrong: what it looks like to a program that asks a scripted client, and to one that asks a real
-/// server, and how both must end.
+/// One way in which a renewal can fail: how it appears with a scripted client and with a real server, and how both runs must
+/// end.
 struct Fault: Sendable, CustomTestStringConvertible {
     var name: String
     var inMemory: Scripted

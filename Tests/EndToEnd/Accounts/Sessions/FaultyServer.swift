@@ -88,7 +88,7 @@ struct FaultyServer {
         }
     }
 
-    /// Answers with half of a body, and then does what it is told.
+    /// Answers with half of a body, and then calls this closure.
     private static func half(_ end: @escaping @Sendable (LoopbackPeer) -> Void) throws -> LoopbackServer {
         try LoopbackServer { peer in
             guard peer.readRequest() != nil else { return }

@@ -47,7 +47,7 @@ struct Gateway {
         return try await http.send(request).status == 200
     }
 
-    /// What came of each refresh token that was presented, in order.
+    /// The result of each refresh token that was presented, in order.
     func refreshes() throws -> [String] {
         try cloud.journal.entries(where: ["event": "refresh"]).compactMap { $0["outcome"]?.string }
     }

@@ -63,8 +63,8 @@ struct KillTests {
 
     /// Starts all, kills some of them and waits for the rest. Returns how many were killed.
     ///
-    /// A quarter dies at moments from their start to beyond their end; and up to three times whoever has the lock dies with it, at a moment
-    /// of its turn, as that is when there is something to lose.
+    /// A quarter of the processes die at moments from their start to beyond their end. Up to three times, the process with the lock dies
+    /// during its turn, when there is something to lose.
     private func stampede(_ gateway: Gateway, mayEnd: Bool, _ round: Int) async throws -> Int {
         let hunter = LockHunter(gateway.lock, signals: [SIGKILL])
         let hunt = Task { await hunter.run(prey: 3) }

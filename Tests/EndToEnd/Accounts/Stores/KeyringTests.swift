@@ -74,7 +74,7 @@ struct KeyringTests {
             try await expectRefusal("store_locked")
             try await locked.end()
 
-            // Who says so gets a file.
+            // A user who chooses a file gets one.
             let file = try await bench.logIn(["--store", "file"], environment: environment)
             #expect(file.document?["store"] == "file")
             #expect(try await bench.maker.rainctl(["whoami"], environment: environment).status == 0)
@@ -138,7 +138,7 @@ struct KeyringTests {
         }
     }
 
-    @Test("where libsecret is not installed everything else works, and who asks for it is told")
+    @Test("without libsecret everything else works, and a request for it is an error")
     func noLibrary() async throws {
         try await withBus { bench, _, environment in
             let libraries = try await run("ldconfig", ["-p"]).standardOutput
@@ -146,7 +146,7 @@ struct KeyringTests {
                 .compactMap { $0.split(separator: " ").last }.joined(separator: " ")
             try #require(!paths.isEmpty)
             func hidden(_ arguments: [String]) async throws -> FinishedProcess {
-                // In a mount namespace of its own, where something else is in the library's place.
+                // In its own mount namespace, where something else is in the library's place.
                 try await run(
                     "unshare",
                     namespacePrivileges + [

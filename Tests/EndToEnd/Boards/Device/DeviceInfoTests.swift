@@ -27,7 +27,7 @@ struct DeviceInfoTests {
         }
     }
 
-    @Test("a board that does not come up is told with its cause")
+    @Test("a board that does not start is reported with its cause")
     func down() async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)

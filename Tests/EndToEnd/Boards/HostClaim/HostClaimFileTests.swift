@@ -9,7 +9,9 @@ import Testing
 
 @Suite("rainctl device claim --host: files and services")
 struct HostClaimFileTests {
-    @Test("a deployment without a claim service is told before a board is looked for, with commands to run as printed")
+    @Test(
+        "a deployment without a claim service is reported before the search for a board, with commands to run as printed"
+    )
     func noService() async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)

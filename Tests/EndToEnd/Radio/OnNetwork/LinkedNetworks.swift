@@ -2,8 +2,8 @@
 import RainJSON
 import TestSupport
 
-/// Two machines on one link: the maker's and the board's network namespaces, joined by a pair of virtual Ethernet devices called `v0`, each
-/// with a D-Bus and an Avahi of its own.
+/// Two machines on one link: the network namespaces of the maker and of the board. A pair of virtual Ethernet devices called `v0` joins them.
+/// Each has its own D-Bus and Avahi.
 struct LinkedNetworks {
     static let makerAddress = "10.99.0.1"
     static let boardAddress = "10.99.0.2"
@@ -73,7 +73,7 @@ struct LinkedNetworks {
         guard finished.status == .exited(0) else { throw ProcessError("\(command): \(finished.standardError)") }
     }
 
-    /// Returns once it answers on its bus. Its process id's file is the machine's only one: each has a `/run` of its own.
+    /// Returns once it answers on its bus. Its process id's file is the machine's only one: each has its own `/run`.
     static func avahi(
         _ host: String, _ command: (String, [String]) -> (executable: String, arguments: [String]), _ bus: String,
         _ folder: TemporaryFolder

@@ -68,7 +68,7 @@ struct OnNetworkDiscoveryTests {
         }
     }
 
-    @Test("local control is found by node id and by name, also where two have one name, and what is not there is told")
+    @Test("local control is found by node id and by name, even if two share a name, and a missing one is reported")
     func localControl() async throws {
         try await run { scene in
             for node in ["node1", "node2"] {
@@ -156,7 +156,7 @@ struct OnNetworkDiscoveryTests {
         }
     }
 
-    @Test("two boards of one name are told apart by their nodes")
+    @Test("two boards of one name are distinguished by their nodes")
     func sameName() async throws {
         try await run { scene in
             _ = try await scene.networks.startBoard(["--security", "1", "--announce-as", "Lamp"] + scene.node("node1"))

@@ -11,7 +11,7 @@ struct AdapterPeripheralTests {
         ("device", .objectPath(device)), ("link", .string("LE")), ("mtu", .uint16(517)),
     ]
 
-    /// A board on hci1 of a service of its own, and its journal.
+    /// A board on hci1 of its own service, and its journal.
     private func onAir(
         _ arguments: [String] = [],
         body: (BluetoothServiceDouble, ChildProcess, JSONValue, _ journal: String) async throws -> Void
@@ -125,7 +125,7 @@ struct AdapterPeripheralTests {
         }
     }
 
-    @Test("each link has a session of its own, and its answers go with it")
+    @Test("each link has its own session, and its answers go with it")
     func links() async throws {
         try await onAir { service, _, _, journal in
             let version = try await path(of: "proto-ver", service)

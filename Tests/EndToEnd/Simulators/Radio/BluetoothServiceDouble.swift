@@ -4,8 +4,8 @@ import RainDBus
 import Foundation
 import Synchronization
 
-/// Plays bluetoothd's side for a peripheral, on a private bus and a thread of its own: takes the application and the advertisement
-/// the way the real one does, reading what it is given before it answers, and then reads and writes as a central would.
+/// Simulates bluetoothd for a peripheral, on a private bus and its own thread. It accepts the application and the advertisement as the
+/// real one does, reading them before it answers. Then it reads and writes as a central does.
 final class BluetoothServiceDouble: Sendable {
     struct Adapter: Sendable {
         var name: String
@@ -134,7 +134,7 @@ final class BluetoothServiceDouble: Sendable {
         return try result.get()
     }
 
-    /// Gives the name up, as a service that ends does; everyone is told.
+    /// Gives the name up, as a service that ends does; the bus informs everyone.
     func leave() { state.withLock { $0.jobs.append(.leave) } }
 
     // MARK: its thread

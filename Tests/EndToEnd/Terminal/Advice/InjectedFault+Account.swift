@@ -7,21 +7,21 @@ import TestSupport
 /// What can be wrong between the machine and the account.
 extension InjectedFault {
     static let ofAccounts: [InjectedFault] = [
-        server(.refuse, "nobody listens", "cannot be reached|refused|connect"),
-        server(.hang, "the server is silent", "did not answer", known: .silence(3)),
-        server(.noName, "no such name", "name|resolve"),
-        server(.tls(.unknownAuthority), "a certificate of an unknown authority", "certificate"),
+        server(.refuse, "a port on which nothing listens", "cannot be reached|refused|connect"),
+        server(.hang, "a silent server", "did not answer", known: .silence(3)),
+        server(.noName, "a host name that does not exist", "name|resolve"),
+        server(.tls(.unknownAuthority), "a certificate from an unknown authority", "certificate"),
         server(.tls(.expired), "a certificate that has expired", "expired"),
-        server(.tls(.otherHost), "a certificate of another host", "another name"),
+        server(.tls(.otherHost), "a certificate for another host", "another name"),
         server(
             .raw {
                 _ = $0.read(9); $0.write("HTTP/1.1 400 Bad Request\r\n\r\n"); $0.waitForClose()
-            }, "plain HTTP on the port of https", "does not speak TLS"),
+            }, "plain HTTP on the https port", "does not speak TLS"),
         server(
             .raw {
                 $0.write("SSH-2.0-OpenSSH_9.2\r\n"); $0.waitForClose()
-            }, "another protocol on the port of https", "does not speak TLS"),
-        InjectedFault("cloud", "a certificate of an authority that is not in the given file", "RAINKIT_CA_FILE names") {
+            }, "another protocol on the https port", "does not speak TLS"),
+        InjectedFault("cloud", "a certificate from an authority outside the given file", "RAINKIT_CA_FILE names") {
             lab in
             let server = try await FaultyServer.start(.tls(.unknownAuthority), in: lab.folder)
             let other = try TemporaryFolder()
@@ -36,17 +36,17 @@ extension InjectedFault {
         server(
             .raw { _ = $0.read(4096) }, "a connection that is closed when TLS begins",
             "closed the connection when TLS began"),
-        server(.raw { tlsAlert(70, $0) }, "an old version of TLS", "too old"),
-        server(.raw { tlsAlert(116, $0) }, "a client certificate is required", "client certificate"),
+        server(.raw { tlsAlert(70, $0) }, "a TLS version that is too old", "too old"),
+        server(.raw { tlsAlert(116, $0) }, "a server that requires a client certificate", "client certificate"),
         server(.proxy(nil), "a proxy that does not run", "the proxy"),
         server(
             .proxy {
                 _ = $0.readRequest(); $0.respond("407 Proxy Authentication Required")
-            }, "a proxy that wants a password", "user name and a password"),
+            }, "a proxy that requires a password", "user name and a password"),
         server(
             .proxy {
                 _ = $0.readRequest(); $0.respond("403 Forbidden")
-            }, "a proxy that forbids it", "the proxy"),
+            }, "a proxy that refuses the request", "the proxy"),
         server(
             .proxy {
                 _ = $0.readRequest(); $0.respond("502 Bad Gateway")
@@ -55,31 +55,33 @@ extension InjectedFault {
         server(
             .proxy {
                 _ = $0.readRequest(); $0.respond("405 Method Not Allowed")
-            }, "a web server in the place of a proxy", "is not a proxy"),
+            }, "a web server instead of a proxy", "is not a proxy"),
         server(
             .socks {
                 _ = $0.read(4096); $0.write([5, 0]); _ = $0.read(4096); $0.write([5, 5, 0, 1, 0, 0, 0, 0, 0, 0])
                 $0.waitForClose()
-            }, "a SOCKS proxy that the cloud refuses", "cannot reach it"),
-        server(answer(511), "a network that wants a sign-in", "requires a sign-in"),
-        server(answer(451), "a service that the law blocks", "legal reasons"),
-        server(answer(410), "a service that has ended", "no longer"),
+            }, "a SOCKS proxy that cannot reach the cloud", "cannot reach it"),
+        server(answer(511), "a network that requires a sign-in (HTTP 511)", "requires a sign-in"),
+        server(answer(451), "a service that is blocked for legal reasons", "legal reasons"),
+        server(answer(410), "a service that no longer exists", "no longer"),
         server(answer(403, "<html><title>Blocked</title></html>"), "a firewall's page", "a page \"Blocked\"|firewalls"),
         server(answer(200, "abc", encoding: "gzip"), "an encoding that was not requested", "encoding"),
-        server(answer(404, #"{"message":"Not Found"}"#), "a base URL of another service", "no RainMaker API"),
-        server(answer(200, #"{"portal":true}"#), "JSON of another service", "not from a RainMaker cloud"),
+        server(answer(404, #"{"message":"Not Found"}"#), "another service's base URL", "no RainMaker API"),
+        server(answer(200, #"{"portal":true}"#), "another service's JSON", "not from a RainMaker cloud"),
         cloudFault(
-            "a fault of the cloud", "503|fault|error", rule: ["path": "/v1/*", "action": "status", "status": 503]),
+            "an internal fault of the cloud", "503|fault|error",
+            rule: ["path": "/v1/*", "action": "status", "status": 503]),
         cloudFault(
             "too many requests", "slow down",
             rule: ["path": "/v1/*", "action": "status", "status": 429]),
         cloudFault(
-            "a sign-in page of the network", "page|HTML|redirect|JSON|302",
+            "a redirect to the network's sign-in page", "page|HTML|redirect|JSON|302",
             rule: ["path": "/v1/*", "action": "status", "status": 302, "location": "http://portal.example/"]),
-        cloudFault("a page in the place of an answer", "JSON|page", rule: ["path": "/v1/*", "action": "html"]),
-        cloudFault("half of an answer", "cut|broke|closed|connection", rule: ["path": "/v1/*", "action": "cut"]),
+        cloudFault("a web page instead of an answer", "JSON|page", rule: ["path": "/v1/*", "action": "html"]),
         cloudFault(
-            "the connection breaks", "reset|broke|closed|connection", rule: ["path": "/v1/*", "action": "reset"]),
+            "an answer that is cut off", "cut|broke|closed|connection", rule: ["path": "/v1/*", "action": "cut"]),
+        cloudFault(
+            "a connection that breaks", "reset|broke|closed|connection", rule: ["path": "/v1/*", "action": "reset"]),
         InjectedFault("account", "nobody is signed in", "signed in") { try await $0.rainctl("node", "list") },
         command(
             "account", "a password that is a line of variables", "NAME=value", cloud: true,
@@ -91,7 +93,7 @@ extension InjectedFault {
         InjectedFault("account", "an unknown user", "user", cloud: true) {
             try await $0.rainctl("login", "nobody@example.com", "--password-file", $0.folder.file("password"))
         },
-        InjectedFault("account", "a profile that nobody added", "nope") {
+        InjectedFault("account", "an unknown deployment", "nope") {
             try await $0.rainctl("node", "list", environment: ["RAINKIT_PROFILE": "nope"])
         },
         InjectedFault("account", "a board that is not in the account", "n-of-somebody", cloud: true) {
@@ -109,26 +111,26 @@ extension InjectedFault {
                     lab.folder.file("wifi"),
                 ])
         },
-        InjectedFault("machine", "others may write where sessions are kept", "write", cloud: true) { lab in
+        InjectedFault("machine", "a session folder that others may write to", "write", cloud: true) { lab in
             chmod(lab.folder.file("state/rainkit"), 0o777)
             return try await lab.rainctl("login", SimulatedCloud.user, "--password-file", lab.folder.file("password"))
         },
-        InjectedFault("machine", "the file of a session is damaged", "session", cloud: true) { lab in
+        InjectedFault("machine", "a damaged session file", "session", cloud: true) { lab in
             lab.folder.writePrivately(Array("{".utf8), to: Maker.sessionFile)
             return try await lab.rainctl("whoami")
         },
-        InjectedFault("machine", "the file of profiles is damaged", "deployments") { lab in
+        InjectedFault("machine", "a damaged list of deployments", "deployments") { lab in
             try lab.folder.makeFolder("config/rainkit")
             chmod(lab.folder.file("config/rainkit"), 0o700)
             lab.folder.writePrivately(Array("{".utf8), to: "config/rainkit/deployments.json")
             return try await lab.rainctl("profile", "list")
         },
-        InjectedFault("machine", "a file of certificates that is not there", "certificate", "authorities", "CA") {
+        InjectedFault("machine", "a missing certificate file", "certificate", "authorities", "CA") {
             try await $0.rainctl(
                 "login", "me@example.com", "--password-file", $0.folder.file("password"), "--ca-file",
                 $0.folder.file("no.pem"))
         },
-        InjectedFault("machine", "a file with a secret that is not there", "no-such-file") {
+        InjectedFault("machine", "a missing file with a password", "no-such-file") {
             try await $0.rainctl("login", "me@example.com", "--password-file", $0.folder.file("no-such-file"))
         },
     ]

@@ -8,14 +8,14 @@ extension InjectedFault {
         address("an interface that this machine does not have", "no network interface", "[fe80::1%nosuchif0]"),
         address("a link-local address without an interface", "network interface", "[fe80::1]"),
         address("IPv6 without brackets", "brackets", "fe80::1"),
-        address("two ports", "more than one colon", "192.168.4.1:80:80"),
-        address("a port behind IPv6 without brackets", "[::1]:8080", "::1:8080"),
+        address("two ports in an address", "more than one colon", "192.168.4.1:80:80"),
+        address("a port after IPv6 without brackets", "[::1]:8080", "::1:8080"),
         address("a password in an address", "no user name or password", "bob:planted@127.0.0.1:80"),
-        address("a URL in the place of an address", "http://", "http://192.168.4.1/"),
+        address("a URL instead of an address", "http://", "http://192.168.4.1/"),
         address("a port that does not exist", "not a port", "192.168.4.1:99999"),
-        address("a path behind the address", "HOST or HOST:PORT", "192.168.4.1/prov"),
-        provision("cable", "a folder in the place of a port", "folder", "--port", "/tmp"),
-        provision("cable", "a device that is no port", "not a serial port", "--port", "/dev/null"),
+        address("a path after the address", "HOST or HOST:PORT", "192.168.4.1/prov"),
+        provision("cable", "a folder instead of a port", "folder", "--port", "/tmp"),
+        provision("cable", "a device that is not a serial port", "not a serial port", "--port", "/dev/null"),
         InjectedFault("cable", "a log without line ends", "line end", known: .silence(5)) { lab in
             let terminal = try PseudoTerminal()
             // Opening a port discards what came before.
@@ -29,18 +29,18 @@ extension InjectedFault {
             return try await lab.rainctl(
                 "device", "monitor", "--port", terminal.path, "--until", "hello", "--timeout", "5")
         },
-        InjectedFault("cable", "Security 2 on a console", "console line") { lab in
+        InjectedFault("cable", "Security 2 over a console", "console line") { lab in
             let board = try await lab.board([
                 "--console", lab.folder.file("tty"), "--console-dialect", "protocomm", "--security", "2",
             ])
             return try await lab.provision(["--port", board.console ?? ""])
         },
-        improv("a board that has stopped to listen", "Improv is stopped", "stopped=1"),
+        improv("a board that has stopped Improv", "Improv is stopped", "stopped=1"),
         improv("a button that nobody presses", "button", "button=1"),
         board("an endpoint that the firmware does not have", "nosuch", ["device", "send", "nosuch", "--text", "x"]),
         board("values that the firmware does not offer", "does not report its values", ["device", "params", "get"]),
         board(
-            "an older scheme than the board's", "Security 2, not 1", options: ["--security", "2"],
+            "an older security scheme than the board's", "Security 2, not 1", options: ["--security", "2"],
             ["device", "scan", "--sec-ver", "1"]),
         board(
             "a board without RainMaker", "no RainMaker endpoint", options: ["--security", "1", "--mapping", "none"],

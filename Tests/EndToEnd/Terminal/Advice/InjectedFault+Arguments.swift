@@ -1,48 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 import TestSupport
 
-/// What can be wrong with a command's words.
+/// What can be wrong with a command's arguments.
 extension InjectedFault {
     static let ofArguments: [InjectedFault] = [
         argument("a command that does not exist", "frobnicate", "frobnicate"),
         argument("a misspelt option", "--pasphrase", "provision", "--pasphrase", "planted"),
-        argument("an option without its value", "--ssid", "provision", "--ssid"),
-        argument("a time that is none", "soon", "provision", "--timeout", "soon"),
-        argument("a time that is over before it begins", "--timeout", "provision", "--timeout", "0"),
-        argument("a negative time", "'-5' is invalid", "provision", "--timeout", "-5"),
-        argument("arguments of curl without --", "go after --", "account", "curl", "/v1/user2"),
+        argument("an option without a value", "--ssid", "provision", "--ssid"),
+        argument("a time limit that is not a time", "soon", "provision", "--timeout", "soon"),
+        argument("a time limit of zero", "--timeout", "provision", "--timeout", "0"),
+        argument("a negative time limit", "'-5' is invalid", "provision", "--timeout", "-5"),
+        argument("arguments for curl without --", "go after --", "account", "curl", "/v1/user2"),
         argument("a transport that does not exist", "zigbee", "provision", "--transport", "zigbee"),
         provision(
             "arguments", "two secrets from standard input", "standard input", wifi: false, proof: false, "--ssid",
             "Home", "--passphrase-stdin", "--pop-stdin"),
         provision("arguments", "two proofs of possession", "--pop", "--pop", "planted"),
-        provision("arguments", "a network's name twice", "--ssid-hex", "--ssid-hex", "486f6d65"),
-        provision("arguments", "half a byte of a network's name", "hex", wifi: false, "--ssid-hex", "abc"),
+        provision("arguments", "two network names", "--ssid-hex", "--ssid-hex", "486f6d65"),
+        provision("arguments", "half a byte in a network name", "hex", wifi: false, "--ssid-hex", "abc"),
         provision("arguments", "an open network with a password", "open network", "--open"),
-        provision("arguments", "a network for a board that keeps its own", "--no-wifi", "--no-wifi"),
+        provision("arguments", "a network together with --no-wifi", "--no-wifi", "--no-wifi"),
         provision("arguments", "a security scheme that does not exist", "--sec-ver", "--sec-ver", "3"),
-        provision("arguments", "a cable over Bluetooth", "--port", "--transport", "ble", "--port", "/dev/ttyUSB0"),
+        provision("arguments", "a serial port for Bluetooth", "--port", "--transport", "ble", "--port", "/dev/ttyUSB0"),
         provision("arguments", "tags without a mapping", "--tags needs a mapping", "--tags", "room:kitchen"),
         provision("arguments", "metadata without a mapping", "--metadata needs a mapping", "--metadata", "{}"),
         argument("tags without values", "KEY:VALUE", "provision", "--tags", "kitchen"),
-        argument("metadata that are not JSON", "--metadata", "provision", "--metadata", "{room"),
+        argument("metadata that is not JSON", "--metadata", "provision", "--metadata", "{room"),
         argument("a sign-in without a user", "No user", "login", "--password-file", "{}/password"),
         argument("a sign-in without a password", "No password", "login", "me@example.com"),
         argument(
-            "a user that is neither an address nor a number", "e-mail address", "login", "me", "--password-file",
+            "a user name that is not an address or a number", "e-mail address", "login", "me", "--password-file",
             "{}/password"),
         argument(
             "a telephone number without a country code", "country code", "login", "+49abc", "--password-file",
             "{}/password"),
-        argument("a browser where nobody can be asked", "no terminal to ask at", "login", "--idp", "github"),
-        argument("application data twice", "once", "device", "send", "custom-data", "--text", "a", "--hex", "ab"),
+        argument("a sign-in in a browser without a terminal", "no terminal to ask at", "login", "--idp", "github"),
         argument(
-            "application data that are not JSON", "--json-data", "device", "send", "custom-data", "--json-data", "{a"),
-        argument("half a byte of application data", "hex digits", "device", "send", "custom-data", "--hex", "abc"),
-        argument("a host claim without --host", "--host", "device", "claim", "--image", "{}/image"),
+            "application data from two places", "once", "device", "send", "custom-data", "--text", "a", "--hex", "ab"),
         argument(
-            "a MAC address that is none", "--mac", "device", "claim", "--host", "--mac", "zz", "--image", "{}/image"),
-        argument("an end of the log without a text", "--until", "device", "monitor", "--until", ""),
+            "application data that is not JSON", "--json-data", "device", "send", "custom-data", "--json-data", "{a"),
+        argument("half a byte in application data", "hex digits", "device", "send", "custom-data", "--hex", "abc"),
+        argument("options of a host claim without --host", "--host", "device", "claim", "--image", "{}/image"),
+        argument(
+            "a MAC address that is not valid", "--mac", "device", "claim", "--host", "--mac", "zz", "--image",
+            "{}/image"),
+        argument("an empty text for --until", "--until", "device", "monitor", "--until", ""),
         argument(
             "a password from two places", "--password-file or --password-stdin", "login", "me@example.com",
             "--password-file",
@@ -51,12 +53,13 @@ extension InjectedFault {
             "a provider's option for RainMaker", "--environment needs --provider", "login", "me@example.com",
             "--environment", "stage", "--password-file", "{}/password"),
         argument(
-            "a sign-in on another device for RainMaker", "--device-code needs --provider", "login", "--device-code"),
+            "--device-code for RainMaker", "--device-code needs --provider", "login", "--device-code"),
         argument(
             "RainMaker's option for a provider", "--guest is for the sign-in to RainMaker", "login", "--provider",
             "spid",
             "--guest"),
-        argument("a setting without a value", "name=value", "login", "--provider", "oidc", "--set", "issuer"),
+        argument(
+            "a provider's setting without a value", "name=value", "login", "--provider", "oidc", "--set", "issuer"),
     ]
 
     private static func argument(_ name: String, _ words: String, _ arguments: String...) -> InjectedFault {

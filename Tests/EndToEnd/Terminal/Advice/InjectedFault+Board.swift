@@ -5,15 +5,16 @@ import TestSupport
 /// What can be wrong between the cable and the Wi-Fi.
 extension InjectedFault {
     static let ofBoards: [InjectedFault] = [
-        printed("empty-flash", "nothing is flashed", "no firmware", known: .told(0.4)),
+        printed("empty-flash", "empty flash", "no firmware", known: .told(0.4)),
         printed("no-application", "a boot loader without an application", "no application", known: .told(0.8)),
         printed("wrong-chip", "firmware for another chip", "chip", known: .told(0.8)),
         printed("download", "BOOT was held", "BOOT"),
         printed("crash-loop", "the firmware crashes", "crash", known: .told(1.2)),
-        printed("brown-out", "the supply sags", "supply", known: .told(1.2)),
-        printed("unreadable", "another baud rate", "baud"),
-        printed("provisioned", "a board that is set up already", "already", known: .silence(1.5)),
-        InjectedFault("cable", "a silent port, and too little time", "no data has arrived", known: .silence(2)) { lab in
+        printed("brown-out", "the supply voltage falls", "supply", known: .told(1.2)),
+        printed("unreadable", "a log at another baud rate", "baud"),
+        printed("provisioned", "a board that is already set up", "already", known: .silence(1.5)),
+        InjectedFault("cable", "a silent port until the time is over", "no data has arrived", known: .silence(2)) {
+            lab in
             let board = try await SimulatedBoard.start(
                 [
                     "--console", lab.folder.file("tty"), "--console-dialect", "log-only", "--boot-log", "silent",
@@ -23,14 +24,14 @@ extension InjectedFault {
             defer { board.process.kill() }
             return try await lab.rainctl("device", "info", "--port", lab.folder.file("tty"), "--timeout", "2")
         },
-        InjectedFault("cable", "no such port", "there is no port") {
+        InjectedFault("cable", "a port that does not exist", "there is no port") {
             try await $0.provision(["--port", $0.folder.file("nowhere")])
         },
-        InjectedFault("cable", "a file in the place of a port", "not a serial port", "no serial port") { lab in
+        InjectedFault("cable", "a file instead of a port", "not a serial port", "no serial port") { lab in
             try lab.folder.write("text", to: "file")
             return try await lab.provision(["--port", lab.folder.file("file")])
         },
-        InjectedFault("cable", "two boards, and none named", "several") { lab in
+        InjectedFault("cable", "two boards without a choice", "several") { lab in
             let tree = try SystemTree(in: lab.folder)
             for (index, name) in ["ttyUSB0", "ttyUSB1"].enumerated() {
                 try tree.addDevice(name, socket: "1-\(index)", vendor: "10c4", product: "ea60")
@@ -41,7 +42,7 @@ extension InjectedFault {
         InjectedFault("cable", "no board is plugged in, or with a cable that only charges", "only charges") { lab in
             try await lab.provision(["--transport", "serial"], environment: try SystemTree(in: lab.folder).environment)
         },
-        InjectedFault("Bluetooth", "no system bus", "bus") {
+        InjectedFault("Bluetooth", "no D-Bus system bus", "bus") {
             try await $0.provision(["--transport", "ble", "--device-name", "PROV_1"])
         },
         InjectedFault("Bluetooth", "BlueZ does not run", "bluez") { lab in
@@ -53,7 +54,7 @@ extension InjectedFault {
             return outcome
         },
         command(
-            "Bluetooth", "an address of D-Bus without a transport", "not an address of D-Bus",
+            "Bluetooth", "a D-Bus address without a transport", "not an address of D-Bus",
             environment: ["DBUS_SYSTEM_BUS_ADDRESS": "/run/dbus/system_bus_socket"],
             [
                 "provision", "--no-mapping", "--transport", "ble", "--device-name", "PROV_1", "--no-wifi", "--pop-file",
@@ -79,7 +80,7 @@ extension InjectedFault {
                 Maker.way(to: board),
                 network: ["--ssid", SimulatedBoard.ssid, "--passphrase-file", lab.folder.file("wrong")])
         },
-        InjectedFault("Wi-Fi", "a Wi-Fi password that is a line of variables", "NAME=value") { lab in
+        InjectedFault("Wi-Fi", "a Wi-Fi password of the form NAME=value", "NAME=value") { lab in
             let board = try await lab.board(["--security", "1", "--attempts", "1"])
             lab.folder.writePrivately(Array("WIFI=planted-wifi".utf8), to: "variables")
             return try await lab.provision(
@@ -93,23 +94,23 @@ extension InjectedFault {
                 Maker.way(to: board),
                 network: ["--ssid", SimulatedBoard.ssid, "--passphrase-file", lab.folder.file("latin")])
         },
-        InjectedFault("Wi-Fi", "a network that is not in reach", "cannot find the network \"Attic\"") { lab in
+        InjectedFault("Wi-Fi", "a network out of reach", "cannot find the network \"Attic\"") { lab in
             let board = try await lab.board(["--security", "1", "--attempts", "1"])
             return try await lab.provision(
                 Maker.way(to: board), network: ["--ssid", "Attic", "--passphrase-file", lab.folder.file("wifi")])
         },
-        InjectedFault("Wi-Fi", "a password that no network takes", "8 to 63 bytes") { lab in
+        InjectedFault("Wi-Fi", "a Wi-Fi password that is too short", "8 to 63 bytes") { lab in
             try lab.folder.write("short", to: "four")
             try lab.folder.write("seven77", to: "seven")
             return try await lab.provision(
                 ["--transport", "softap"], network: ["--ssid", "Home", "--passphrase-file", lab.folder.file("seven")])
         },
-        InjectedFault("Wi-Fi", "a name that is too long", "1 to 32 bytes") {
+        InjectedFault("Wi-Fi", "a network name that is too long", "1 to 32 bytes") {
             try await $0.provision(
                 ["--transport", "softap"],
                 network: ["--ssid", String(repeating: "x", count: 33), "--passphrase-file", $0.folder.file("wifi")])
         },
-        InjectedFault("Wi-Fi", "no network is named", "No network given") {
+        InjectedFault("Wi-Fi", "no network is given", "No network given") {
             try await $0.provision(["--transport", "softap"], network: [])
         },
         InjectedFault("Wi-Fi", "an empty password", "empty") { lab in
@@ -129,7 +130,7 @@ extension InjectedFault {
             let board = try await lab.board()
             return try await lab.provision(Maker.way(to: board), pop: "wrong")
         },
-        InjectedFault("session", "a proof of possession that is a line of variables", "NAME=value") { lab in
+        InjectedFault("session", "a proof of possession of the form NAME=value", "NAME=value") { lab in
             let board = try await lab.board()
             lab.folder.writePrivately(Array("POP=planted".utf8), to: "variables")
             return try await lab.provision(Maker.way(to: board), pop: "variables")
@@ -138,24 +139,25 @@ extension InjectedFault {
             let board = try await lab.board(["--security", "2"])
             return try await lab.provision(Maker.way(to: board), pop: "wrong")
         },
-        InjectedFault("session", "a whole QR code in the place of the proof", "whole text of a QR code") { lab in
+        InjectedFault("session", "a whole QR code instead of the proof of possession", "whole text of a QR code") {
+            lab in
             let board = try await lab.board()
             lab.folder.writePrivately(Array(#"{"ver":"v1","name":"PROV_1","pop":"planted"}"#.utf8), to: "code")
             return try await lab.provision(Maker.way(to: board), pop: "code")
         },
-        InjectedFault("session", "another user name of Security 2", "user name") { lab in
+        InjectedFault("session", "a wrong user name for Security 2", "user name") { lab in
             let board = try await lab.board(["--security", "2", "--username", "somebody"])
             return try await lab.provision(Maker.way(to: board))
         },
-        InjectedFault("session", "a scheme that the board does not speak", "Security") { lab in
+        InjectedFault("session", "a security scheme that the board does not use", "Security") { lab in
             let board = try await lab.board()
             return try await lab.provision(Maker.way(to: board) + ["--sec-ver", "2"])
         },
-        InjectedFault("session", "a board that says it speaks Security 0, and a known proof", "Security 0") { lab in
+        InjectedFault("session", "Security 0 although a proof of possession is known", "Security 0") { lab in
             let board = try await lab.board(["--security", "0"])
             return try await lab.provision(Maker.way(to: board))
         },
-        InjectedFault("session", "a scheme at a console without sessions", "no session") { lab in
+        InjectedFault("session", "a security scheme for a console without sessions", "no session") { lab in
             let board = try await SimulatedBoard.start(
                 ["--console", lab.folder.file("tty"), "--console-dialect", "rainmaker", "--console-noise", "none"],
                 in: lab.folder)
@@ -167,7 +169,7 @@ extension InjectedFault {
             return try await lab.timed(
                 ["device", "send", "", "--text", "x", "--pop-file", lab.folder.file("pop")] + Maker.way(to: board))
         },
-        InjectedFault("session", "data for an endpoint of protocomm's own", "an endpoint of protocomm itself") { lab in
+        InjectedFault("session", "data for one of protocomm's endpoints", "an endpoint of protocomm itself") { lab in
             let board = try await lab.board()
             return try await lab.timed(
                 ["device", "send", "prov-config", "--text", "x", "--pop-file", lab.folder.file("pop")]
@@ -177,7 +179,7 @@ extension InjectedFault {
             let board = try await lab.board()
             return try await lab.provision(Maker.way(to: board), pop: nil)
         },
-        InjectedFault("session", "a QR code of something else", "QR code") {
+        InjectedFault("session", "a QR code for something else", "QR code") {
             try await $0.provision(["--qrcode", "https://example.com"], pop: nil)
         },
         InjectedFault("session", "a picture without a QR code", "QR code") { lab in

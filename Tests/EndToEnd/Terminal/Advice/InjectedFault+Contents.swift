@@ -4,22 +4,24 @@ import TestSupport
 /// What can be wrong with the content of codes and files, and with what answers in the place of a board.
 extension InjectedFault {
     static let ofContents: [InjectedFault] = [
-        qrCode("a proof that is a number", "pop", #"{"name":"PROV_1","pop":12345678,"transport":"softap"}"#),
         qrCode(
-            "a scheme that is text", "security",
+            "a proof of possession that is a number", "pop", #"{"name":"PROV_1","pop":12345678,"transport":"softap"}"#),
+        qrCode(
+            "a security scheme that is text", "security",
             #"{"name":"PROV_1","pop":"planted","security":"2","transport":"softap"}"#),
-        answers("a router's page in the place of a board", "not a board", "200 OK", "<html>Router</html>"),
-        answers("a redirect in the place of a board", "not a board", "302 Found", headers: ["Location: /login"], ""),
-        answers("another project's 404", "not a board", "404 Not Found", "no"),
-        InjectedFault("Wi-Fi", "an open network that is none", "open|password") { lab in
+        answers("a router's page instead of a board", "not a board", "200 OK", "<html>Router</html>"),
+        answers("a redirect instead of a board", "not a board", "302 Found", headers: ["Location: /login"], ""),
+        answers("HTTP 404 from a server that is not a board", "not a board", "404 Not Found", "no"),
+        InjectedFault("Wi-Fi", "no password for a network that has one", "open|password") { lab in
             let board = try await lab.board(["--security", "1", "--attempts", "1"])
             return try await lab.provision(Maker.way(to: board), network: ["--ssid", SimulatedBoard.ssid, "--open"])
         },
-        passphrase("a passphrase in UTF-16", "UTF-16", [0xFF, 0xFE] + Array("planted-wifi".utf8).flatMap { [$0, 0] }),
-        passphrase("a passphrase with a zero byte", "NUL|zero", Array("planted\0wifi".utf8)),
-        passphrase("a picture in the place of a passphrase", "picture", [0x89] + Array("PNG\r\n\u{1A}\n\0\0\0\r".utf8)),
-        passphrase("a passphrase of two lines", "line", Array("planted-wifi\nsecond".utf8)),
-        InjectedFault("provider", "a portal of a version that does not exist", "serverVersion") { lab in
+        passphrase(
+            "a Wi-Fi password in UTF-16", "UTF-16", [0xFF, 0xFE] + Array("planted-wifi".utf8).flatMap { [$0, 0] }),
+        passphrase("a Wi-Fi password with a NUL byte", "NUL|zero", Array("planted\0wifi".utf8)),
+        passphrase("a picture instead of a Wi-Fi password", "picture", [0x89] + Array("PNG\r\n\u{1A}\n\0\0\0\r".utf8)),
+        passphrase("a Wi-Fi password of two lines", "line", Array("planted-wifi\nsecond".utf8)),
+        InjectedFault("provider", "an unknown version of a portal", "serverVersion") { lab in
             try await lab.rainctl(
                 "login", SimulatedIdentity.user, "--provider", "liferay", "--base-url",
                 try lab.bench.identity.url("liferay"), "--set",

@@ -5,29 +5,29 @@ import TestSupport
 extension InjectedFault {
     static let ofProviders: [InjectedFault] = [
         account(
-            "a wrong password to change", "current password is wrong", "password", "change", "--password-file",
+            "a wrong current password", "current password is wrong", "password", "change", "--password-file",
             "{}/wrong", "--new-password-file", "{}/password"),
         account(
             "a new password that is too weak", "8 to 256 characters", "password", "change", "--password-file",
             "{}/password", "--new-password-file", "{}/pop"),
         account(
-            "a sign-up under a name that is taken", "under this user name", "signup", SimulatedCloud.user,
+            "a sign-up with a name that is taken", "under this user name", "signup", SimulatedCloud.user,
             "--password-file", "{}/password"),
         account(
-            "an account that is confirmed already", "verified already", "confirm", SimulatedCloud.user, "--code",
+            "an account that is already confirmed", "verified already", "confirm", SimulatedCloud.user, "--code",
             "000000"),
-        account("an account that is not on this machine", "nobody@example.com", "use", "nobody@example.com"),
+        account("an account without a session on this machine", "nobody@example.com", "use", "nobody@example.com"),
         account("a key without a value", "nokey", "data", "get", "nokey"),
         account("a value that is not JSON", "not JSON", "data", "set", "key", "{a"),
         account("a tag without a value", "key:value", "update", "--remove-tag", "x"),
         account("a telephone number without a country code", "country code", "update", "--phone", "123"),
-        account("a language that is none", "en-us", "update", "--locale", "klingon!"),
+        account("an invalid language", "en-us", "update", "--locale", "klingon!"),
         account(
             "a token for another host", "elsewhere.example is not a service", "fetch", "https://elsewhere.example/"),
         account(
-            "a conversion of an account that is no guest's", "is not a guest", "convert", "new@example.com",
+            "a conversion of an account that is not a guest", "is not a guest", "convert", "new@example.com",
             "--password-file", "{}/password"),
-        InjectedFault("account", "a code that no sign-in waits for", "No sign-in is waiting") {
+        InjectedFault("account", "a code without a waiting sign-in", "No sign-in is waiting") {
             try await $0.timed(["login", SimulatedCloud.user, "--code", "000000"], as: $0.bench.maker)
         },
         command("account", "a provider that does not exist", "facebook", ["login", "--provider", "facebook"]),
@@ -35,26 +35,27 @@ extension InjectedFault {
             "a wrong password at SPiD", "user name or password", "--mode", "password", "--password-file", "{}/wrong",
             user: SimulatedIdentity.user),
         spid(
-            "an address that is not confirmed at SPiD", "not confirmed", "--mode", "password", "--password-file",
+            "an unconfirmed address at SPiD", "not confirmed", "--mode", "password", "--password-file",
             "{}/good", user: "eve@example.com"),
         spid(
-            "a wrong client's secret at SPiD", "client's id and secret", "--mode", "password", "--password-file",
+            "a wrong client secret at SPiD", "client's id and secret", "--mode", "password", "--password-file",
             "{}/good", secret: "other-secret", user: SimulatedIdentity.user),
         spid(
-            "an unknown system of SPiD's", "environment", "--mode", "password", "--environment", "nowhere", base: false,
+            "an unknown SPiD environment", "environment", "--mode", "password", "--environment", "nowhere", base: false,
             user: SimulatedIdentity.user),
-        spid("a way to sign in that SPiD does not have", "telepathy", "--mode", "telepathy"),
+        spid("a sign-in mode that SPiD does not have", "telepathy", "--mode", "telepathy"),
         spid(
-            "a token of a provider that SPiD does not know", "myspace", "--third-party", "myspace",
+            "a token from a provider that SPiD does not know", "myspace", "--third-party", "myspace",
             "--third-party-token-file", "{}/wrong", "--app-id", "app1"),
         provider(
             "spid", "no client id for SPiD", "client id", SimulatedIdentity.user, "--mode", "password",
             "--password-file", "{}/good"),
         liferay("a wrong password at Liferay", "password", "--password-file", "{}/wrong"),
-        liferay("another company of Liferay's", "company 99", "--set", "companyId=99", "--password-file", "{}/good"),
+        liferay("another Liferay company", "company 99", "--set", "companyId=99", "--password-file", "{}/good"),
         liferay("a setting that Liferay does not have", "colour", "--set", "colour=red", "--password-file", "{}/good"),
         liferay(
-            "a name that Liferay cannot sign in by", "loginBy", "--set", "loginBy=shoe", "--password-file", "{}/good"),
+            "a login name that Liferay does not accept", "loginBy", "--set", "loginBy=shoe", "--password-file",
+            "{}/good"),
         command(
             "provider", "no address for Liferay", "portal's address",
             ["login", "ada@example.com", "--provider", "liferay", "--password-file", "{}/password"]),
@@ -62,7 +63,7 @@ extension InjectedFault {
             "an unknown WSKey", "WSKey", "wskey-9", "--set", "contextInstitutionId=128807", "--set",
             "authenticatingInstitutionId=128807", "--scope", "WMS_NCIP"),
         provider(
-            "oclc", "OCLC's address without its path", "base URL", "--mode", "client-credentials", "--client-id",
+            "oclc", "an OCLC address without its path", "base URL", "--mode", "client-credentials", "--client-id",
             "wskey-1",
             "--client-secret-file", "{}/wskey-1", "--scope", "WMS_NCIP", "--set", "contextInstitutionId=128807",
             "--set",
@@ -75,10 +76,10 @@ extension InjectedFault {
             "a scope that OCLC does not know", "scope", "wskey-1", "--set", "contextInstitutionId=128807", "--set",
             "authenticatingInstitutionId=128807", "--scope", "NoSuchAPI"),
         spid("an empty assertion", "is empty", "--assertion-file", "{}/empty.bin"),
-        spid("an assertion that is no token", "JSON Web Token", "--assertion-file", "{}/wrong"),
-        oclc("no institution for OCLC", "contextInstitutionId", "wskey-1", "--scope", "WMS_NCIP"),
+        spid("an assertion that is not a token", "JSON Web Token", "--assertion-file", "{}/wrong"),
+        oclc("no OCLC institution", "contextInstitutionId", "wskey-1", "--scope", "WMS_NCIP"),
         command(
-            "provider", "no issuer for OpenID Connect", "issuer",
+            "provider", "no OpenID Connect issuer", "issuer",
             ["login", "--provider", "oidc", "--client-id", "native-1"]),
         command(
             "provider", "an issuer without encryption", "https://",
@@ -92,7 +93,7 @@ extension InjectedFault {
             "a scope that OpenID Connect does not know", "invalid_scope", "@", "native-1", "--device-code", "--scope",
             "openid nosuch"),
         oidc(
-            "a wrong client's secret at OpenID Connect", "id and secret", "@", "web-1", "--mode", "client-credentials",
+            "a wrong client secret at OpenID Connect", "id and secret", "@", "web-1", "--mode", "client-credentials",
             "--client-secret-file", "{}/other-secret"),
         oidc(
             "a code that nobody enters", "nobody has entered the code", "@", "native-1", "--device-code", "--timeout",
@@ -104,7 +105,7 @@ extension InjectedFault {
             "neo", "an unknown user at RainMaker Neo", "user", "zed@example.com", "--mode", "password",
             "--password-file", "{}/good"),
         provider(
-            "neo", "an address that is not confirmed at RainMaker Neo", "not confirmed", "eve@example.com", "--mode",
+            "neo", "an unconfirmed address at RainMaker Neo", "not confirmed", "eve@example.com", "--mode",
             "password", "--password-file", "{}/good"),
         command(
             "provider", "no address for Cognito", "base URL",

@@ -22,11 +22,12 @@ extension InjectedFault {
             ])
             return try await lab.rainctl("automation", "list")
         },
-        InjectedFault("cloud", "a refusal of every token, by a gateway", "401", cloud: true) { lab in
+        InjectedFault("cloud", "a gateway that refuses every token", "401", cloud: true) { lab in
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 401])
             return try await lab.rainctl("node", "list")
         },
-        InjectedFault("cloud", "the JSON of another service", "node_details|RainMaker cloud", cloud: true) { lab in
+        InjectedFault("cloud", "a list of nodes in another service's JSON", "node_details|RainMaker cloud", cloud: true)
+        { lab in
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": ["hello": "world"]])
             return try await lab.rainctl("node", "list")
         },
@@ -34,11 +35,11 @@ extension InjectedFault {
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": ["node_details": 5]])
             return try await lab.rainctl("node", "list")
         },
-        InjectedFault("cloud", "a list in the place of an object", "not from a RainMaker cloud", cloud: true) { lab in
+        InjectedFault("cloud", "a list instead of an object", "not from a RainMaker cloud", cloud: true) { lab in
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": [1, 2]])
             return try await lab.rainctl("node", "list")
         },
-        InjectedFault("cloud", "an answer that is cut off inside", "ends inside", cloud: true) { lab in
+        InjectedFault("cloud", "JSON that is cut off", "ends inside", cloud: true) { lab in
             try await lab.fails(["path": "/v1/*", "action": "truncate"])
             return try await lab.rainctl("node", "list")
         },
@@ -52,24 +53,24 @@ extension InjectedFault {
         server("a web site", "the base URL is a web site's", "200 OK", "<html><title>Dashboard</title></html>"),
         server("plain text", "no readable JSON", "200 OK", "It works!"),
         server("XML", "no readable JSON", "200 OK", "<?xml version='1.0'?><a/>"),
-        server("JSON that is nested too deep", "deep", "200 OK", String(repeating: "[", count: 1000)),
+        server("JSON that is nested too deeply", "deep", "200 OK", String(repeating: "[", count: 1000)),
         server("an answer without tokens", "refreshtoken", "200 OK", #"{"status":"success"}"#),
         server(
-            "a header without an end", "bytes of headers", "200 OK",
+            "a header that never ends", "bytes of headers", "200 OK",
             headers: ["X: " + String(repeating: "a", count: 400_000)], "{}"),
         server(
-            "headers without an end", "bytes of headers", "200 OK",
+            "headers that never end", "bytes of headers", "200 OK",
             headers: (0..<400).map { "X-\($0): " + String(repeating: "a", count: 1000) },
             "{}"),
         server(
-            "an answer that is announced as endless", "more than", "200 OK", headers: ["Content-Length: 99999999999"],
+            "an answer that is too long", "more than", "200 OK", headers: ["Content-Length: 99999999999"],
             nil),
         served("a broken chunked encoding", "not proper HTTP") {
             $0.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n")
             $0.waitForClose()
         },
         served("a server that closes the connection", "closed the connection") { _ in },
-        served("a server that closes within its answer", "middle of the answer|closed the connection|broke") {
+        served("a server that closes in the middle of its answer", "middle of the answer|closed the connection|broke") {
             $0.write("HTTP/1.1 200 OK\r\nContent-Type: te")
         },
     ]

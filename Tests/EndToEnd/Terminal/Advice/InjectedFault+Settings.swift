@@ -8,21 +8,21 @@ extension InjectedFault {
         settings("settings that are a list", "config.json", "[]"),
         settings("a setting that does not exist", "colour", #"{"colour":"red"}"#),
         settings("a setting of the wrong type", "a number", #"{"store":7}"#),
-        settings("a setting that this file may not have", "may set only", #"{"profile":"nope"}"#),
+        settings("a setting that is not allowed in this file", "may set only", #"{"profile":"nope"}"#),
         command(
-            "settings", "settings of the machine that name an unknown deployment", "etc/rainkit/config.json names",
+            "settings", "an unknown deployment in the machine's settings", "etc/rainkit/config.json names",
             files: ["etc/rainkit/config.json": #"{"profile":"nope"}"#], environment: ["XDG_CONFIG_DIRS": "{}/etc"],
             ["whoami"]),
         command(
-            "settings", "settings that name a file of certificates that is not there", "from ca_file in",
+            "settings", "a missing certificate file in the settings", "from ca_file in",
             files: ["config/rainkit/config.json": #"{"ca_file":"/nope.pem"}"#],
             ["login", "me@example.com", "--password-file", "{}/password"]),
         command(
-            "settings", "an account in the environment that nobody is signed in to", "RAINKIT_ACCOUNT names",
+            "settings", "an account without a session in the environment", "RAINKIT_ACCOUNT names",
             cloud: true,
             environment: ["RAINKIT_ACCOUNT": "old@example.com"], ["node", "list"]),
         command(
-            "settings", "a provider in the environment that nobody is signed in to", "RAINKIT_PROVIDER names spid",
+            "settings", "a provider without a session in the environment", "RAINKIT_PROVIDER names spid",
             environment: ["RAINKIT_PROVIDER": "spid"], ["whoami"]),
         command(
             "settings", "a wrong password in the environment", "from ESP_RAINMAKER_PASSWORD", cloud: true,
@@ -36,30 +36,30 @@ extension InjectedFault {
         deployment("a base URL with a password", "password", "https://me:planted@rainmaker.example.com"),
         deployment("a base URL with a query", "query", "https://rainmaker.example.com/?key=planted"),
         deployment("a base URL with an impossible port", "port", "https://rainmaker.example.com:99999"),
-        deployment("a base URL with IPv6 and no brackets", "brackets", "https://2001:db8::5"),
+        deployment("a base URL with IPv6 but no brackets", "brackets", "https://2001:db8::5"),
         deployment("a base URL without a host", "host", "https:///v1"),
         command(
-            "settings", "a name that no deployment can have", "cannot name",
+            "settings", "an invalid name for a deployment", "cannot name",
             ["profile", "add", "../x", "--base-url", "https://rainmaker.example.com"]),
         command(
-            "settings", "a deployment that exists already", "already", cloud: true,
+            "settings", "a deployment that already exists", "already", cloud: true,
             ["profile", "add", "sim", "--base-url", "https://rainmaker.example.com"]),
-        command("settings", "a deployment of Espressif's to remove", "built in", ["profile", "remove", "global"]),
+        command("settings", "removal of a built-in deployment", "built in", ["profile", "remove", "global"]),
         definition("a provider's file that is not JSON", "not JSON", "{"),
         definition("a provider's file without a version", "schemaVersion", #"{"id":"mine"}"#),
         definition("a provider's file of a newer version", "99", #"{"schemaVersion":99,"id":"mine"}"#),
         definition("a provider's file without an id", "id", #"{"schemaVersion":1}"#),
         definition(
-            "a provider's file with a list of grants", "grants",
+            "a provider's file with a list instead of grants", "grants",
             #"{"schemaVersion":1,"id":"mine","title":"Mine","grants":[]}"#),
         definition(
-            "a provider's file that takes away a misspelt grant", "passwrd",
+            "a misspelt grant in a provider's file", "passwrd",
             #"{"schemaVersion":1,"id":"mine","extends":"oidc","grants":{"passwrd":null}}"#),
-        backend("a backend's file that is not there", "no file", nil),
-        backend("a backend's file that is not JSON", "not JSON", "{"),
-        backend("a backend's file of a newer version", "99", #"{"schemaVersion":99}"#),
-        backend("a backend's file without an address", "add", #"{"schemaVersion":1}"#),
-        provision("settings", "a backend for users of RainMaker", "--provider", "--backend", "{}/backend.json"),
+        backend("a missing backend file", "no file", nil),
+        backend("a backend file that is not JSON", "not JSON", "{"),
+        backend("a backend file of a newer version", "99", #"{"schemaVersion":99}"#),
+        backend("a backend file without an address", "add", #"{"schemaVersion":1}"#),
+        provision("settings", "a backend file without a provider", "--provider", "--backend", "{}/backend.json"),
     ]
 
     private static func settings(_ name: String, _ words: String, _ text: String) -> InjectedFault {

@@ -5,35 +5,35 @@ import TestSupport
 /// What can be wrong with the folders and files in which sessions and accounts are kept.
 extension InjectedFault {
     static let ofStores: [InjectedFault] = [
-        session("a pipe in the place of a session", "FIFO", "whoami") { mkfifo($0, 0o600) },
-        session("a folder in the place of a session", "folder", "whoami") { mkdir($0, 0o700) },
+        session("a pipe instead of a session file", "FIFO", "whoami") { mkfifo($0, 0o600) },
+        session("a folder instead of a session file", "folder", "whoami") { mkdir($0, 0o700) },
         session(
-            "a folder where a session is to be stored", "folder", "login", SimulatedCloud.user, "--password-file",
+            "a folder in the way of a new session", "folder", "login", SimulatedCloud.user, "--password-file",
             "{}/password"
         ) {
             mkdir($0, 0o700)
         },
-        session("a link in the place of a session", "symbolic link", "whoami") { symlink("/dev/null", $0) },
-        stored("an empty session", "empty", ""),
-        stored("a session that was cut off", "not JSON", #"{"schemaVersion":1,"provider":"#),
-        stored("a session of a newer version", "newer program", #"{"schemaVersion":99}"#),
-        stored("a session without a version", "incomplete|cannot be used", "{}"),
-        stored("a session without tokens", "incomplete|cannot be used", #"{"schemaVersion":1}"#),
-        stored("a session that no program has written", "larger", "{" + String(repeating: " ", count: 2 << 20) + "}"),
-        InjectedFault("store", "a session that others may read", "not private", cloud: true) { lab in
+        session("a link instead of a session file", "symbolic link", "whoami") { symlink("/dev/null", $0) },
+        stored("an empty session file", "empty", ""),
+        stored("a session file that is cut off", "not JSON", #"{"schemaVersion":1,"provider":"#),
+        stored("a session file of a newer version", "newer program", #"{"schemaVersion":99}"#),
+        stored("a session file without a version", "incomplete|cannot be used", "{}"),
+        stored("a session file without tokens", "incomplete|cannot be used", #"{"schemaVersion":1}"#),
+        stored("a session file that is too large", "larger", "{" + String(repeating: " ", count: 2 << 20) + "}"),
+        InjectedFault("store", "a session file that others may read", "not private", cloud: true) { lab in
             chmod(lab.folder.file(Maker.sessionFile), 0o644)
             return try await lab.rainctl("whoami")
         },
-        InjectedFault("store", "a file in the place of the folder", "is a file, and a folder") { lab in
+        InjectedFault("store", "a file instead of the folder", "is a file, and a folder") { lab in
             try lab.folder.write("", to: "state")
             return try await lab.rainctl("login", "me@example.com", "--password-file", lab.folder.file("password"))
         },
-        InjectedFault("store", "a folder that nobody can make", "cannot be written") { lab in
+        InjectedFault("store", "a folder that cannot be created", "cannot be written") { lab in
             try await lab.timed(
                 ["login", "me@example.com", "--password-file", lab.folder.file("password")],
                 environment: ["XDG_STATE_HOME": "/proc/none"])
         },
-        InjectedFault("store", "marks of a merge conflict in the list of deployments", "merge conflict", cloud: true) {
+        InjectedFault("store", "merge conflict marks in the list of deployments", "merge conflict", cloud: true) {
             lab in
             let path = "config/rainkit/deployments.json"
             lab.folder.writePrivately(Array(("<<<<<<< HEAD\n" + (try lab.folder.read(path))).utf8), to: path)
@@ -42,29 +42,29 @@ extension InjectedFault {
         document("a newer list of deployments", "newer version", "config/rainkit/deployments.json", "profile", "list"),
         document("a newer list of accounts", "newer version", "state/rainkit/accounts.json", "account", "list"),
         held(
-            "a sign-in while another process has the session", "another process", "login", SimulatedCloud.user,
+            "a sign-in while another process holds the session", "another process", "login", SimulatedCloud.user,
             "--password-file", "{}/password"),
-        held("a renewal while another process has the session", "another process", "account", "refresh"),
+        held("a renewal while another process holds the session", "another process", "account", "refresh"),
         command(
             "store", "no keyring", "Secret Service",
             ["login", "me@example.com", "--password-file", "{}/password", "--store", "secret-service"]),
         command(
-            "store", "a damaged credential of systemd's", "not JSON", files: ["credentials/rainkit-global": "{"],
+            "store", "a damaged systemd credential", "not JSON", files: ["credentials/rainkit-global": "{"],
             environment: ["CREDENTIALS_DIRECTORY": "{}/credentials"], ["whoami"]),
-        InjectedFault("store", "an import of nothing", "no session") {
+        InjectedFault("store", "an import without a source", "no session") {
             try await $0.rainctl("account", "import", "--from", $0.folder.file("none"))
         },
         InjectedFault("store", "an import from a file", "is a file") {
             try await $0.rainctl("account", "import", "--from", $0.folder.file("wifi"))
         },
-        InjectedFault("store", "an export into a device", "use another path", cloud: true) {
+        InjectedFault("store", "an export to a device", "use another path", cloud: true) {
             try await $0.rainctl("account", "export", "--credential", "/dev/full")
         },
         command(
-            "store", "a bus address without a transport", "not an address of D-Bus",
+            "store", "a session bus address without a transport", "not an address of D-Bus",
             environment: ["DBUS_SESSION_BUS_ADDRESS": "/run/user/0/bus"],
             ["login", "me@example.com", "--password-file", "{}/password", "--store", "secret-service"]),
-        InjectedFault("store", "an export into a file's place", "is a file, and a folder", cloud: true) {
+        InjectedFault("store", "an export to a file instead of a folder", "is a file, and a folder", cloud: true) {
             try await $0.rainctl("account", "export", "--to", $0.folder.file("wifi"))
         },
         command(

@@ -41,7 +41,7 @@ struct DoctorHomeTests {
         }
     }
 
-    @Test("one that cannot be written, once, with the command that mends it")
+    @Test("one that cannot be written, once, with the command that fixes it")
     func readOnly() async throws {
         try await Self.withHome { _, home in
             chown(home, Self.nobody, Self.nobody)
@@ -89,7 +89,7 @@ struct DoctorHomeTests {
         }
     }
 
-    @Test("a file of another user in a folder of one's own, which is not moved either")
+    @Test("a file of another user in one's own folder, which is not moved either")
     func foreignFile() async throws {
         try await Self.withHome { folder, home in
             for (file, check) in [

@@ -4,8 +4,8 @@ import RainJSON
 import TestSupport
 import Testing
 
-/// That what `doctor` prints does mend: the command is run as it stands, and doctor looks again.
-@Suite("rainctl doctor's commands mend")
+/// The commands that `doctor` prints fix the problem: each is run as printed, and doctor checks again.
+@Suite("rainctl doctor's commands fix problems")
 struct DoctorMendTests {
     private typealias Fault = DoctorTests.Fault
 
@@ -126,7 +126,7 @@ struct DoctorMendTests {
             chmod(machine.folder.file(file), 0o644)
             chmod(machine.state + "/sessions", 0o777)
             #expect(try await machine.doctor().status == 1)
-            // Two files one below the other: what the second look finds is mended by a second run.
+            // Two files one below the other: the problem that the second check finds is fixed by a second run.
             var outcome = try await machine.doctor([:], ["--fix"])
             if outcome.status != 0 { outcome = try await machine.doctor([:], ["--fix"]) }
             #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")

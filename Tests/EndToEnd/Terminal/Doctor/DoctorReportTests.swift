@@ -16,7 +16,7 @@ struct DoctorReportTests {
         document?["findings"]?.array?.first { $0["check"]?.string == check && $0["state"] != "ok" }
     }
 
-    @Test("a project's file that is none, or that names a profile which is not there, by its path")
+    @Test("an invalid project file, or one that names a missing profile, by its path")
     func project() async throws {
         try await DoctorTests.withMachine { machine in
             try machine.folder.makeFolder("project")

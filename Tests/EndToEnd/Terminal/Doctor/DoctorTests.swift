@@ -167,7 +167,7 @@ struct DoctorTests {
     private static let boards = Kept<PseudoTerminal>()
     private static let silent = Kept<SilentListener>()
 
-    @Test("names what is broken, and the command that mends it", arguments: faults + answers)
+    @Test("names the problem, and the command that fixes it", arguments: faults + answers)
     func fault(fault: Fault) async throws {
         try await Self.withMachine { machine in
             let environment = try await fault.inject(machine)
@@ -220,7 +220,7 @@ struct DoctorTests {
         }
     }
 
-    @Test("is content with a machine that has what it needs, and mends what needs no rights")
+    @Test("reports no problem on a complete machine, and fixes problems that need no rights")
     func healthy() async throws {
         try await Self.withMachine { machine in
             let radio = try await SimulatedBluetooth.start([], in: machine.folder)

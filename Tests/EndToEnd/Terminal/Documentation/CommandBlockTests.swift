@@ -24,7 +24,7 @@ struct CommandBlockTests {
         }
     }
 
-    // MARK: run as they stand
+    // MARK: run unchanged
 
     /// Runs a line by the shell, in the test's folder.
     private static func expectDone(

@@ -98,7 +98,7 @@ struct AdapterFrontTests {
         (DBusError(.remote, name: "org.bluez.Error.NotReady", message: "Not Ready"), .refused, "Not Ready"),
     ]
 
-    @Test("says in one sentence what stands in the way, and what to do", arguments: refusals)
+    @Test("reports the cause and the remedy in one sentence", arguments: refusals)
     func refused(error: DBusError, reason: AdapterRefusal.Reason, remedy: String) {
         var front = front()
         _ = front.start()
@@ -162,7 +162,7 @@ struct AdapterFrontTests {
         #expect(front.peer == other)
     }
 
-    @Test("a mouse that connects to the machine is none of the board's, and is left alone")
+    @Test("a mouse that connects to the machine is left alone")
     func mouse() {
         var front = onAir()
         let mouse = "/org/bluez/hci1/dev_00_00_00_00_00_02"
@@ -182,7 +182,7 @@ struct AdapterFrontTests {
             ])
     }
 
-    @Test("links of another adapter are none of the board's")
+    @Test("links of another adapter are ignored")
     func otherAdaptersLinks() {
         var front = onAir()
         for path in ["/org/bluez/hci0/dev_11_22_33_44_55_66", "/org/bluez/hci10/dev_11_22_33_44_55_66"] {
@@ -286,7 +286,7 @@ struct BoardObjectsTests {
         }
     }
 
-    @Test("the advertisement is an object of its own")
+    @Test("the advertisement is a separate object")
     func advertisement() throws {
         let tree = try #require(objects.managedObjects(below: BoardObjects.advertisement).entries)
         #expect(tree.map(\.key.text) == [BoardObjects.advertisement])
@@ -296,7 +296,7 @@ struct BoardObjectsTests {
     }
 
     @Test(
-        "a path that is none of ours is no object",
+        "another program's path is not an object",
         arguments: ["/", "/rainkit", "/rainkit/board/service0/char6", "/rainkit/board/service0/char0/desc1"])
     func unknown(path: String) { #expect(objects.object(at: path) == nil) }
 

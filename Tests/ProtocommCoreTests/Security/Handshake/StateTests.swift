@@ -81,7 +81,7 @@ struct StateTests {
         #expect(try first.encrypt(zeros) != second.encrypt(zeros))
     }
 
-    @Test("a status other than success is told")
+    @Test("a status other than success is reported")
     func rejected() throws {
         let status = Status.cryptoError
         var zero = Security0Client()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Bluetooth that goes away while somebody listens")
 struct OutageTests {
-    @Test("is waited out from its beginning, whatever becomes of it meanwhile, and anew the next time")
+    @Test("is waited out from its beginning, whatever its state meanwhile, and again the next time")
     func patience() {
         let began = ContinuousClock.now
         let off = BluetoothError(.poweredOff, message: "off")

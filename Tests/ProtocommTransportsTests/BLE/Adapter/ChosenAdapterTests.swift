@@ -61,7 +61,7 @@ struct ChosenAdapterTests {
         #expect(!chosen.hasMoved(in: now) && !chosen.isReplaceable(in: now))
     }
 
-    @Test("is told from what is below it")
+    @Test("is distinguished from the objects below it")
     func paths() {
         #expect(AdapterChoice.isAdapter("/org/bluez/hci0") && AdapterChoice.isAdapter("/org/bluez/hci12"))
         #expect(!AdapterChoice.isAdapter("/org/bluez") && !AdapterChoice.isAdapter("/org/bluez/hci0/dev_01"))

@@ -49,7 +49,7 @@ struct DiscoveryTests {
         #expect(filter.matches(board) == isMatch)
     }
 
-    @Test("filters are the same in either case, and each is told in its own words")
+    @Test("filters ignore case, and each has its own text")
     func words() {
         let lower: [BoardFilter] = [.name("prov_a"), .prefix("prov_a"), .address("aa:bb:cc:dd:ee:0f"), .anyBoard]
         let upper: [BoardFilter] = [.name("PROV_A"), .prefix("PROV_A"), .address("AA:BB:CC:DD:EE:0F"), .anyBoard]

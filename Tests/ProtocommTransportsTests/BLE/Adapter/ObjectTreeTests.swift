@@ -62,7 +62,7 @@ struct ObjectTreeTests {
         #expect(tree.objects.isEmpty)
     }
 
-    @Test("an object that comes again starts anew")
+    @Test("an object that comes again starts without its old state")
     func replaced() {
         var tree = ObjectTree()
         tree.apply(added(Self.device, [("RSSI", .int16(-40)), ("Connected", .bool(true))]))
@@ -105,7 +105,7 @@ struct ObjectTreeTests {
         #expect(tree.text == 0 && tree.objects.isEmpty)
     }
 
-    @Test("what this process had BlueZ keep is told from everything else")
+    @Test("what BlueZ keeps for this process is distinguished from everything else")
     func dispensable() {
         func isDispensable(_ steps: (inout ObjectTree) -> Void) -> Bool {
             var tree = ObjectTree()

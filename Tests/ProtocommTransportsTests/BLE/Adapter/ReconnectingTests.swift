@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProtocommTransports
 
-@Suite("Opening Bluetooth anew", .timeLimit(.minutes(10)))
+@Suite("Opening Bluetooth again", .timeLimit(.minutes(10)))
 struct ReopeningTests {
     @Test("is tried at once, then ever more seldom, until its patience ends")
     func pauses() {
@@ -36,7 +36,7 @@ struct ReopeningTests {
         #expect(Reconnecting(opened: opened, lost: opened + .milliseconds(10)).first == Reconnecting.shortestPause)
     }
 
-    @Test("is told to everyone who waits, and to who comes later")
+    @Test("is reported to all waiting tasks, and to later ones")
     func announced() async {
         let announcement = Announcement<Int>()
         await withTaskGroup(of: Int?.self) { group in

@@ -37,7 +37,7 @@ struct ScanningTests {
     static let lasting: [BluetoothError.Code] = [.accessDenied, .blocked, .radioLost, .cancelled]
 
     @Test(
-        "a scan that cannot begin is told to each where that does not pass, and begun anew by the next",
+        "a scan that cannot begin is reported to all waiting tasks if this lasts, and the next one starts it again",
         arguments: lasting)
     func failing(code: BluetoothError.Code) async throws {
         let fails = Mutex(true)
@@ -81,7 +81,7 @@ struct ScanningTests {
         await discovery.leave()
     }
 
-    /// A scan that fails from its second time on until it is mended, in a time that the test moves.
+    /// A scan that fails from its second time on until it is repaired. The test moves the time.
     private final class Patient: Sendable {
         let clock = ManualClock()
         let starts = Mutex(0)
@@ -120,7 +120,7 @@ struct ScanningTests {
     }
 
     @Test(
-        "is tried again where it cannot be begun anew, ever more seldom, and those who listen are told",
+        "is tried again at longer intervals if it cannot be started, and listeners are informed",
         .timeLimit(.minutes(10)))
     func persisting() async throws {
         let patient = Patient()

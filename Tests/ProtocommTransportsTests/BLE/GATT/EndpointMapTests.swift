@@ -45,7 +45,7 @@ struct EndpointMapTests {
     }
 
     @Test(
-        "a name that is none is not taken",
+        "an invalid name is not accepted",
         arguments: [[], Array("prov session".utf8), [0x80, 0x81], [UInt8](repeating: 0x61, count: 65), [0]])
     func badNames(_ name: [UInt8]) {
         var map = EndpointMap()
@@ -88,7 +88,7 @@ struct EndpointMapTests {
     }
 
     @Test(
-        "how much a board takes is told by its MTU",
+        "the MTU limits the size of a message to the board",
         arguments: [(nil, 512), (23, 512), (256, 512), (500, 481), (517, 481)])
     func limits(mtu: Int?, bytes: Int) {
         #expect(ValueLimit.bytes(mtu: mtu) == bytes)

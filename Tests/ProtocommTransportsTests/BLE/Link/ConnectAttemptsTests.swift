@@ -17,7 +17,7 @@ struct ConnectAttemptsTests {
         /// What follows the last of them; nil for none.
         var next: ConnectAttempts.Next?
         var told: BluetoothError.Code = .connectionFailed
-        /// In what is told.
+        /// The text of the report.
         var words = ""
 
         var testDescription: String { description }
@@ -92,7 +92,7 @@ struct ConnectAttemptsTests {
         #expect(throws: BluetoothError.self) { try attempts.failed(.lost, board: "PROV_1", now: now + .seconds(1)) }
     }
 
-    @Test("a board that is not heard any more is told by what broke its connections")
+    @Test("a board that is not heard any more is reported with the cause of its broken connections")
     func unfound() throws {
         let nothing = BluetoothError(.notFound, message: "nothing was heard")
         var attempts = ConnectAttempts(within: .seconds(60), hasForgotten: false)

@@ -22,7 +22,7 @@ struct PolicyTests {
         (remote("org.bluez.Error.DoesNotExist"), .rescan), (DBusError(.cancelled, message: ""), .cancelled),
     ]
 
-    @Test("a failed connection is tried again, or heard anew", arguments: failures)
+    @Test("a failed connection is tried again, or the board is searched for again", arguments: failures)
     func connecting(error: DBusError, failure: ConnectFailure) {
         #expect(ConnectFailure(error, adapter: Self.adapter) == failure)
     }
@@ -74,7 +74,7 @@ struct PolicyTests {
         #expect(ConnectShare.resolve(of: .seconds(16)) == .seconds(8))
     }
 
-    @Test("what only a person can mend is theirs, and told with its remedy", arguments: ofThisMachine)
+    @Test("a fault that only a person can fix is reported with its remedy", arguments: ofThisMachine)
     func machine(error: DBusError, code: BluetoothError.Code, remedy: String) {
         guard case .machine(let told) = ConnectFailure(error, adapter: Self.adapter) else {
             Issue.record("\(error) is tried again")
@@ -84,7 +84,7 @@ struct PolicyTests {
         #expect(told.message.contains(remedy), "\(told)")
     }
 
-    @Test("a lost bus is told at once, and nobody is sent to mend a machine that may be fine again")
+    @Test("a lost bus is reported at once, without advice for a machine that may be fine again")
     func lostBus() {
         guard case .machine(let told) = ConnectFailure(DBusError(.disconnected, message: ""), adapter: Self.adapter)
         else {

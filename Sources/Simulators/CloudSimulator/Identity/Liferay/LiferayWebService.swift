@@ -110,7 +110,7 @@ extension LiferayService {
         }
         guard let command = try? JSONValue(parsing: bytes, limits: Self.limits) else {
             throw PortalException(
-                type: "com.liferay.portal.kernel.json.JSONException", message: "The command is no JSON")
+                type: "com.liferay.portal.kernel.json.JSONException", message: "The command is not JSON")
         }
         return command
     }
