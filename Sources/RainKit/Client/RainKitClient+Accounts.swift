@@ -162,10 +162,8 @@ extension RainKitClient {
         let http = tools.http(configuration.certificateAuthorities)
         let provider = try ConfiguredProvider(
             definition: entry.definition, settings: settings,
-            tools: ProviderTools(
-                http: server.listening(to: http), clock: tools.clock, hashes: tools.crypto,
-                signatures: tools.signatures, challenges: challenges, random: tools.randomBytes), extension: entry.hooks
-        )
+            tools: tools.providerTools(http: server.listening(to: http), challenges: challenges),
+            extension: entry.hooks)
         return OpenProvider(name: name, provider: provider, server: server, http: http)
     }
 }

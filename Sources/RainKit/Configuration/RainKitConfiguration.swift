@@ -153,6 +153,20 @@ public struct RainKitTools: Sendable {
 
     /// ``randomBytes`` as a random source.
     public var random: some RandomSource { DrawnBytes(draw: randomBytes) }
+
+    /// Returns the tools for an identity provider, such as one that ``ProviderRegistry`` creates.
+    ///
+    /// - Parameters:
+    ///   - http: sends every request of the provider.
+    ///   - clock: gives the time at which tokens arrive; nil for ``clock``.
+    ///   - challenges: answers proxies and gateways that ask for a name and password. With nil, nobody does.
+    public func providerTools(
+        http: any HTTPClient, clock: (any WallClock)? = nil, challenges: (any ChallengeResolver)? = nil
+    ) -> ProviderTools {
+        ProviderTools(
+            http: http, clock: clock ?? self.clock, hashes: crypto, signatures: signatures, challenges: challenges,
+            random: randomBytes)
+    }
 }
 
 private struct DrawnBytes: RandomSource {

@@ -10,7 +10,8 @@ import RainMaker
 ///
 ///     try await IdentityProviderConformance.check {
 ///         IdentityProviderConformance.Subject(http: client, right: { .password(user: "ada", password: right) }) { http, clock in
-///             try registry.provider("mine", settings: settings, tools: ProviderTools(http: http, clock: clock, …))
+///             let tools = RainKitTools().providerTools(http: http, clock: clock)
+///             return try ProviderRegistry.builtIn.provider("mine", settings: settings, tools: tools)
 ///         }
 ///     }
 public enum IdentityProviderConformance {

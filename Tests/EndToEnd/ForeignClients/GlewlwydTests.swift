@@ -3,7 +3,6 @@ import Glibc
 import IdentityProviders
 import RainAccount
 import RainCore
-import RainCryptoOpenSSL
 import RainHTTPCurl
 import RainJSON
 import RainKit
@@ -91,13 +90,7 @@ struct GlewlwydTests {
                 settings: ProviderSettings(
                     clientID: clientID, clientSecret: secret.map { Secret($0) }, scope: ["openid"],
                     parameters: ["issuer": issuer]),
-                tools: ProviderTools(
-                    http: CurlHTTPClient(CurlConfiguration()), hashes: OpenSSLHashes.self,
-                    signatures: OpenSSLCrypto.self
-                ) { count in
-                    var random = OpenSSLRandom()
-                    return random.bytes(count)
-                })
+                tools: RainKitTools().providerTools(http: CurlHTTPClient(CurlConfiguration())))
         }
     }
 
@@ -202,12 +195,7 @@ struct GlewlwydTests {
                 ) { http, clock in
                     try Self.registry().provider(
                         "glewlwyd", settings: plain.settings,
-                        tools: ProviderTools(
-                            http: http, clock: clock, hashes: OpenSSLHashes.self, signatures: OpenSSLCrypto.self
-                        ) { count in
-                            var random = OpenSSLRandom()
-                            return random.bytes(count)
-                        })
+                        tools: RainKitTools().providerTools(http: http, clock: clock))
                 }
             }
         }

@@ -4,8 +4,7 @@ import RainAccount
 import Glibc
 import RainHTTP
 import RainHTTPCurl
-import RainCrypto
-import RainCryptoOpenSSL
+import RainKit
 import RainJSON
 import RainKitTesting
 import Synchronization
@@ -34,12 +33,7 @@ struct IdentityDesk {
     var tools: ProviderTools { tools(challenges: nil) }
 
     func tools(challenges: (any ChallengeResolver)?) -> ProviderTools {
-        ProviderTools(
-            http: http, clock: clock, hashes: OpenSSLHashes.self, signatures: OpenSSLCrypto.self, challenges: challenges
-        ) { count in
-            var random = OpenSSLRandom()
-            return random.bytes(count)
-        }
+        RainKitTools().providerTools(http: http, clock: clock, challenges: challenges)
     }
 
     func provider(

@@ -2,11 +2,8 @@
 import IdentityProviders
 import RainAccount
 import RainMaker
-import RainHTTP
 import RainHTTPCurl
-import RainCrypto
-import RainCryptoOpenSSL
-import RainJSON
+import RainKit
 import RainKitTesting
 import TestSupport
 import Testing
@@ -14,13 +11,6 @@ import RainCore
 
 @Suite("Providers keep what every provider promises")
 struct ProviderConformanceTests {
-    private static let tools: @Sendable (any HTTPClient, any WallClock) -> ProviderTools = { http, clock in
-        ProviderTools(http: http, clock: clock, hashes: OpenSSLHashes.self, signatures: OpenSSLCrypto.self) { count in
-            var random = OpenSSLRandom()
-            return random.bytes(count)
-        }
-    }
-
     @Test("RainMaker's cloud")
     func rainMaker() async throws {
         try await withTemporaryFolder { folder in
@@ -86,7 +76,8 @@ struct ProviderConformanceTests {
                     secrets: [SimulatedIdentity.password, "planted-but-wrong"]
                         + [settings.clientSecret?.revealString()].compactMap(\.self)
                 ) { http, clock in
-                    try ProviderRegistry.builtIn.provider(the.id, settings: settings, tools: Self.tools(http, clock))
+                    try ProviderRegistry.builtIn.provider(
+                        the.id, settings: settings, tools: RainKitTools().providerTools(http: http, clock: clock))
                 }
             }
         }

@@ -1,71 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RainJSON
-import TestSupport
 import Testing
+
+@testable import TestSupport
 
 /// A cloud that accepts connections and says nothing more, and a board that does: processes that were stopped.
 @Suite("rainctl where nothing answers")
 struct SilentMachineTests {
-    /// What each command that has `--timeout` needs besides: BOARD stands for the way to the board, files for those of a maker.
-    static let arguments: [String: [String]] = [
+    /// The arguments of commands whose example in the help cannot run here: it needs a board, a file or a confirmation, or it leads to
+    /// another server. BOARD and SERVER are replaced by the options for the board and the cloud's URL, and the names of files by paths.
+    private static let arguments: [String: [String]] = [
         "account confirm": ["u@example.com", "--code", "1"],
         "account convert": ["u@example.com", "--password-file", "password"],
-        "account data get": [], "account data remove": ["k"], "account data set": ["k", "v"],
-        "account delete": ["--yes", "--code", "1"], "account fetch": ["/v1/user2"], "account header": [],
+        "account delete": ["--yes", "--code", "1"], "account fetch": ["/v1/user2"],
         "account password change": ["--password-file", "password", "--new-password-file", "strong"],
-        "account password reset": ["u@example.com"], "account refresh": [],
         "account resend": ["u@example.com", "--password-file", "password"],
-        "account signup": ["u@example.com", "--password-file", "password"], "account token": [],
-        "account update": ["--name", "Ada"], "account versions": [],
-        "automation add": ["Door light", "--when", "Door.Open=true", "--of", "n1", "--set", "n1:Light.Power=on"],
-        "automation edit": ["a1", "--name", "x"], "automation list": [], "automation remove": ["a1"],
+        "account signup": ["u@example.com", "--password-file", "password"],
         "device claim": ["BOARD"], "device info": ["BOARD"], "device params get": ["BOARD"],
         "device params set": ["Light.Power=on", "BOARD"], "device reset": ["BOARD"], "device scan": ["BOARD"],
         "device send": ["custom-data", "--text", "hello", "BOARD"],
-        "doctor": [],
-        "group add": ["Kitchen"], "group add-nodes": ["g", "n1"], "group edit": ["g", "--name", "x2"], "group list": [],
-        "group remove": ["g", "--yes"], "group remove-nodes": ["g", "n1"], "group show": ["g"],
-        "login": ["maker@example.com", "--password-file", "password"], "logout": [],
-        "node command result": ["r1"], "node command send": ["n1", "4096"], "node config": ["n1"], "node list": [],
-        "node metadata delete": ["n1", "k"], "node metadata get": ["n1"], "node metadata set": ["n1", "k=1"],
-        "node ota": ["n1", "image"], "node params get": ["n1"], "node params set": ["n1", "Light.Power=on"],
-        "node remove": ["n1", "--yes"], "node rename": ["n1", "Lamp"], "node scene activate": ["n1", "s"],
-        "node scene add": ["n1", "Light.Power=on", "--name", "s"], "node scene edit": ["n1", "s", "Light.Power=on"],
-        "node scene list": ["n1"], "node scene remove": ["n1", "s"],
-        "node schedule add": ["n1", "Light.Power=on", "--name", "s", "--at", "07:30"],
-        "node schedule disable": ["n1", "s"],
-        "node schedule edit": ["n1", "s", "--at", "07:30"], "node schedule enable": ["n1", "s"],
-        "node schedule list": ["n1"], "node schedule remove": ["n1", "s"], "node show": ["n1"], "node status": ["n1"],
-        "node tags add": ["n1", "a:b"], "node tags remove": ["n1", "a:b"], "node watch": ["n1"],
-        "provision": ["BOARD", "--ssid", "Home", "--passphrase-file", "wifi"], "qr read": ["SERVER"], "whoami": [],
-    ].merging(shares("node")) { $1 }.merging(shares("group")) { $1 }
+        "group remove": ["g", "--yes"], "login": ["maker@example.com", "--password-file", "password"],
+        "node ota": ["n1", "image"], "node remove": ["n1", "--yes"],
+        "provision": ["BOARD", "--ssid", "Home", "--passphrase-file", "wifi"], "qr read": ["SERVER"],
+    ]
 
-    private static func shares(_ what: String) -> [String: [String]] {
-        [
-            "\(what) share accept": ["r1"], "\(what) share add": ["n1", "--with", "u@example.com"],
-            "\(what) share cancel": ["r1"], "\(what) share decline": ["r1"], "\(what) share list": [],
-            "\(what) share remove": ["n1", "--with", "u@example.com"], "\(what) share requests": [],
-        ]
+    /// Each command with a time limit, and its arguments: those above, or otherwise those of the example in its help.
+    private static func commands() throws -> [String: [String]] {
+        let folder = Repository.path("Tests/rainctlTests/Recorded/Help")
+        let pages = try filesBelow(folder).filter { $0.hasSuffix(".txt") }.map { try readFile("\(folder)/\($0)") }
+        try #require(pages.count > 100)
+        var commands: [String: [String]] = [:]
+        for help in pages where help.contains("--timeout") && !help.contains("SUBCOMMANDS:") {
+            let name = String(try #require(help.firstMatch(of: /USAGE: rainctl ([a-z -]+?)(?: [\[<-]|\n)/)).1)
+            guard !elsewhere.contains(name) else { continue }
+            commands[name] = try arguments[name] ?? exampleArguments(of: name, in: help)
+        }
+        let unknown = arguments.keys.filter { commands[$0] == nil }
+        try #require(unknown.isEmpty, "no command with --timeout: \(unknown)")
+        return commands
+    }
+
+    /// The example may continue on further lines. A second example is indented.
+    private static func exampleArguments(of name: String, in help: String) throws -> [String] {
+        let lines = help.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.hasPrefix("Example: ") }
+        let example = lines.prefix(1) + lines.dropFirst().prefix { !$0.isEmpty && !$0.hasPrefix(" ") }
+        let line = example.joined(separator: " ").dropFirst("Example: ".count)
+        let words = DocumentedCommand(page: name, line: String(line)).words
+        let path = name.split(separator: " ")
+        let named = words.dropFirst().prefix(path.count)
+        try #require(named.joined(separator: " ") == name, "the help of \(name) begins with the example \(line)")
+        return words.dropFirst(1 + path.count).filter { $0 != "--json" }
     }
 
     /// Others wait for something else: another program, the system's own devices, or another provider's servers.
-    static let elsewhere: Set = [
+    private static let elsewhere: Set = [
         "account curl", "account exchange", "account web-session", "device discover", "device monitor",
     ]
-
-    @Test("every command with a time limit is among those")
-    func complete() throws {
-        let folder = Repository.path("Tests/rainctlTests/Recorded/Help")
-        let usage = try filesBelow(folder).filter { $0.hasSuffix(".txt") }.map { try readFile("\(folder)/\($0)") }
-        try #require(usage.count > 100)
-        for help in usage where help.contains("--timeout") && !help.contains("SUBCOMMANDS:") {
-            let words = try #require(help.firstMatch(of: /USAGE: rainctl ([a-z -]+?)(?: [\[<-]|\n)/))
-            let name = String(words.1)
-            guard !Self.elsewhere.contains(name) else { continue }
-            #expect(Self.arguments[name] != nil, "\(name)")
-        }
-    }
 
     @Test("every command ends with its time")
     func ends() async throws {
@@ -83,7 +74,7 @@ struct SilentMachineTests {
             cloud.process.signal(SIGSTOP)
             board.process.signal(SIGSTOP)
 
-            let commands = Self.arguments.sorted { $0.key < $1.key }
+            let commands = try Self.commands().sorted { $0.key < $1.key }
             // Some at a time, each with a separate maker: a sign-out must not end another's session.
             let width = Timings.isAlone ? 1 : 6
             for start in stride(from: 0, to: commands.count, by: width) {
@@ -112,7 +103,10 @@ struct SilentMachineTests {
                                     + ["--timeout", "2", "--no-input", "--json"],
                                 environment: ["XDG_STATE_HOME": folder.file("\(home)/state")])
                             let took = began.duration(to: .now)
-                            #expect(outcome.status != 64, "\(name): \(outcome.standardOutput)\(outcome.standardError)")
+                            #expect(
+                                outcome.status != 64,
+                                "\(name) \(words), from the example in its help or from `arguments`: \(outcome.standardOutput)"
+                            )
                             // A provider may have renewed the session already: its answer is waited for (docs/exit-codes.md).
                             let limit = Timings.limit(.seconds(name == "account refresh" ? 12 : 2.5))
                             #expect(took < limit, "\(name) took \(took)")
