@@ -175,8 +175,6 @@ public struct ProofOfPossession: Sendable, Equatable {
     public init(_ secret: Secret) { self.secret = secret }
     /// Creates a proof of possession from text. The handshake uses its UTF-8 bytes.
     public init(_ text: String) { self.secret = Secret(text) }
-    /// Whether it has no bytes.
-    public var isEmpty: Bool { secret.isEmpty }
 }
 
 extension ProofOfPossession: ExpressibleByStringLiteral {

@@ -106,12 +106,6 @@ extension Hashes {
         let pads = HMACPads(key: key.count > 64 ? sha256(key) : key, blockSize: 64)
         return sha256(pads.outer + sha256(pads.inner + message))
     }
-
-    /// Returns the HMAC-SHA-512 (RFC 2104), 64 bytes.
-    public static func hmacSHA512(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
-        let pads = HMACPads(key: key.count > 128 ? sha512(key) : key, blockSize: 128)
-        return sha512(pads.outer + sha512(pads.inner + message))
-    }
 }
 
 private struct HMACPads {

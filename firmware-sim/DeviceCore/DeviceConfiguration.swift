@@ -79,8 +79,8 @@ public struct DeviceConfiguration: Sendable {
 }
 
 extension DeviceConfiguration.Component {
-    var hasControl: Bool { self == .wifiProvisioning51 || self == .networkProvisioning }
-    var announcesSecurity: Bool { self != .wifiProvisioning44 }
+    fileprivate var hasControl: Bool { self == .wifiProvisioning51 || self == .networkProvisioning }
+    fileprivate var announcesSecurity: Bool { self != .wifiProvisioning44 }
 }
 
 extension DeviceConfiguration {

@@ -331,11 +331,11 @@ struct DeviceSession<Security: DeviceSecurityScheme>: Sendable {
     /// Ends the present session, and begins another.
     mutating func open(_ id: UInt32) { (self.id, cipher, isHandshaking) = (id, nil, false) }
 
-    mutating func close() { (id, cipher, isHandshaking, isProofFreed) = (nil, nil, false, false) }
+    fileprivate mutating func close() { (id, cipher, isHandshaking, isProofFreed) = (nil, nil, false, false) }
 
     /// `network_prov_mgr_stop_service` frees the proof of Security 1. protocomm has only a shallow copy of it, which it uses until the
     /// service ends. The key is derived at the first command, so a handshake that has begun succeeds.
-    mutating func freeProof() { isProofFreed = version == .security1 }
+    fileprivate mutating func freeProof() { isProofFreed = version == .security1 }
 
     mutating func shakeHands(_ request: [UInt8]) -> Handshake {
         do throws(HandshakeError) {

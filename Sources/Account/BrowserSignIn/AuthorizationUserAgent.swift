@@ -133,7 +133,7 @@ package func redirectURI(_ text: String) throws(AccountError) -> RedirectURI {
 }
 
 /// Waits until one of the sources has the redirect that `matcher` accepts, at most for `limit`. All sources have ended when this returns.
-func firstMatchingRedirect(
+private func firstMatchingRedirect(
     for matcher: RedirectMatcher, from sources: [any RedirectSource], within limit: Duration,
     by clock: any Clock<Duration>
 ) async throws(AccountError) -> AuthorizationResponse {

@@ -9,7 +9,7 @@ struct CallbackRules {
     var matcher: RedirectMatcher
 
     /// Returns the page for a request, and whether the request had the answer.
-    func page(for request: CallbackRequest) -> (CallbackPage, isAnswer: Bool) {
+    fileprivate func page(for request: CallbackRequest) -> (CallbackPage, isAnswer: Bool) {
         guard hosts.contains(request.host) else { return (.refusal(421), false) }
         guard request.path == path else { return (.notFound, false) }
         let answer: [UInt8]
@@ -160,7 +160,7 @@ struct CallbackRequestParser {
     }
 
     /// The maximum size in bytes of a body, which contains a fragment. It is as long as an address may be.
-    static let maximumBodyBytes = 32 << 10
+    private static let maximumBodyBytes = 32 << 10
 
     /// Returns the request with its body when the body is complete.
     private func whole(_ step: Step, from start: Int) -> Step {
@@ -245,7 +245,7 @@ struct CallbackRequest: Equatable {
 
 /// The pages that the browser shows after the redirect: plain HTML that loads nothing else and is not cached.
 struct CallbackPage: Equatable {
-    var status: Int
+    private var status: Int
     private var reason: String
     private var title: String
     private var text: String
@@ -258,29 +258,30 @@ struct CallbackPage: Equatable {
         self.text = text
     }
 
-    static let received = CallbackPage(
+    fileprivate static let received = CallbackPage(
         200, "OK", "Almost done", "The sign-in page has answered. Close this page and return to the terminal.")
-    static let notSignedIn = CallbackPage(
+    fileprivate static let notSignedIn = CallbackPage(
         200, "OK", "Not signed in", "The sign-in was refused or given up. Close this page and return to the terminal.")
-    static let stray = CallbackPage(
+    fileprivate static let stray = CallbackPage(
         400, "Bad Request", "Not the expected answer",
         "This is not an answer to the current sign-in, which is still waiting. Return to the page where you began."
     )
     /// Returns a page that says what is wrong. The user may be on an old page, or another person's page may have led here.
-    static func foreign(_ answer: ForeignAnswer) -> CallbackPage {
+    fileprivate static func foreign(_ answer: ForeignAnswer) -> CallbackPage {
         CallbackPage(
             400, "Bad Request", "Not accepted",
             "This answer belongs to another sign-in (\(answer.flaw.message)). It was not used, and the current sign-in is still "
                 + "waiting: finish it in the page that it opened, or begin again in the terminal.")
     }
-    static let late = CallbackPage(
+    fileprivate static let late = CallbackPage(
         409, "Conflict", "Already answered",
         "This sign-in already has its answer. Close this page and return to the terminal.")
-    static let notFound = CallbackPage(404, "Not Found", "Nothing here", "There is nothing at this address.")
+    fileprivate static let notFound = CallbackPage(
+        404, "Not Found", "Nothing here", "There is nothing at this address.")
 
     /// Sends the fragment to the listener by a script, because browsers do not send fragments. The script removes the fragment from the
     /// address bar and the history. If scripts are off, the page says what to do instead.
-    static let fragmentRelay: CallbackPage = {
+    fileprivate static let fragmentRelay: CallbackPage = {
         var page = CallbackPage(
             200, "OK", "One moment",
             "The answer is being passed on. If nothing happens here, copy this page's whole address and paste it into the terminal."
@@ -298,7 +299,7 @@ struct CallbackPage: Equatable {
     static let fragmentScriptHash = "dZWHLYFBqFDXp3oUcImIfzjdqJ453+0pO6izHtZY+A0="
 
     /// Returns the page for a request that is refused before its answer is read.
-    static func refusal(_ status: Int) -> CallbackPage {
+    fileprivate static func refusal(_ status: Int) -> CallbackPage {
         switch status {
         case 403: CallbackPage(403, "Forbidden", "Not served", "This page accepts answers only from its own pages.")
         case 405: CallbackPage(405, "Method Not Allowed", "Not served", "Only GET is supported here.")
@@ -314,7 +315,7 @@ struct CallbackPage: Equatable {
         script.isEmpty ? "" : "; script-src 'sha256-\(Self.fragmentScriptHash)'; connect-src 'self'"
     }
 
-    var response: [UInt8] {
+    fileprivate var response: [UInt8] {
         let body = """
             <!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>\(title)</title>\
             <meta name="viewport" content="width=device-width"></head>\

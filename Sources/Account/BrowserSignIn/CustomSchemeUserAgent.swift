@@ -51,10 +51,10 @@ public struct CustomSchemeUserAgent: AuthorizationUserAgent {
 /// A socket in the user's runtime folder. The handler of a redirect URI's scheme sends the address there that it was started with. Only
 /// processes of the same user are accepted.
 struct CallbackSocket: RedirectSource {
-    let path: String
+    private let path: String
     private let descriptor: Int32
 
-    static let maximumBytes = 64 << 10
+    fileprivate static let maximumBytes = 64 << 10
     private static let handOverLimit = Duration.seconds(5)
 
     /// - Throws: `cannotListen` if the path is too long for a socket, or if another sign-in listens there.
@@ -196,7 +196,7 @@ public enum CallbackHandOver {
 
 /// The folder of the sockets, below `XDG_RUNTIME_DIR`.
 package enum CallbackFolder {
-    static func socket(folder: String, scheme: String) -> String { "\(folder)/callback-\(scheme).sock" }
+    fileprivate static func socket(folder: String, scheme: String) -> String { "\(folder)/callback-\(scheme).sock" }
 
     /// Returns the scheme in lower case, safe as part of a file name; nil for `http`, `https` and others that no application may use.
     package static func scheme(of url: String) -> String? {
@@ -212,7 +212,7 @@ package enum CallbackFolder {
     }
 
     /// Creates the folder with mode 0700. An existing folder must belong to the user and already have that mode.
-    static func make(_ folder: String) throws(AccountError) {
+    fileprivate static func make(_ folder: String) throws(AccountError) {
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
             throw AccountError(.cannotListen, message: "\(folder) cannot be created: \(systemWords())")
         }
@@ -250,7 +250,7 @@ struct UnixAddress {
     }
 
     /// Whether a process listens there.
-    func isAnswered() -> Bool {
+    fileprivate func isAnswered() -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
@@ -259,7 +259,7 @@ struct UnixAddress {
 }
 
 /// The process at the other end of a Unix socket, as the kernel reports it (`SO_PEERCRED`, unix(7)).
-struct PeerCredentials {
+private struct PeerCredentials {
     var userID: uid_t
 
     init?(of descriptor: Int32) {

@@ -85,7 +85,7 @@ public struct RelayUserAgent: AuthorizationUserAgent {
 ///
 /// It serves on one thread with `poll`. Browsers open some connections in advance, and such silent connections cost nothing and do not
 /// delay the answer.
-struct LoopbackListener: RedirectSource {
+private struct LoopbackListener: RedirectSource {
     let sockets: LoopbackSockets
     /// The path, compared byte by byte.
     let path: String
@@ -155,8 +155,8 @@ struct LoopbackSockets: Sendable {
     let port: UInt16
     let descriptors: [Int32]
     /// Whether 127.0.0.1 is among them. A machine may have only IPv6.
-    let hasIPv4: Bool
-    let hasIPv6: Bool
+    fileprivate let hasIPv4: Bool
+    private let hasIPv6: Bool
 
     /// - Parameter port: 0 for any port that is free in both families.
     /// - Throws: `cannotListen` if the port is not available at either address.

@@ -134,9 +134,9 @@ struct ForeignAnswer: Sendable, Equatable {
     /// The flaw of the answer.
     let flaw: OAuth2FormatError
     /// OAuth's `error`, if the answer is a refusal.
-    let refusal: String?
+    private let refusal: String?
 
-    init(_ flaw: OAuth2FormatError, _ response: AuthorizationResponse) {
+    fileprivate init(_ flaw: OAuth2FormatError, _ response: AuthorizationResponse) {
         self.flaw = flaw
         if case .refused(let error) = response.outcome {
             refusal = presentable(error.code.rawValue)
@@ -150,7 +150,7 @@ struct ForeignAnswer: Sendable, Equatable {
     }
 
     /// The warning while the sign-in waits.
-    var warning: AccountError {
+    fileprivate var warning: AccountError {
         AccountError(
             .untrustedAnswer,
             message:

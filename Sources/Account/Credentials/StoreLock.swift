@@ -6,7 +6,7 @@ import Synchronization
 extension PrivateFolder {
     /// Opens the folder of a store, which is created if it is missing, and runs `body` while holding the lock of that name.
     /// - Parameter leavesNothing: whether to remove the lock file at the end, because nothing may be stored under that name later.
-    package static func withStoreLock<Result: Sendable>(
+    static func withStoreLock<Result: Sendable>(
         _ name: String, in path: String, within limit: Duration, leavesNothing: Bool = false,
         _ body: (PrivateFolder) async throws(AccountError) -> Result
     ) async throws(AccountError) -> Result {
@@ -105,7 +105,7 @@ func waitingError(_ reason: GivenUp, for place: String, _ limit: Duration) -> Ac
 }
 
 /// Runs code that creates or changes files. Its failure is `cannotStore`.
-package func storing<Result>(_ body: () throws(PrivateFileError) -> Result) throws(AccountError) -> Result {
+func storing<Result>(_ body: () throws(PrivateFileError) -> Result) throws(AccountError) -> Result {
     do throws(PrivateFileError) {
         return try body()
     } catch {

@@ -107,9 +107,6 @@ public struct RedirectURI: Sendable, Hashable {
         self.text = text
     }
 
-    /// The scheme in lower case.
-    public var scheme: String { Self.scheme(of: text) ?? "" }
-
     /// Returns whether a server with the registered URI `registered` may send a browser here.
     public func matches(registered: RedirectURI) -> Bool {
         if text == registered.text { return true }

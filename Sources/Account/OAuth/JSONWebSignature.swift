@@ -8,7 +8,7 @@ package struct JSONWebSignature: Sendable {
     /// `alg`, by the names of RFC 7518, section 3.1; `none` for an unsigned token.
     package var algorithm: String
     /// `kid`: the id of the signer's key.
-    package var keyID: String?
+    fileprivate var keyID: String?
     /// The signed bytes: header and payload, unchanged.
     package var message: [UInt8]
     package var signature: [UInt8]
@@ -99,7 +99,7 @@ package struct JSONWebKeySet: Sendable, Equatable {
 
 extension JSONWebKeySet.Key {
     /// Returns nil for a key that is not for signatures or not of a supported kind (RFC 7517, section 5: such keys are ignored).
-    init?(_ json: JSONValue) {
+    fileprivate init?(_ json: JSONValue) {
         // A restriction of the wrong type cannot be followed.
         if let use = json["use"]?.unlessNull, use != "sig" { return nil }
         if let operations = json["key_ops"]?.unlessNull, operations.array?.contains("verify") != true { return nil }
@@ -118,7 +118,7 @@ extension JSONWebKeySet.Key {
         algorithm = json["alg"]?.string
     }
 
-    func fits(_ scheme: SignatureScheme) -> Bool {
+    fileprivate func fits(_ scheme: SignatureScheme) -> Bool {
         if let algorithm, algorithm != scheme.name { return false }
         return switch (scheme, numbers) {
         case (.rs256, .rsa), (.ps256, .rsa), (.es256, .p256): true

@@ -116,13 +116,6 @@ public enum ClientAuthentication: Sendable, Equatable {
     /// A proof over the whole request, which its sender adds, such as an HMAC in the `Authorization` header. This type adds nothing.
     case signed(clientID: String)
 
-    /// The client's id, with any kind of proof.
-    public var clientID: String {
-        switch self {
-        case .none(let clientID), .basic(let clientID, _), .post(let clientID, _), .signed(let clientID): clientID
-        }
-    }
-
     /// The value of the `Authorization` header, if there is one. Both halves are form-encoded first (section 2.3.1).
     public var authorizationHeader: Secret? {
         guard case .basic(let clientID, let secret) = self else { return nil }

@@ -11,7 +11,7 @@ struct SecretItems {
     let cancellable: LibSecret.Object?
 
     /// `xdg:schema` of the items.
-    static let schema = "org.rainkit.Session"
+    private static let schema = "org.rainkit.Session"
 
     // From libsecret's headers.
     private static let opensSession: Int32 = 1 << 1  // SECRET_SERVICE_OPEN_SESSION
@@ -198,7 +198,7 @@ struct SecretItems {
 struct LibSecret: @unchecked Sendable {
     typealias Object = UnsafeMutableRawPointer
     /// The place where a function stores its ``GError``.
-    typealias Failure = UnsafeMutablePointer<Object?>
+    fileprivate typealias Failure = UnsafeMutablePointer<Object?>
 
     /// `GError`, whose layout is public.
     struct GError {
@@ -208,7 +208,7 @@ struct LibSecret: @unchecked Sendable {
     }
 
     /// The head of `GList`, whose layout is public.
-    struct GList {
+    fileprivate struct GList {
         var data: Object?
         var next: Object?
     }
@@ -218,40 +218,40 @@ struct LibSecret: @unchecked Sendable {
     let freeError: @convention(c) (Object?) -> Void
     let quarkName: @convention(c) (UInt32) -> UnsafePointer<CChar>?
     let free: @convention(c) (Object?) -> Void
-    let freeList: @convention(c) (Object?) -> Void
-    let newTable: @convention(c) (Object?, Object?) -> Object?
-    let insert: @convention(c) (Object?, Object?, Object?) -> Int32
-    let unrefTable: @convention(c) (Object?) -> Void
-    let stringHash: Object
-    let stringEqual: Object
+    fileprivate let freeList: @convention(c) (Object?) -> Void
+    fileprivate let newTable: @convention(c) (Object?, Object?) -> Object?
+    fileprivate let insert: @convention(c) (Object?, Object?, Object?) -> Int32
+    fileprivate let unrefTable: @convention(c) (Object?) -> Void
+    fileprivate let stringHash: Object
+    fileprivate let stringEqual: Object
     let newCancellable: @convention(c) () -> Object?
     let cancel: @convention(c) (Object?) -> Void
     let remoteError: @convention(c) (Object?) -> UnsafeMutablePointer<CChar>?
-    let sessionBus: @convention(c) (Int32, Object?, Failure) -> Object?
-    let setExitOnClose: @convention(c) (Object?, Int32) -> Void
+    fileprivate let sessionBus: @convention(c) (Int32, Object?, Failure) -> Object?
+    fileprivate let setExitOnClose: @convention(c) (Object?, Int32) -> Void
 
     // libsecret
-    let newSchema: @convention(c) (UnsafePointer<CChar>, Int32, Object?) -> Object?
-    let unrefSchema: @convention(c) (Object?) -> Void
-    let service: @convention(c) (Int32, Object?, Failure) -> Object?
+    fileprivate let newSchema: @convention(c) (UnsafePointer<CChar>, Int32, Object?) -> Object?
+    fileprivate let unrefSchema: @convention(c) (Object?) -> Void
+    fileprivate let service: @convention(c) (Int32, Object?, Failure) -> Object?
     let disconnect: @convention(c) () -> Void
-    let search: @convention(c) (Object?, Object?, Object?, Int32, Object?, Failure) -> Object?
-    let collection: @convention(c) (Object?, UnsafePointer<CChar>, Int32, Object?, Failure) -> Object?
-    let isCollectionLocked: @convention(c) (Object?) -> Int32
-    let isItemLocked: @convention(c) (Object?) -> Int32
-    let secret: @convention(c) (Object?) -> Object?
-    let setSecret: @convention(c) (Object?, Object?, Object?, Failure) -> Int32
-    let createItem:
+    fileprivate let search: @convention(c) (Object?, Object?, Object?, Int32, Object?, Failure) -> Object?
+    fileprivate let collection: @convention(c) (Object?, UnsafePointer<CChar>, Int32, Object?, Failure) -> Object?
+    fileprivate let isCollectionLocked: @convention(c) (Object?) -> Int32
+    fileprivate let isItemLocked: @convention(c) (Object?) -> Int32
+    fileprivate let secret: @convention(c) (Object?) -> Object?
+    fileprivate let setSecret: @convention(c) (Object?, Object?, Object?, Failure) -> Int32
+    fileprivate let createItem:
         @convention(c) (
             Object?, Object?, Object?, UnsafePointer<CChar>, Object?, Int32, Object?, Failure
         ) -> Object?
-    let deleteItem: @convention(c) (Object?, Object?, Failure) -> Int32
-    let newValue: @convention(c) (UnsafeRawPointer?, Int, UnsafePointer<CChar>) -> Object?
-    let valueBytes: @convention(c) (Object?, UnsafeMutablePointer<UInt>) -> UnsafePointer<UInt8>?
-    let unrefValue: @convention(c) (Object?) -> Void
+    fileprivate let deleteItem: @convention(c) (Object?, Object?, Failure) -> Int32
+    fileprivate let newValue: @convention(c) (UnsafeRawPointer?, Int, UnsafePointer<CChar>) -> Object?
+    fileprivate let valueBytes: @convention(c) (Object?, UnsafeMutablePointer<UInt>) -> UnsafePointer<UInt8>?
+    fileprivate let unrefValue: @convention(c) (Object?) -> Void
 
     /// The libraries. They are loaded once and never unloaded, because GLib does not support unloading.
-    static let shared = LibSecret()
+    private static let shared = LibSecret()
 
     static func load() throws(AccountError) -> LibSecret {
         guard let shared else {

@@ -133,7 +133,7 @@ public final class SecretServiceStore: CredentialStore {
 }
 
 /// Ends calls into GLib from another thread (`GCancellable`).
-final class Cancellable: @unchecked Sendable {
+private final class Cancellable: @unchecked Sendable {
     // This never changes. GLib's own lock protects the object.
     let object: LibSecret.Object?
     private let library: LibSecret
@@ -155,7 +155,7 @@ final class Cancellable: @unchecked Sendable {
 }
 
 /// Runs blocking calls on threads of their own, so that a service that hangs delays only its callers.
-enum ServiceThread {
+private enum ServiceThread {
     /// Allows one call at a time, because libsecret shares one session with the service among all calls.
     private static let turn = Mutex(())
 
@@ -190,11 +190,11 @@ enum ServiceThread {
 
 /// An error of GLib or of the service as an account error.
 struct ServiceError: Error {
-    var error: AccountError
+    fileprivate var error: AccountError
     /// Whether the service has forgotten this client, for example after its restart. A new session with it may help.
-    var isSessionLost = false
+    fileprivate var isSessionLost = false
     /// Whether this client ended the call itself. The caller already has the reason.
-    var isCancelled = false
+    private var isCancelled = false
 
     init(_ error: AccountError) { self.error = error }
 
@@ -261,7 +261,7 @@ struct ServiceError: Error {
             """,
         remedies: [.fileStore])
 
-    static func notAnswering(_ detail: String) -> AccountError {
+    fileprivate static func notAnswering(_ detail: String) -> AccountError {
         AccountError(
             .storeNotAnswering,
             message: """

@@ -69,7 +69,7 @@ package struct RequestSecrets {
     /// Returns the text without the secrets, and without the rest of a secret that was cut off.
     ///
     /// It compares bytes. As characters, a secret with an accent after it would be another word.
-    package func cut(from words: String) -> String { Self.cut(texts, from: words) }
+    fileprivate func cut(from words: String) -> String { Self.cut(texts, from: words) }
 
     /// Removes only the secrets that cannot be ordinary words, so that our own sentences do not lose words.
     fileprivate func cutUnmistakable(from words: String) -> String {

@@ -28,7 +28,7 @@ public enum AccountEvent: Sendable {
 /// Sends events to all listeners. It remembers the last reported session, so that nothing is reported twice.
 final class EventHub: Sendable {
     /// The maximum number of unread events of a listener. A session changes some times an hour.
-    static let limit = 256
+    private static let limit = 256
 
     /// A listener, and whether it is still there. Cancelling a task runs `onTermination` while the runtime holds the lock of that task.
     /// Sending an event needs that lock too. Leaving must therefore not need a lock that is held while events are sent.

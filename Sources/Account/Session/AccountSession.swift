@@ -17,9 +17,9 @@ import RainJSON
 /// ```
 public final class AccountSession: Sendable {
     let provider: any IdentityProvider
-    let http: any HTTPClient
+    private let http: any HTTPClient
     let keeper: TokenKeeper
-    let logger: Logger
+    private let logger: Logger
 
     /// Creates a session that is kept in `store` under `key`. Nothing is read or sent before the first call.
     /// - Parameters:
@@ -127,7 +127,7 @@ extension AccountSession {
     }
 
     /// The time limit for the sign-out after a failed sign-in.
-    static let signOutDeadline = Duration.seconds(5)
+    private static let signOutDeadline = Duration.seconds(5)
 
     /// Signs out at the provider, because nobody keeps the tokens.
     private func abandon(_ tokens: Tokens) async {
@@ -325,7 +325,7 @@ public struct RequestProof: Sendable {
     public var isEmpty: Bool { headers.isEmpty && query.isEmpty }
 
     /// - Parameter urls: the URLs of the requests. A header for only some of these hosts is omitted.
-    init(of provider: any IdentityProvider, with tokens: Tokens, for urls: [String]) {
+    fileprivate init(of provider: any IdentityProvider, with tokens: Tokens, for urls: [String]) {
         let places = (urls.isEmpty ? [""] : urls).map { String($0.prefix { $0 != "?" && $0 != "#" }) }
         let requests = places.map { place in
             var request = HTTPRequest(method: .get, url: place)
@@ -412,7 +412,7 @@ extension AccountSession {
 
     /// Asks with tokens that are valid for a while, and again with new ones if they were not accepted.
     /// - Returns: the last answer, and the tokens that it was asked with.
-    func asking<Answer>(
+    private func asking<Answer>(
         _ ask: (Tokens) async throws(AccountError) -> Answer, isRefusal: (Answer) -> Bool
     ) async throws(AccountError) -> (Answer, Tokens) {
         var session = try await keeper.fresh()
@@ -427,7 +427,7 @@ extension AccountSession {
     }
 
     /// Asks in the same way, for answers that have been read.
-    func asking<Value>(
+    private func asking<Value>(
         _ ask: (Tokens) async throws(AccountError) -> Result<Value, AccountError>
     ) async throws(AccountError) -> Value {
         let (answer, tokens) = try await asking(ask) { answer in
@@ -447,7 +447,7 @@ extension AccountError {
     /// Returns the error of a service that refused a session, although the provider has renewed it. The session continues, and the request
     /// may succeed later.
     /// - Parameter lifetime: the lifetime of the tokens in seconds, if they had expired by then.
-    func withSessionKept(_ lifetime: Double?) -> AccountError {
+    fileprivate func withSessionKept(_ lifetime: Double?) -> AccountError {
         guard code == .expired else { return self }
         var error = self
         error.code = .serverFault

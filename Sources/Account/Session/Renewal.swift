@@ -194,7 +194,7 @@ final class RenewalTurn: Sendable {
     func begin() { state.withLock { $0.hasLock = true } }
 
     /// Asks the provider for new tokens and stores them. Callers that leave do not interrupt it.
-    func asking<Answer>(
+    fileprivate func asking<Answer>(
         _ ask: () async throws(RenewalError) -> Answer
     ) async throws(RenewalError) -> Answer {
         let underWay = RenewalsUnderWay.current
@@ -232,9 +232,9 @@ final class RenewalsUnderWay: Sendable {
 
     private let state = Mutex(State())
 
-    func begin() { state.withLock { $0.count += 1 } }
+    fileprivate func begin() { state.withLock { $0.count += 1 } }
 
-    func end() {
+    fileprivate func end() {
         let waiting: [Waiter<Bool>] = state.withLock { state in
             state.count -= 1
             guard state.count == 0 else { return [] }

@@ -9,12 +9,12 @@ import RainIO
 /// New tokens are stored before anyone uses them. A session ends only when the provider refuses the stored tokens. An error from a proxy or
 /// gateway does not end it, and neither does this machine's clock. While a renewal fails, the old token is used until it expires.
 actor TokenKeeper {
-    typealias Outcome = Result<SavedSession, AccountError>
+    private typealias Outcome = Result<SavedSession, AccountError>
 
     let provider: any IdentityProvider
     let store: any CredentialStore
     let key: CredentialKey
-    let clock: any WallClock
+    private let clock: any WallClock
     let server: ServerClock?
     let logger: Logger
     /// Measures the time limits.
@@ -24,15 +24,15 @@ actor TokenKeeper {
     /// The renewal in progress and its waiting callers; nil if there is none.
     private var flight: (turn: RenewalTurn, waiters: [Waiter<Outcome>])?
 
-    var unsaved: Unsaved?
+    private var unsaved: Unsaved?
 
     /// Whether the stored session was bound to the provider's settings, or binding was tried.
-    var hasBound = false
+    private var hasBound = false
 
     /// Whether the session that a sign-in will replace was reported to listeners.
-    var hasReportedEarlier = false
+    private var hasReportedEarlier = false
 
-    var pause: Pause?
+    private var pause: Pause?
     /// The maximum pause in seconds. One wrong header must not stop a gateway for a day.
     private static let longestPause = 3600.0
 
@@ -191,7 +191,7 @@ actor TokenKeeper {
     private var isPaused: Bool { activePause != nil }
 
     /// The pause, if it has not ended. It does not become longer if the clock is set back.
-    var activePause: Pause? {
+    private var activePause: Pause? {
         guard let pause, pause.from <= clock.now, clock.now < pause.until else { return nil }
         return pause
     }
@@ -265,7 +265,7 @@ extension AccountError {
 extension TokenKeeper {
     /// Returns a session that lacks some of the settings, bound to the current values. It is written to the store once. If the store cannot
     /// change, the session is bound in this process only.
-    func bound(_ session: SavedSession) async -> SavedSession {
+    private func bound(_ session: SavedSession) async -> SavedSession {
         guard session.bound(to: provider.context) != session, !hasBound else { return session }
         hasBound = true
         let events = events
@@ -314,7 +314,7 @@ extension SavedSession {
 extension TokenKeeper {
     func keep(_ unsaved: Unsaved?) { self.unsaved = unsaved }
 
-    func current(_ session: SavedSession) -> SavedSession {
+    private func current(_ session: SavedSession) -> SavedSession {
         guard let unsaved else { return session }
         if let newer = unsaved.newer(than: session) { return newer }
         self.unsaved = nil
@@ -322,7 +322,7 @@ extension TokenKeeper {
     }
 
     /// Saves the session now, unless the store has another session by now.
-    func saveLate(_ late: Unsaved) async throws(AccountError) {
+    private func saveLate(_ late: Unsaved) async throws(AccountError) {
         let events = events
         let saved = status(of: late.renewed)
         try await store.exclusively(key, within: StoreLockTimes.wait) { access async throws(AccountError) in

@@ -5,9 +5,9 @@ import RainJSON
 
 /// The endpoint that exchanges grants for tokens (RFC 6749, section 3.2).
 package struct TokenEndpoint: Sendable {
-    let url: String
-    let client: ClientAuthentication
-    let http: any HTTPClient
+    private let url: String
+    private let client: ClientAuthentication
+    private let http: any HTTPClient
 
     package init(url: String, client: ClientAuthentication, http: any HTTPClient) {
         self.url = url
@@ -56,8 +56,8 @@ package struct EndpointRefusal: Sendable {
     package let isEmpty: Bool
     package let status: Int
     private let response: HTTPResponse
-    package let host: String
-    package let isForTokens: Bool
+    private let host: String
+    private let isForTokens: Bool
     /// The name of the cause, and the server's description.
     package let refusal: OAuthError?
 

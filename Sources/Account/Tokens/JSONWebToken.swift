@@ -59,7 +59,7 @@ package enum JSONWebToken {
 }
 
 /// Decodes base64url (RFC 4648, section 5), with or without padding. Returns nil for anything else.
-func base64URLDecoded(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> [UInt8]? {
+private func base64URLDecoded(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> [UInt8]? {
     var digits = text
     while digits.last == UInt8(ascii: "="), text.count - digits.count < 2 { digits = digits.dropLast() }
     guard digits.count % 4 != 1 else { return nil }
@@ -90,19 +90,19 @@ func base64URLDecoded(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> [UInt8]? {
 /// Checks that an ID token answers our own sign-in (OpenID Connect Core 1.0, section 3.1.3.7). It does not check the signature.
 package struct IdentityTokenCheck: Sendable {
     /// The client id; nil if the call that returned the token named no client.
-    var clientID: String?
-    var issuer: String?
+    private var clientID: String?
+    private var issuer: String?
     /// The nonce of the request; nil if it sent none.
-    var nonce: String?
+    private var nonce: String?
     /// The server's time, if known. With nil the token's expiry is not checked.
-    var now: UnixTime?
+    private var now: UnixTime?
     /// Whether the server is an OpenID provider. Then all members that the specification requires must be present.
-    var isOpenID: Bool
+    private var isOpenID: Bool
 
     /// The allowed difference between two clocks, in seconds.
-    package static let leeway = 60.0
+    private static let leeway = 60.0
     /// How far in the future a token may have been issued, in seconds, as in AppAuth (`kOIDAuthorizationSessionIATMaxSkew`).
-    static let issueLeeway = 600.0
+    private static let issueLeeway = 600.0
 
     package init(
         clientID: String?, issuer: String?, nonce: String?, now: UnixTime? = nil, isOpenID: Bool = false

@@ -90,10 +90,10 @@ public struct Tokens: Sendable, Equatable {
     }
 
     /// How many seconds before the expiry tokens are renewed. For a short lifetime it is a tenth of it.
-    static let usualMargin = 60.0
+    private static let usualMargin = 60.0
 
     /// How far a clock may be set back as a usual correction, in seconds.
-    static let usualCorrection = 60.0
+    private static let usualCorrection = 60.0
 
     /// Returns whether the access token should be renewed first, because it expires soon. Also true if it arrived later than now: the clock
     /// has been set back, so the expiry is unknown.

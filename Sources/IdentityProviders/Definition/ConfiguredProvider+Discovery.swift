@@ -8,8 +8,8 @@ import Synchronization
 /// A server's metadata, after it was requested. All copies of a provider share it.
 final class DiscoveredMetadata: Sendable {
     private let value = Mutex<ServerMetadata?>(nil)
-    var known: ServerMetadata? { value.withLock { $0 } }
-    func set(_ metadata: ServerMetadata) { value.withLock { $0 = metadata } }
+    fileprivate var known: ServerMetadata? { value.withLock { $0 } }
+    fileprivate func set(_ metadata: ServerMetadata) { value.withLock { $0 = metadata } }
 
     /// Forgets the metadata if it is outdated: the server has nothing at one of the endpoints that it named.
     func learn(status: Int, from url: String) {

@@ -59,7 +59,7 @@ extension ConfiguredProvider {
 extension ConfiguredProvider {
     /// Checks the signer of an ID token (OpenID Connect Core 1.0, section 3.1.3.7, rules 6 to 8).
     /// - Throws: `untrustedAnswer` with the cause; the errors of fetching the provider's keys.
-    func checkSignature(_ receipt: IdentityTokenReceipt) async throws(AccountError) {
+    private func checkSignature(_ receipt: IdentityTokenReceipt) async throws(AccountError) {
         let registered = definition.client?.identityTokenAlgorithm.flatMap(text)
         let keysURL = try await findEndpoint("keys")
         guard keysURL != nil || registered != nil || !receipt.isDirect else {
@@ -157,14 +157,14 @@ extension ConfiguredProvider {
 /// The keys that a server publishes, after they were requested. All copies of a provider share them.
 final class KnownIdentityKeys: Sendable {
     private let value = Mutex<JSONWebKeySet?>(nil)
-    var known: JSONWebKeySet? { value.withLock { $0 } }
-    func set(_ keys: JSONWebKeySet) { value.withLock { $0 = keys } }
+    fileprivate var known: JSONWebKeySet? { value.withLock { $0 } }
+    fileprivate func set(_ keys: JSONWebKeySet) { value.withLock { $0 = keys } }
 }
 
 extension ConfiguredProvider {
     /// Returns the keys that the provider publishes now. They change (OpenID Connect Core 1.0, section 10.1.1).
     /// - Throws: a temporary error if the keys are not available. It says nothing about the token.
-    func fetchedKeys(_ url: String, within deadline: Duration) async throws(AccountError) -> JSONWebKeySet {
+    private func fetchedKeys(_ url: String, within deadline: Duration) async throws(AccountError) -> JSONWebKeySet {
         let request = HTTPRequest(
             method: .get, url: url, headers: HTTPRequest.usualHeaders, deadline: deadline,
             maximumResponseBytes: JSONWebKeySet.maximumBytes)

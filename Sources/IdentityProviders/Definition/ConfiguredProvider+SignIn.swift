@@ -131,7 +131,7 @@ extension ConfiguredProvider {
     }
 
     /// Returns the request's form with the definition's additions.
-    func form(_ request: TokenRequest, for grant: GrantName) -> FormRequest {
+    private func form(_ request: TokenRequest, for grant: GrantName) -> FormRequest {
         var request = request
         let rules = definition.grants?[grant.rawValue]
         if let name = rules?.grantType { request.grantType = GrantType(rawValue: name) }

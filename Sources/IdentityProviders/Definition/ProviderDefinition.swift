@@ -351,7 +351,7 @@ extension ProviderDefinition {
         return nil
     }
 
-    static func isID(_ text: String) -> Bool {
+    private static func isID(_ text: String) -> Bool {
         (1...32).contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
     }

@@ -123,7 +123,7 @@ extension JSONValue {
     }
 
     /// Returns this object's members over those of another object, also inside of them. A `null` removes a member.
-    func laid(over other: JSONValue) -> JSONValue {
+    fileprivate func laid(over other: JSONValue) -> JSONValue {
         guard let members, let under = other.members else { return self }
         var result: [Member] = []
         for member in under {

@@ -50,10 +50,10 @@ func withoutMissingParts(_ template: String, _ values: [String: String]) -> Stri
 
 extension JSONValue {
     /// Returns the value at a path such as `code.value` as text, also for numbers and truth values.
-    package func text(at path: String) -> String? { value(at: path)?.plainText }
+    func text(at path: String) -> String? { value(at: path)?.plainText }
 
     /// Returns the value at a path such as `code.value`.
-    package func value(at path: String) -> JSONValue? {
+    func value(at path: String) -> JSONValue? {
         var value = self
         for name in path.split(separator: ".") {
             guard let next = value[String(name)] else { return Optional.none }
@@ -63,7 +63,7 @@ extension JSONValue {
     }
 
     /// A string, a number or a truth value as text.
-    package var plainText: String? {
+    var plainText: String? {
         switch self {
         case .string(let text): text
         case .integer(let number): "\(number)"

@@ -12,16 +12,14 @@ struct CookieJar: Sendable, Equatable {
         var value: Secret
     }
 
-    private(set) var cookies: [Cookie] = []
+    private var cookies: [Cookie] = []
 
     /// The maximum number of cookies. Browsers keep 180 of a host; a portal sets about ten.
-    static let maximumCount = 50
+    private static let maximumCount = 50
     /// The maximum size of a cookie (RFC 6265, section 6.1).
-    static let maximumBytes = 4096
+    private static let maximumBytes = 4096
 
     init(_ cookies: [Cookie] = []) { self.cookies = cookies }
-
-    subscript(name: String) -> Secret? { cookies.first { $0.name == name }?.value }
 
     mutating func set(_ name: String, _ value: Secret) {
         guard let index = cookies.firstIndex(where: { $0.name == name }) else {
@@ -31,7 +29,7 @@ struct CookieJar: Sendable, Equatable {
         cookies[index].value = value
     }
 
-    mutating func remove(_ name: String) { cookies.removeAll { $0.name == name } }
+    private mutating func remove(_ name: String) { cookies.removeAll { $0.name == name } }
 
     /// Stores the cookies that a response of `host` sets, and removes those that it ends.
     mutating func take(from response: HTTPResponse, host: String) {
@@ -101,7 +99,7 @@ struct CookieJar: Sendable, Equatable {
         (0x21...0x7E).contains(byte) && byte != UInt8(ascii: ";") && byte != UInt8(ascii: ",") && byte != 0x5C
     }
 
-    static func withoutPort(_ authority: String) -> String {
+    private static func withoutPort(_ authority: String) -> String {
         guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else { return authority }
         return String(authority[..<colon])
     }

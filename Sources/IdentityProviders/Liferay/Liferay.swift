@@ -60,7 +60,7 @@ enum LiferayDefinition {
 /// services.
 struct LiferayExtension: ProviderExtension {
     /// The names of values that are stored with the tokens.
-    enum Extra {
+    private enum Extra {
         static let user = "user"
         static let loginBy = "loginBy"
         /// The company's id from the portal itself.
@@ -206,7 +206,7 @@ extension LiferayExtension {
         }
     }
 
-    func cookies(
+    private func cookies(
         user: String, password: Secret, passing gate: LiferayCookies.PreAuthorization? = nil,
         _ settings: LiferaySettings, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Tokens {
@@ -245,7 +245,7 @@ extension LiferayExtension {
     }
 
     /// Returns the meaning of a refusal right after a password was sent.
-    static func wrongPassword(_ error: AccountError) -> AccountError {
+    private static func wrongPassword(_ error: AccountError) -> AccountError {
         guard [.expired, .invalidCredentials].contains(error.code) else { return error }
         var error = error
         error.code = .invalidCredentials
@@ -288,7 +288,7 @@ extension LiferayExtension {
 
     /// Returns whether the error ends a session. Only the portal itself can end one: by an exception of its services, or by a redirect to
     /// its page for unconfirmed addresses. A status alone does not count, because a server in front of the portal may have sent it.
-    static func endsSession(_ error: AccountError) -> Bool {
+    private static func endsSession(_ error: AccountError) -> Bool {
         guard [.invalidCredentials, .unknownUser, .unverifiedUser].contains(error.code) else { return false }
         return error.code == .unverifiedUser || error.serverCause.map(LiferayException.names.contains) ?? false
     }
@@ -300,13 +300,16 @@ extension LiferayExtension {
         return try await liferayUser(tokens, provider).userInfo
     }
 
-    func liferayUser(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(AccountError) -> LiferayUser {
+    private func liferayUser(_ tokens: Tokens, _ provider: ConfiguredProvider) async throws(AccountError) -> LiferayUser
+    {
         var tokens = tokens
         return try await liferayUser(&tokens, provider)
     }
 
     /// - Parameter tokens: receive the portal's version if it is detected.
-    func liferayUser(_ tokens: inout Tokens, _ provider: ConfiguredProvider) async throws(AccountError) -> LiferayUser {
+    private func liferayUser(_ tokens: inout Tokens, _ provider: ConfiguredProvider) async throws(AccountError)
+        -> LiferayUser
+    {
         let settings = try LiferaySettings(provider)
         let companyID = settings.companyID ?? tokens[Extra.company].flatMap { Int64($0) }
         let reply: ConfiguredProvider.Reply
@@ -379,7 +382,7 @@ extension LiferayExtension {
     }
 
     /// Returns the id of the company of the user's first site. Every user of a portal is a member of at least one site.
-    func companyID(
+    private func companyID(
         _ tokens: inout Tokens, _ settings: LiferaySettings, _ provider: ConfiguredProvider
     ) async throws(AccountError) -> Int64 {
         let reply: ConfiguredProvider.Reply
@@ -403,7 +406,7 @@ extension LiferayExtension {
 /// A user in the form of the portal's `User` entity, under the portal's own names.
 struct LiferayUser: Sendable, Equatable {
     /// The attributes. Numbers are numbers, even if the portal sent text: `userId`, `companyId`, `portraitId`, `contactId`…
-    var attributes: [JSONValue.Member]
+    private var attributes: [JSONValue.Member]
 
     private static let numeric: Set<String> = [
         "userId", "companyId", "portraitId", "contactId", "facebookId", "createDate", "modifiedDate", "lastLoginDate",

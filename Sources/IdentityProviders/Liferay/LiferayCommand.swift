@@ -8,9 +8,9 @@ import RainJSON
 struct LiferayCommand: Sendable, Equatable {
     /// The service's name, such as `/user/get-current-user`.
     var name: String
-    var parameters: [JSONValue.Member]
+    private var parameters: [JSONValue.Member]
 
-    init(_ name: String, _ parameters: [JSONValue.Member] = []) {
+    fileprivate init(_ name: String, _ parameters: [JSONValue.Member] = []) {
         self.name = name
         self.parameters = parameters
     }
@@ -120,7 +120,7 @@ public struct LiferayAccount: Sendable {
 /// An exception usually comes with status 200, in one of three forms: `{exception:"Class: words"}` of version 6.1,
 /// `{exception:"Class",message}` of 6.2, `{exception,throwable,error:{type,message}}` of 7. It replaces the array or one of its elements.
 enum LiferayReply {
-    static let limits = JSONLimits(maximumBytes: 4 << 20)
+    fileprivate static let limits = JSONLimits(maximumBytes: 4 << 20)
 
     /// Returns the answers to `count` commands, in their order.
     static func values(_ response: HTTPResponse, count: Int, from host: String) throws(AccountError) -> [JSONValue] {

@@ -26,7 +26,7 @@ struct LiferayCookieSignIn: Sendable {
     static let unverified =
         "the account's e-mail address is not confirmed yet; follow the link that was sent to it"
 
-    let server: ServiceURL
+    private let server: ServiceURL
     private let form: Secret
     private var isAtForm = true
     private var jar = CookieJar()
@@ -239,9 +239,9 @@ struct LiferayCookieRun: Sendable {
 enum LiferayAuthToken {
     static let header = "X-CSRF-Token"
     /// The token's name in a form.
-    static let parameter = "p_auth"
+    fileprivate static let parameter = "p_auth"
     /// The maximum size of a page in bytes. Pages of portals have some hundred kilobytes.
-    static let maximumPageBytes = 2 << 20
+    fileprivate static let maximumPageBytes = 2 << 20
 
     /// Returns the token in a page; nil if it has none.
     static func find(in page: [UInt8]) -> Secret? {

@@ -11,8 +11,8 @@ struct WSKeySignature: Sendable {
     static let scheme = "http://www.worldcat.org/wskey/v2/hmac/v1"
 
     /// The key's public half, which OCLC calls the WSKey.
-    let key: String
-    let hash: KeyedHash
+    private let key: String
+    private let hash: KeyedHash
 
     init(key: String, secret: Secret, hashes: any Hashes.Type) {
         self.key = key
@@ -66,8 +66,8 @@ struct WSKeySignature: Sendable {
 
 /// One parameter of a URL's query. Neither half is escaped.
 struct QueryItem: Sendable, Equatable {
-    var name: String
-    var value: String
+    fileprivate var name: String
+    fileprivate var value: String
 
     init(_ name: String, _ value: String) {
         self.name = name

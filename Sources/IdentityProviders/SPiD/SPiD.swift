@@ -189,7 +189,7 @@ struct SPiDExtension: ProviderExtension {
 }
 
 extension Substring {
-    var trimmingSpaces: String {
+    fileprivate var trimmingSpaces: String {
         var rest = self
         while rest.first?.isWhitespace == true { rest.removeFirst() }
         while rest.last?.isWhitespace == true { rest.removeLast() }

@@ -133,7 +133,7 @@ public enum SPiDExchange: Sendable, Equatable {
     }
 
     /// Returns the form of `POST /api/2/oauth/exchange`.
-    func fields(ownClient: String) -> [TokenRequest.Field] {
+    fileprivate func fields(ownClient: String) -> [TokenRequest.Field] {
         var fields = [TokenRequest.Field("client_id", ownClient)]
         switch self {
         case .code(let client, let redirectURI):

@@ -50,7 +50,7 @@ struct SPiDSignature: Sendable {
     init(signSecret: Secret, hashes: any Hashes.Type) { hash = KeyedHash(key: signSecret, hashes: hashes) }
 
     /// Returns the data of a signed container, within the limits for unsigned data. The signature is checked before any of it is read.
-    func opened(_ container: JSONValue) throws(AccountError) -> JSONValue {
+    fileprivate func opened(_ container: JSONValue) throws(AccountError) -> JSONValue {
         guard container["algorithm"]?.string?.uppercased() == "HMAC-SHA256", let data = container["data"]?.string,
             let signature = container["sig"]?.string
         else { throw Self.untrusted }

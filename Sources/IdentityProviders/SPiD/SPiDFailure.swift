@@ -7,11 +7,11 @@ import RainJSON
 /// A refusal of SPiD. Its API nests errors (`error: {code, type, description}`), its OAuth endpoints have them flat (`error`, `error_code`,
 /// `error_description`). A description can be an object with one sentence for each field.
 struct SPiDFailure {
-    var name: SPiDErrorName?
-    var type: String?
-    var number: Int?
-    var words: String?
-    var status: Int
+    private var name: SPiDErrorName?
+    private var type: String?
+    private var number: Int?
+    private var words: String?
+    private var status: Int
 
     /// Returns nil for an answer that is not a refusal.
     init?(_ json: JSONValue, status: Int) {

@@ -3,12 +3,12 @@ import RainAccount
 
 /// A date and a time of day in UTC, as providers write them: `2014-01-05 11:57:26Z`.
 struct CivilTime: Equatable {
-    var year: Int
-    var month: Int
-    var day: Int
-    var hour: Int
-    var minute: Int
-    var second: Int
+    private var year: Int
+    private var month: Int
+    private var day: Int
+    private var hour: Int
+    private var minute: Int
+    private var second: Int
 
     /// Creates the date and time of a moment in UTC, without its fraction of a second.
     init(_ time: UnixTime) {

@@ -55,7 +55,7 @@ extension AuthenticationChallenge {
     // No error here has a status. The provider has not read the request, so the session must not be renewed.
 
     /// The error if nobody answered, or the answer was refused.
-    var refusal: AccountError {
+    fileprivate var refusal: AccountError {
         let what =
             previousFailureCount > 0
             ? "does not accept the given name and password for it" : "asks for its own name and password"
@@ -72,7 +72,7 @@ extension AuthenticationChallenge {
         )
     }
 
-    var unknownScheme: AccountError {
+    fileprivate var unknownScheme: AccountError {
         gateError(
             .unsupported,
             "\(asker) asks for a sign-in by \(presentable(scheme)) (HTTP \(status)), but this program supports only basic"
@@ -88,7 +88,7 @@ extension AuthenticationChallenge {
 
 extension ProviderTools {
     /// How often the resolver is asked for one request. A resolver that never gives up could otherwise lock the account.
-    static let challengeLimit = 3
+    private static let challengeLimit = 3
 
     /// Returns the header that answers a challenge, from the program's resolver.
     func answer(_ challenge: AuthenticationChallenge) async throws(AccountError) -> HTTPHeader {
@@ -166,7 +166,7 @@ final class GatePass: Sendable {
         Pass(tokens, host: usual)?.add(to: &request, for: host)
     }
 
-    static func isKept(with tokens: Tokens) -> Bool { tokens[value] != nil }
+    fileprivate static func isKept(with tokens: Tokens) -> Bool { tokens[value] != nil }
 }
 
 extension Tokens {

@@ -28,7 +28,7 @@ public enum CredentialStoreConformance {
             self.damage = damage
         }
 
-        var both: [any CredentialStore] { [store, other ?? store] }
+        fileprivate var both: [any CredentialStore] { [store, other ?? store] }
     }
 
     /// A broken guarantee, and the store's behaviour.

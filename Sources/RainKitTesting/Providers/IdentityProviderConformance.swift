@@ -270,7 +270,7 @@ extension FaultyClient.Fault {
 }
 
 /// A client whose requests all fail.
-struct FaultyClient: HTTPClient {
+private struct FaultyClient: HTTPClient {
     enum Fault: Sendable, CaseIterable {
         case unreachable, cutOff, silent, gatewayPage, proxyPage, halfAnswer, stranger, notFound, tooMany
 

@@ -22,7 +22,7 @@ public enum PendingMappingStoreConformance {
             self.other = other
         }
 
-        var both: [any PendingMappingStore] { [store, other ?? store] }
+        fileprivate var both: [any PendingMappingStore] { [store, other ?? store] }
     }
 
     /// Runs all checks, each on a separate subject. Throws the first ``RecordStoreFailure``, or the store's error.
@@ -178,7 +178,7 @@ public struct RecordStoreFailure: Error, CustomStringConvertible {
 }
 
 /// The guarantees of stores of any kind of record. Two handles use the same place, as two processes would.
-struct RecordChecks<Record: Equatable & Sendable>: Sendable {
+private struct RecordChecks<Record: Equatable & Sendable>: Sendable {
     struct Handle: Sendable {
         var all: @Sendable () async throws -> [Record]
         var save: @Sendable (Record) async throws -> Void
@@ -296,7 +296,7 @@ struct RecordChecks<Record: Equatable & Sendable>: Sendable {
 }
 
 /// Runs `body` in a task that has been cancelled.
-func cancelled(_ body: @escaping @Sendable () async throws -> Void) async throws {
+private func cancelled(_ body: @escaping @Sendable () async throws -> Void) async throws {
     let task = Task {
         withUnsafeCurrentTask { $0?.cancel() }
         try await body()

@@ -147,16 +147,16 @@ extension AccountError {
 
 /// One call of RainMaker's REST interface, without its host and user.
 struct RainMakerCall: Sendable {
-    var method: HTTPRequest.Method
+    private var method: HTTPRequest.Method
     /// The path below `v1/`. Segments are already percent-encoded.
-    var path: String
-    var query: [(name: String, value: String)]
-    var body: JSONValue?
+    private var path: String
+    private var query: [(name: String, value: String)]
+    private var body: JSONValue?
     /// Whether the path begins with `v1/`. Only `apiversions` and `mqtt_host` are outside it.
     var isVersioned = true
 
     /// The time limit of one call to the cloud.
-    static let deadline = Duration.seconds(10)
+    private static let deadline = Duration.seconds(10)
     var deadline = Self.deadline
     /// Called with the number of bytes of the body that have been sent.
     var uploadProgress: (@Sendable (Int) -> Void)?
@@ -173,7 +173,7 @@ struct RainMakerCall: Sendable {
 
     /// Returns the same call with its first name, or nil for a call that has had one name only. Some deployments have only the first names
     /// (ESP32-C3 book, "Account Login": `POST /v1/login`, `GET /v1/user`).
-    var firstVersion: RainMakerCall? {
+    fileprivate var firstVersion: RainMakerCall? {
         guard Self.renamed.contains(path) else { return nil }
         var call = self
         call.path.removeLast()
@@ -182,7 +182,7 @@ struct RainMakerCall: Sendable {
 
     private static let renamed: Set<String> = ["login2", "logout2", "user2", "password2", "forgotpassword2"]
 
-    func request(to deployment: Deployment) -> HTTPRequest {
+    fileprivate func request(to deployment: Deployment) -> HTTPRequest {
         request(below: deployment.base.text + (isVersioned ? "/v1/" : "/"))
     }
 
@@ -223,7 +223,7 @@ enum RainMakerReply {
     }
 
     /// Returns the answer of one of the few calls that answer with a list.
-    static func list(_ response: HTTPResponse, from host: String) throws(AccountError) -> [JSONValue] {
+    fileprivate static func list(_ response: HTTPResponse, from host: String) throws(AccountError) -> [JSONValue] {
         guard let list = try anyValue(response, from: host).array else { throw notAsExpected(response, from: host) }
         return list
     }

@@ -127,7 +127,7 @@ public struct WebSignIn: Sendable, Equatable {
     /// The usual settings: a redirect to a loopback address.
     public static let standard = builtIn()
 
-    static func builtIn(
+    fileprivate static func builtIn(
         authorizePath: String = "/oauth2/authorize", tokenPath: String = "/oauth2/token",
         scope: [String] = Self.cognitoScope, relay: String? = nil
     ) -> WebSignIn {

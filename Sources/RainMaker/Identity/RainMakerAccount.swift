@@ -17,8 +17,8 @@ import RainJSON
 /// let user = try await session.signIn(.password(user: "dev@example.com", password: password))
 /// ```
 public struct RainMakerAccount: Sendable {
-    let service: RainMakerService
-    let identity: RainMakerIdentity
+    private let service: RainMakerService
+    private let identity: RainMakerIdentity
     /// The session of the account's user. Use it to sign in and out.
     public let session: AccountSession
 
@@ -40,12 +40,12 @@ public struct RainMakerAccount: Sendable {
         try await identity.requestOneTimeCode(user: user)
     }
 
-    static func query(locale: String?) throws(AccountError) -> [(name: String, value: String)] {
+    private static func query(locale: String?) throws(AccountError) -> [(name: String, value: String)] {
         try RainMakerInput.check(locale: locale)
         return locale.map { [(name: "locale", value: $0)] } ?? []
     }
 
-    static func list(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+    private static func list(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
 }
 
 extension RainMakerAccount {
@@ -171,7 +171,7 @@ extension RainMakerAccount {
 }
 
 extension RainMakerAccount.Change {
-    func check() throws(AccountError) {
+    fileprivate func check() throws(AccountError) {
         switch self {
         case .name(let name): try RainMakerInput.check(name: name)
         case .phoneNumber(let number): try RainMakerInput.check(phoneNumber: number)
@@ -184,7 +184,7 @@ extension RainMakerAccount.Change {
         }
     }
 
-    var body: JSONValue {
+    fileprivate var body: JSONValue {
         switch self {
         case .name(let name): ["name": .string(name)]
         case .phoneNumber(let number): ["phone_number": .string(number)]
@@ -309,7 +309,7 @@ public struct RainMakerCustomData: Sendable, Equatable {
     public subscript(key: String) -> Entry? { entries.last { $0.key == key } }
 
     /// Reads `{"<key>": {"value": …, "perms": […]}}`. Returns nil for anything but an object.
-    init?(_ json: JSONValue) {
+    fileprivate init?(_ json: JSONValue) {
         guard let members = json.members else { return nil }
         entries = members.map { member in
             Entry(

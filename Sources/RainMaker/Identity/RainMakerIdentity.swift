@@ -9,8 +9,8 @@ import RainJSON
 public struct RainMakerIdentity: IdentityProvider {
     public let name = "rainmaker"
     public let title = "RainMaker"
-    let service: RainMakerService
-    let clock: any WallClock
+    private let service: RainMakerService
+    private let clock: any WallClock
 
     /// Creates the sign-in of one deployment. Sends nothing.
     /// - Parameter clock: gives the time at which tokens arrive.
@@ -88,12 +88,12 @@ public struct RainMakerIdentity: IdentityProvider {
 
     // MARK: Calls
 
-    func call(_ call: RainMakerCall, with tokens: Tokens) async throws(AccountError) -> JSONValue {
+    private func call(_ call: RainMakerCall, with tokens: Tokens) async throws(AccountError) -> JSONValue {
         try await service.send(call) { authorize(&$0, with: tokens) }
     }
 
     /// Returns the access, ID and refresh token of a completed sign-in.
-    func tokens(ofSignIn reply: JSONValue) throws(AccountError) -> Tokens {
+    private func tokens(ofSignIn reply: JSONValue) throws(AccountError) -> Tokens {
         guard let refresh = try secret(reply, "refreshtoken"), let identity = try secret(reply, "idtoken") else {
             throw service.incomplete("refreshtoken or idtoken")
         }
@@ -108,7 +108,7 @@ public struct RainMakerIdentity: IdentityProvider {
 
     /// Returns a token of the answer; nil if the answer has none.
     /// - Throws: `malformedAnswer`, naming the member, for a value that is not a text, or does not fit a header line.
-    func secret(_ reply: JSONValue, _ name: String) throws(AccountError) -> Secret? {
+    private func secret(_ reply: JSONValue, _ name: String) throws(AccountError) -> Secret? {
         guard let value = reply[name]?.unlessNull, value != "" else { return nil }
         guard let text = value.string, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw AccountError(
@@ -121,7 +121,7 @@ public struct RainMakerIdentity: IdentityProvider {
 
 extension RainMakerIdentity {
     /// Signs in by `login2` with a password. If a second step is switched on, the answer has no tokens but a session for that step.
-    func signIn(user: String, password: Secret) async throws(AccountError) -> Tokens {
+    private func signIn(user: String, password: Secret) async throws(AccountError) -> Tokens {
         let body: JSONValue = ["user_name": .string(user), "password": .string(password.revealString())]
         let reply = try await service.call(RainMakerCall(.post, "login2", body: body))
         if reply["accesstoken"] == nil, let session = try secret(reply, "session") {
@@ -149,7 +149,7 @@ extension RainMakerIdentity {
     }
 
     /// Sends the code by `login2`, after either first step.
-    func answer(_ challenge: SignInChallenge, code: Secret) async throws(AccountError) -> Tokens {
+    private func answer(_ challenge: SignInChallenge, code: Secret) async throws(AccountError) -> Tokens {
         try RainMakerInput.check(code: code)
         let body: JSONValue = [
             "user_name": .string(challenge.userName), "verification_code": .string(code.revealString()),
@@ -176,7 +176,7 @@ extension RainMakerIdentity {
     /// it.
     ///
     /// - Throws: `invalidGrant` for a code that was used before or is not ours, `untrustedAnswer` for tokens that are not for this sign-in.
-    func redeem(
+    private func redeem(
         code: Secret, redirectURI: String, codeVerifier: Secret?, nonce: String?
     ) async throws(AccountError) -> Tokens {
         let server = try service.deployment.signInPage()
@@ -201,7 +201,7 @@ extension RainMakerIdentity {
 
 extension RainMakerIdentity {
     /// Creates a new account without a name, if the deployment has guests. The cloud gives it a name.
-    func signInAsGuest() async throws(AccountError) -> Tokens {
+    private func signInAsGuest() async throws(AccountError) -> Tokens {
         try tokens(ofSignIn: try await service.call(RainMakerCall(.post, "user/guest")))
     }
 }
@@ -215,7 +215,7 @@ extension RainMakerIdentity {
 
     public func user(claimedBy tokens: Tokens) -> UserInfo? { Self.user(claimedBy: tokens) }
 
-    static func user(claimedBy tokens: Tokens) -> UserInfo? {
+    fileprivate static func user(claimedBy tokens: Tokens) -> UserInfo? {
         guard let claims = tokens.identity.flatMap(JSONWebToken.claims),
             let userID = claims["custom:user_id"]?.string, !userID.isEmpty
         else { return nil }

@@ -89,7 +89,7 @@ struct SignedRequest {
     let target: String
 
     /// How many seconds the signature can open a connection. An open connection outlasts it.
-    static let seconds = 300
+    private static let seconds = 300
 
     init(
         host: String, path: String, region: String, role: AssumedRole, at time: UnixTime, hashes: any Hashes.Type,

@@ -31,7 +31,7 @@ extension NodeReport {
     private static let limits = JSONLimits(maximumBytes: 128 << 10, maximumDepth: 16, maximumValues: 20_000)
 
     /// Returns nil for a message that is not a report. Such messages are ignored.
-    package init?(_ message: MQTTMessage, of nodes: [NodeID]) {
+    init?(_ message: MQTTMessage, of nodes: [NodeID]) {
         guard let node = nodes.first(where: { Self.topic(of: $0) == message.topic }),
             let values = try? JSONValue(parsing: message.payload, limits: Self.limits), values.members != nil
         else { return nil }

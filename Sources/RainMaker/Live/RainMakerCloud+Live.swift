@@ -118,10 +118,10 @@ private struct LiveConnection: Sendable {
 /// Computes the time to wait before the next connection. It becomes longer each time.
 struct LiveReconnection {
     static let shortest = Duration.milliseconds(500)
-    static let longest = Duration.seconds(30)
+    private static let longest = Duration.seconds(30)
     /// A connection must last this long before the next wait is the shortest again. Otherwise a broker that closes each connection at once
     /// would get two a second, and the cloud as many calls.
-    static let stable = Duration.seconds(30)
+    private static let stable = Duration.seconds(30)
 
     private var pause = shortest
 
@@ -136,7 +136,7 @@ struct LiveReconnection {
 }
 
 extension AccountError {
-    init(_ error: MQTTError, broker host: String) {
+    fileprivate init(_ error: MQTTError, broker host: String) {
         let code: Code =
             switch error.code {
             case .untrusted: .tls
@@ -176,7 +176,7 @@ public struct LiveTools: Sendable {
         (self.randomBytes, self.clock, self.sleep) = (randomBytes, clock, sleep)
     }
 
-    var subscription: MQTTSubscription.Tools {
+    fileprivate var subscription: MQTTSubscription.Tools {
         MQTTSubscription.Tools(
             opener: opener, random: randomBytes,
             base64: { String(decoding: Base64.encoded($0), as: UTF8.self) }, sha1: sha1, sleep: sleep)

@@ -47,7 +47,7 @@ enum MQTTPacket: Equatable {
 /// Reads a server's packets from any split of their bytes.
 struct MQTTPacketReader {
     /// The largest packet that is accepted: AWS IoT's messages have at most 128 KiB.
-    static let maximumBytes = 256 << 10
+    private static let maximumBytes = 256 << 10
 
     private var pending: [UInt8] = []
 

@@ -3,13 +3,13 @@ import RainIO
 import Synchronization
 
 /// A message that somebody has published.
-public struct MQTTMessage: Sendable, Equatable {
+package struct MQTTMessage: Sendable, Equatable {
     /// The topic of the message.
-    public var topic: String
+    package var topic: String
     /// The content, at most 256 KiB.
-    public var payload: [UInt8]
+    package var payload: [UInt8]
 
-    public init(topic: String, payload: [UInt8]) {
+    package init(topic: String, payload: [UInt8]) {
         self.topic = topic
         self.payload = payload
     }
@@ -18,42 +18,42 @@ public struct MQTTMessage: Sendable, Equatable {
 /// A connection to a broker over WebSocket (MQTT 3.1.1, 6) that subscribes to topics and publishes nothing.
 ///
 /// It ends with the task that runs it, with the connection, or if the server does not answer a ping within the agreed time.
-public struct MQTTSubscription: Sendable {
+package struct MQTTSubscription: Sendable {
     /// The broker and the topics of a subscription.
-    public struct Request: Sendable, Equatable {
+    package struct Request: Sendable, Equatable {
         /// An `https` or `http` URL, with a query that may hold credentials.
-        public var url: String
+        package var url: String
         /// The value of the `Host` header.
-        public var host: String
+        package var host: String
         /// The path and query of ``url``.
-        public var target: String
+        package var target: String
         /// The id of this client. The broker ends another connection with the same id.
-        public var clientID: String
+        package var clientID: String
         /// Topic filters (MQTT 3.1.1, 4.7).
-        public var topics: [String]
+        package var topics: [String]
         /// The time in seconds without data after which a ping is sent. After the ping, data must arrive within the same time.
-        public var keepAlive: UInt16 = 30
+        package var keepAlive: UInt16 = 30
 
-        public init(url: String, host: String, target: String, clientID: String, topics: [String]) {
+        package init(url: String, host: String, target: String, clientID: String, topics: [String]) {
             (self.url, self.host, self.target) = (url, host, target)
             (self.clientID, self.topics) = (clientID, topics)
         }
     }
 
     /// The services that a subscription depends on.
-    public struct Tools: Sendable {
+    package struct Tools: Sendable {
         /// Opens the connection.
-        public var opener: any StreamOpener
+        package var opener: any StreamOpener
         /// Returns this number of unpredictable bytes.
-        public var random: @Sendable (_ count: Int) -> [UInt8]
+        package var random: @Sendable (_ count: Int) -> [UInt8]
         /// Returns bytes in base64, with padding.
-        public var base64: @Sendable (_ bytes: [UInt8]) -> String
+        package var base64: @Sendable (_ bytes: [UInt8]) -> String
         /// SHA-1, for the WebSocket handshake. It protects nothing.
-        public var sha1: @Sendable (_ bytes: [UInt8]) -> [UInt8]
+        package var sha1: @Sendable (_ bytes: [UInt8]) -> [UInt8]
         /// Waits for this long. Throws if it is cancelled.
-        public var sleep: @Sendable (Duration) async throws -> Void
+        package var sleep: @Sendable (Duration) async throws -> Void
 
-        public init(
+        package init(
             opener: any StreamOpener, random: @escaping @Sendable (_ count: Int) -> [UInt8],
             base64: @escaping @Sendable (_ bytes: [UInt8]) -> String,
             sha1: @escaping @Sendable (_ bytes: [UInt8]) -> [UInt8],
@@ -64,7 +64,7 @@ public struct MQTTSubscription: Sendable {
     }
 
     /// An event of the connection.
-    public enum Event: Sendable, Equatable {
+    package enum Event: Sendable, Equatable {
         /// The broker has accepted the subscription. Messages that are published from now on arrive.
         case subscribed
         /// Somebody has published something.
@@ -76,13 +76,13 @@ public struct MQTTSubscription: Sendable {
     /// The time limit from the connection to the subscription.
     private static let openingLimit = Duration.seconds(10)
 
-    public init(_ request: Request, tools: Tools) {
+    package init(_ request: Request, tools: Tools) {
         self.request = request
         self.tools = tools
     }
 
     /// Connects, subscribes, and passes on messages until an error ends it.
-    public func run(_ take: @escaping @Sendable (Event) async -> Void) async throws(MQTTError) -> Never {
+    package func run(_ take: @escaping @Sendable (Event) async -> Void) async throws(MQTTError) -> Never {
         let stream: ByteStream
         do throws(ByteStreamError) {
             stream = try await tools.opener.open(request.url, within: Self.openingLimit)
@@ -174,7 +174,7 @@ public struct MQTTSubscription: Sendable {
 }
 
 extension MQTTError {
-    init(_ error: ByteStreamError) {
+    fileprivate init(_ error: ByteStreamError) {
         let code: Code =
             switch error.code {
             case .notFound, .refused, .unreachable, .failed: .unreachable
@@ -188,7 +188,7 @@ extension MQTTError {
 }
 
 /// The protocol state of a subscriber, from the WebSocket's request to the last message. It does no I/O.
-struct SubscriberState {
+private struct SubscriberState {
     /// The next action for the caller.
     enum Action: Equatable {
         case send([UInt8])
@@ -279,7 +279,7 @@ struct SubscriberState {
 }
 
 /// Decides whether the server is still there, from the bytes that arrive and the time that passes.
-final class Liveness: Sendable {
+private final class Liveness: Sendable {
     private struct State {
         var isSubscribed = false
         var wasHeard = false
@@ -313,42 +313,42 @@ final class Liveness: Sendable {
 }
 
 /// The reason why a subscription failed or ended.
-public struct MQTTError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct MQTTError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of failure, for programs that act on it. Its description is the name used here, such as `refused`.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case unreachable, untrusted, refused, notAllowed, lost, timedOut, malformed, cancelled
         }
         private let value: Value
-        public var description: String { value.rawValue }
+        package var description: String { value.rawValue }
 
         /// No connection could be made.
-        public static let unreachable = Code(value: .unreachable)
+        package static let unreachable = Code(value: .unreachable)
         /// The server's certificate is not trusted, or no secure channel could be set up.
-        public static let untrusted = Code(value: .untrusted)
+        package static let untrusted = Code(value: .untrusted)
         /// The server refuses this client: its credentials are wrong or have expired.
-        public static let refused = Code(value: .refused)
+        package static let refused = Code(value: .refused)
         /// The client may not subscribe to this topic.
-        public static let notAllowed = Code(value: .notAllowed)
+        package static let notAllowed = Code(value: .notAllowed)
         /// The connection ended.
-        public static let lost = Code(value: .lost)
+        package static let lost = Code(value: .lost)
         /// The server did not answer in time.
-        public static let timedOut = Code(value: .timedOut)
+        package static let timedOut = Code(value: .timedOut)
         /// The data is not WebSocket or not MQTT, or it is too large.
-        public static let malformed = Code(value: .malformed)
+        package static let malformed = Code(value: .malformed)
         /// The calling task was cancelled.
-        public static let cancelled = Code(value: .cancelled)
+        package static let cancelled = Code(value: .cancelled)
     }
 
     /// The kind of failure.
-    public var code: Code
+    package var code: Code
     /// A description for people. It contains no credentials, and no address except the host's.
-    public var message: String
+    package var message: String
 
-    public init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    public var description: String { "\(code): \(message)" }
+    package var description: String { "\(code): \(message)" }
 }

@@ -117,7 +117,7 @@ struct WebSocketFrameReader {
     }
 
     /// The largest frame that is accepted. AWS IoT's messages have at most 128 KiB.
-    static let maximumPayload = 1 << 20
+    private static let maximumPayload = 1 << 20
 
     private var pending: [UInt8] = []
     /// The number of bytes that are missing in a data frame's payload.

@@ -25,11 +25,11 @@ import Synchronization
 public struct HTTPNodeMapping: NodeMapping {
     /// The description of the requests, as the initializer received it.
     public let description: NodeMappingDescription
-    let calls: MappingCalls
-    let session: AccountSession
-    let http: any HTTPClient
-    let user: UserID
-    let proof: BackendProof
+    private let calls: MappingCalls
+    private let session: AccountSession
+    private let http: any HTTPClient
+    private let user: UserID
+    private let proof: BackendProof
 
     /// Gets a one-time code with which that client of the identity provider can sign in the same user. SPiD has such codes.
     public typealias CodeSource = @Sendable (_ client: String) async throws(AccountError) -> Secret
@@ -149,7 +149,7 @@ public struct HTTPNodeMapping: NodeMapping {
 }
 
 /// The proof that requests to a backend carry.
-enum BackendProof: Sendable {
+private enum BackendProof: Sendable {
     /// The identity provider's own access token.
     case providerToken
     /// A token that the backend issues for a one-time code.
@@ -157,7 +157,7 @@ enum BackendProof: Sendable {
 }
 
 /// The user's session at a backend. A one-time code begins it, and it is kept in memory until it ends.
-final class BackendSignIn: Sendable {
+private final class BackendSignIn: Sendable {
     let call: MappingCalls.Call
     let client: String
     /// The path to the token in the answer.
@@ -224,7 +224,7 @@ extension HTTPNodeMapping {
     }
 
     /// Returns the token for a request, or nil if nothing replaces a rejected token.
-    func token(replacing rejected: Secret?) async throws(AccountError) -> Secret? {
+    private func token(replacing rejected: Secret?) async throws(AccountError) -> Secret? {
         switch proof {
         case .ownToken(let own): return try await token(own, replacing: rejected)
         case .providerToken:
@@ -262,7 +262,7 @@ extension HTTPNodeMapping {
 
     /// Sends a request with the backend's token. If the backend does not accept the token, sends the request once more with a new one.
     /// - Parameter secrets: values in the body that must not appear in an error, whatever their members are called.
-    func send(
+    private func send(
         _ call: MappingCalls.Call, _ values: MappingValues, hiding secrets: [Secret] = []
     ) async throws(AccountError) -> MappingAnswer {
         let request = try request(call, values)
@@ -276,7 +276,7 @@ extension HTTPNodeMapping {
         return try read(try await exchange(request, renewed), request, renewed, host, secrets + rejected)
     }
 
-    func request(_ call: MappingCalls.Call, _ values: MappingValues) throws(AccountError) -> HTTPRequest {
+    private func request(_ call: MappingCalls.Call, _ values: MappingValues) throws(AccountError) -> HTTPRequest {
         var values = values
         values[.userID] = .string(user.rawValue)
         var request = HTTPRequest(
@@ -290,13 +290,13 @@ extension HTTPNodeMapping {
         return request
     }
 
-    func exchange(_ request: HTTPRequest, _ token: Secret?) async throws(AccountError) -> HTTPResponse {
+    private func exchange(_ request: HTTPRequest, _ token: Secret?) async throws(AccountError) -> HTTPResponse {
         var request = request
         if let token { request.headers.append(HTTPHeader("Authorization", "Bearer " + token.revealString())) }
         do throws(HTTPError) { return try await http.send(request) } catch { throw AccountError(error) }
     }
 
-    func read(
+    private func read(
         _ response: HTTPResponse, _ request: HTTPRequest, _ token: Secret?, _ host: String, _ secrets: [Secret]
     ) throws(AccountError) -> MappingAnswer {
         try read(response, request, token, host, secrets) { $0 }
@@ -304,7 +304,7 @@ extension HTTPNodeMapping {
 
     /// Returns the result of `content` for the answer. Its errors contain no secret of the request.
     /// - Parameter token: the token that the request carried; nil for the sign-in, whose body has the code.
-    func read<Content>(
+    private func read<Content>(
         _ response: HTTPResponse, _ request: HTTPRequest, _ token: Secret?, _ host: String, _ secrets: [Secret],
         _ content: (MappingAnswer) throws(AccountError) -> Content
     ) throws(AccountError) -> Content {

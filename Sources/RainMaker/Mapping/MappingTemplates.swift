@@ -18,16 +18,16 @@ enum MappingPlaceholder: String, CaseIterable {
     case metadata
 
     /// Whether the value may be part of an address. Servers and proxies log addresses, so a proof or secret may not.
-    var mayStandInURL: Bool { [.nodeID, .userID, .requestID, .lifetime].contains(self) }
+    fileprivate var mayStandInURL: Bool { [.nodeID, .userID, .requestID, .lifetime].contains(self) }
     /// Whether the placeholder must be the whole text. An array or an object cannot be a part of a text.
-    var standsAlone: Bool { [.tags, .metadata].contains(self) }
+    fileprivate var standsAlone: Bool { [.tags, .metadata].contains(self) }
 }
 
 /// The values of one request. A missing value, such as metadata, was not given.
 typealias MappingValues = [MappingPlaceholder: JSONValue]
 
 /// A text with placeholders, split into its parts. Values are inserted once, and placeholders inside them are not replaced.
-struct PlaceholderText: Sendable, Equatable {
+private struct PlaceholderText: Sendable, Equatable {
     enum Part: Sendable, Equatable {
         case literal(String)
         case placeholder(MappingPlaceholder)
@@ -78,7 +78,7 @@ struct PlaceholderText: Sendable, Equatable {
 
 extension JSONValue {
     /// The value as part of a text.
-    var placeholderText: String {
+    fileprivate var placeholderText: String {
         switch self {
         case .string(let text): text
         case .integer(let number): "\(number)"

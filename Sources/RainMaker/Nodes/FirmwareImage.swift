@@ -37,7 +37,7 @@ public struct FirmwareImage: Sendable, Equatable {
     }
 
     /// Chip numbers, from `esp_chip_id_t`.
-    static let chips: [UInt16: String] = [
+    private static let chips: [UInt16: String] = [
         0: "esp32", 2: "esp32s2", 5: "esp32c3", 9: "esp32s3", 12: "esp32c2", 13: "esp32c6", 16: "esp32h2",
         18: "esp32p4", 20: "esp32c61", 23: "esp32c5", 25: "esp32h21", 28: "esp32h4",
     ]

@@ -45,7 +45,7 @@ public struct Node: Sendable, Equatable {
         }
 
         /// Reads `{"connected":bool,"timestamp":ms}`, with or without `connectivity` around it.
-        init?(_ json: JSONValue?) {
+        fileprivate init?(_ json: JSONValue?) {
             guard let json = json?["connectivity"] ?? json, let isConnected = json["connected"]?.bool else {
                 return nil
             }

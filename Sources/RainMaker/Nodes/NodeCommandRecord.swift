@@ -21,7 +21,7 @@ public struct NodeCommandRecord: Sendable, Equatable {
         /// A state that is not documented.
         case other(String)
 
-        init(_ word: String) {
+        fileprivate init(_ word: String) {
             switch word {
             case "requested": self = .requested
             case "in_progress": self = .inProgress

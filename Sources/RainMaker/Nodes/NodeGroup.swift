@@ -73,7 +73,7 @@ public struct NodeGroupChange: Sendable, Equatable {
         self.customData = customData
     }
 
-    var members: [JSONValue.Member] {
+    fileprivate var members: [JSONValue.Member] {
         let texts: [(String, String?)] = [
             ("group_name", name), ("type", type), ("description", summary), ("parent_group_id", parent),
         ]

@@ -12,9 +12,9 @@ public enum SharedKind: String, Sendable, CaseIterable {
     case groups
 
     /// The path of the calls.
-    var path: String { self == .nodes ? "user/nodes/sharing" : "user/node_group/sharing" }
+    fileprivate var path: String { self == .nodes ? "user/nodes/sharing" : "user/node_group/sharing" }
     var listMember: String { self == .nodes ? "node_sharing" : "group_sharing" }
-    var idMember: String { self == .nodes ? "node_id" : "group_id" }
+    fileprivate var idMember: String { self == .nodes ? "node_id" : "group_id" }
 }
 
 /// The role of the other user.
@@ -37,7 +37,7 @@ public struct Sharing: Sendable, Equatable {
     public var secondaryUsers: [String]
 
     /// Reads an entry of the list, and the groups in it.
-    static func all(_ json: JSONValue, _ kind: SharedKind, depth: Int = 0) -> [Sharing] {
+    fileprivate static func all(_ json: JSONValue, _ kind: SharedKind, depth: Int = 0) -> [Sharing] {
         guard depth < NodeGroup.maximumDepth, let entry = Sharing(json, kind) else { return [] }
         let within = (json["sub_groups"]?.array ?? []).flatMap { all($0, kind, depth: depth + 1) }
         return [entry] + within
@@ -205,7 +205,7 @@ extension RainMakerCloud {
     }
 
     /// Meanings for an offer to another user.
-    static func offerWords(_ kind: SharedKind, to userName: String) -> RefusalWords {
+    private static func offerWords(_ kind: SharedKind, to userName: String) -> RefusalWords {
         var words: RefusalWords = [
             100_012: .init(code: .rejected, sentence: "the cloud considers the offer to the other user invalid"),
             101_025: nobody(userName),
@@ -216,7 +216,7 @@ extension RainMakerCloud {
     }
 
     /// Meanings for a call that stops sharing.
-    static func endWords(_ kind: SharedKind, with userName: String) -> RefusalWords {
+    private static func endWords(_ kind: SharedKind, with userName: String) -> RefusalWords {
         [
             100_012: .init(
                 code: .rejected, sentence: "the cloud considers the request to stop sharing invalid"),
@@ -228,7 +228,7 @@ extension RainMakerCloud {
     }
 
     /// Meanings for answering or cancelling a sharing request.
-    static var requestWords: RefusalWords {
+    private static var requestWords: RefusalWords {
         var words: RefusalWords = [
             100_012: .init(
                 code: .rejected,

@@ -63,7 +63,7 @@ public struct NodeConfiguration: Sendable, Equatable {
     }
 
     /// The maximum number of components or parameters that are read. No firmware has as many.
-    static let maximumComponents = 256
+    private static let maximumComponents = 256
 
     /// Returns the device or service of that name.
     public func component(_ name: String) -> Component? { components.first { $0.name == name } }
@@ -80,7 +80,7 @@ public struct NodeConfiguration: Sendable, Equatable {
 }
 
 extension NodeConfiguration.Component {
-    init?(_ json: JSONValue, isService: Bool) {
+    fileprivate init?(_ json: JSONValue, isService: Bool) {
         guard let name = json["name"]?.string, !name.isEmpty else { return nil }
         self.name = name
         type = json["type"]?.string
@@ -91,7 +91,7 @@ extension NodeConfiguration.Component {
 }
 
 extension NodeConfiguration.Parameter {
-    init?(_ json: JSONValue) {
+    fileprivate init?(_ json: JSONValue) {
         guard let name = json["name"]?.string, !name.isEmpty else { return nil }
         self.name = name
         type = json["type"]?.string
@@ -192,7 +192,7 @@ extension NodeConfiguration {
         return ParameterChange(path, parameter.asRead(value))
     }
 
-    static func list(_ names: [String]) -> String {
+    private static func list(_ names: [String]) -> String {
         names.isEmpty ? "none" : names.prefix(20).map(presentable).joined(separator: ", ")
     }
 }

@@ -42,7 +42,7 @@ extension ParameterOutcome {
 
 extension RainMakerCloud {
     /// The maximum number of nodes in one call.
-    static let nodesPerCall = 25
+    private static let nodesPerCall = 25
 
     /// Returns the values that a node last reported: `{"Light":{"Power":true}}`. Throws `rejected` if the user has no such node, or if it
     /// has not reported any values.

@@ -12,7 +12,7 @@ public enum ListService: Sendable, CaseIterable {
     /// The service's type in a node's configuration.
     public var type: String { self == .schedules ? "esp.service.schedule" : "esp.service.scenes" }
     /// The type of the parameter with the list.
-    var parameterType: String { self == .schedules ? "esp.param.schedules" : "esp.param.scenes" }
+    fileprivate var parameterType: String { self == .schedules ? "esp.param.schedules" : "esp.param.scenes" }
 
     /// The maximum number of bytes that firmware stores of an entry's id.
     public static var maximumID: Int { 8 }
@@ -194,7 +194,7 @@ public enum ScheduleTrigger: Sendable, Equatable {
     private static let knownMembers: Set<String> = ["m", "d", "dd", "mm", "yy", "r", "rsec", "ts"]
 
     /// Returns ``json`` with the unknown members of `old`, if `old` is of the same kind.
-    func json(replacing old: JSONValue?) -> JSONValue {
+    fileprivate func json(replacing old: JSONValue?) -> JSONValue {
         guard let old, ScheduleTrigger(old).isOfKind(of: self), let members = json.members else { return json }
         let kept = (old.members ?? []).filter { !Self.knownMembers.contains($0.name) }
         return .object(members + kept)

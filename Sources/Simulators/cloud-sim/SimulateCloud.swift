@@ -149,8 +149,8 @@ struct SimulateCloud: ParsableCommand {
 
 /// A user of `--user`, split at the first colon: names have no colon, passwords may.
 struct Account: ExpressibleByArgument {
-    var name: String
-    var password: String
+    fileprivate var name: String
+    fileprivate var password: String
 
     init?(argument: String) {
         let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

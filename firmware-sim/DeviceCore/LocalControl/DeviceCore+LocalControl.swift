@@ -6,7 +6,7 @@ import ProtocommCore
 struct LocalControlService<Security: DeviceSecurityScheme>: Sendable {
     var session: DeviceSession<Security>
 
-    static var endpoints: [Endpoint] { [.localControlVersion, .localControlSession, .localControl] }
+    fileprivate static var endpoints: [Endpoint] { [.localControlVersion, .localControlSession, .localControl] }
 }
 
 /// The result of a request to local control.

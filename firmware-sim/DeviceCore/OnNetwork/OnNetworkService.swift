@@ -5,25 +5,22 @@ import ProtocommCore
 /// network, with its own session.
 struct OnNetworkService<Security: DeviceSecurityScheme>: Sendable {
     /// `STOP_DELAY_US`: the client that has disabled the service still gets its answer.
-    static var stopDelay: UInt64 { 2000 }
+    fileprivate static var stopDelay: UInt64 { 2000 }
 
-    var session: DeviceSession<Security>
+    fileprivate var session: DeviceSession<Security>
     /// When the service stops, once a client has disabled it.
     var stopDue: UInt64?
 
-    init(_ session: DeviceSession<Security>) { self.session = session }
+    fileprivate init(_ session: DeviceSession<Security>) { self.session = session }
 
-    static var endpoints: [Endpoint] { [.localControlVersion, .localControlSession, .challengeResponse] }
+    fileprivate static var endpoints: [Endpoint] { [.localControlVersion, .localControlSession, .challengeResponse] }
 
     /// `VERSION_STRING`: it names no security scheme, which is only in the TXT record.
-    static var version: [UInt8] { bytes("{\"on_network\":{\"ver\":\"v1.0\",\"cap\":[\"ch_resp\"]}}") }
+    fileprivate static var version: [UInt8] { bytes("{\"on_network\":{\"ver\":\"v1.0\",\"cap\":[\"ch_resp\"]}}") }
 }
 
 /// The service of a board on its network: `esp_rmaker_on_network_chal_resp_start` and its requests.
 extension DeviceCore {
-    /// Whether the service runs and still accepts challenges; it is announced as long as it does.
-    public var isAnnouncedOnNetwork: Bool { onNetwork.map { $0.stopDue == nil } ?? false }
-
     public func servesOnNetwork(_ endpoint: Endpoint) -> Bool {
         onNetwork != nil && OnNetworkService<Security>.endpoints.contains { $0.name == endpoint.name }
     }

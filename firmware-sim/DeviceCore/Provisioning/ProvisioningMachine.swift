@@ -13,7 +13,7 @@ public struct ProvisioningMachine: Sendable {
     }
 
     /// `network_prov_wifi_sta_state_t`: the answer to a status request. It is not reset together with the state.
-    enum Station: Equatable {
+    private enum Station: Equatable {
         case connecting
         case attemptFailed
         case connected(SimulatedAccessPoint)
@@ -26,19 +26,19 @@ public struct ProvisioningMachine: Sendable {
     public var radio: SimulatedRadio
 
     public internal(set) var state = State.started
-    var station = Station.connecting
-    var failure = WiFiConnectFailure.authenticationError
-    var attemptsCompleted: UInt32 = 0
+    private var station = Station.connecting
+    private var failure = WiFiConnectFailure.authenticationError
+    private var attemptsCompleted: UInt32 = 0
     /// The credentials from Set for the next Apply.
-    var pending: WiFiCredentials?
+    private var pending: WiFiCredentials?
     /// The Wi-Fi driver's credentials in flash. A board that has some counts as provisioned.
-    var stored: WiFiCredentials?
-    var scan = ScanState()
+    private var stored: WiFiCredentials?
+    private var scan = ScanState()
 
-    var verdictDue: UInt64?
-    var autoStopDue: UInt64?
-    var stopDue: UInt64?
-    var events: [DeviceEvent] = []
+    private var verdictDue: UInt64?
+    private var autoStopDue: UInt64?
+    private var stopDue: UInt64?
+    private var events: [DeviceEvent] = []
 
     public init(options: ProvisioningOptions = ProvisioningOptions(), radio: SimulatedRadio) {
         self.options = options
@@ -196,7 +196,7 @@ extension ProvisioningMachine {
     }
 
     /// Handles the driver's report that a scan ended. Outside `started` the report is ignored, and then "scanning" stays set for ever.
-    mutating func advanceScan(now: UInt64) {
+    private mutating func advanceScan(now: UInt64) {
         scan.due = nil
         guard state == .started else { return }
         guard scan.groupChannels > 0 else {
@@ -234,7 +234,7 @@ extension ProvisioningMachine {
 }
 
 /// One scan, running or complete.
-struct ScanState: Sendable {
+private struct ScanState: Sendable {
     static let lastChannel: UInt32 = 13
     /// The radio returns to its own channel for this time between two groups, so that it does not lose the access point.
     static let pause: UInt64 = 120
@@ -375,7 +375,7 @@ extension ProvisioningMachine {
         advance(to: now)
     }
 
-    mutating func concludeAttempt(now: UInt64) {
+    private mutating func concludeAttempt(now: UInt64) {
         verdictDue = nil
         guard let credentials = stored else { return }
         switch radio.verdict(on: credentials) {
@@ -438,7 +438,7 @@ extension ProvisioningMachine {
     private static var shortestRetry: UInt64 { 100 }
 
     /// `network_prov_mgr_reset_wifi_sm_state_on_failure`. The answer to a status request stays the same until the next Apply.
-    mutating func reset() -> Status {
+    private mutating func reset() -> Status {
         switch state {
         case .failed:
             stored = nil
@@ -452,7 +452,7 @@ extension ProvisioningMachine {
     }
 
     /// `network_prov_mgr_reset_wifi_sm_state_for_reprovision`: from any state, if the application keeps the service running.
-    mutating func reprovision() -> Status {
+    private mutating func reprovision() -> Status {
         guard !options.stopsByItself else { return .internalError }
         if case .connected = station { station = .formerlyConnected }
         stored = nil

@@ -14,9 +14,9 @@ import RainCrypto
 /// behaviour for a null pointer, and the behaviour of Espressif's later SDK.
 struct AssistedClaim: Sendable {
     /// `MAX_PAYLOAD_SIZE`, which must include a NUL.
-    static let bufferSize = 3072
+    private static let bufferSize = 3072
     /// `CLAIM_FRAGMENT_SIZE`.
-    static let fragmentSize = 200
+    private static let fragmentSize = 200
     /// The firmware reads the id into 64 bytes.
     private static let maximumNodeID = 63
 

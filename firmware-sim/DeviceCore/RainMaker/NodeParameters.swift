@@ -66,7 +66,7 @@ public struct NodeParameters: Sendable, Equatable {
 /// `esp_rmaker_prov_local_ctrl.c`).
 struct LocalData: Sendable {
     /// `DATA_FRAGMENT_SIZE`.
-    static var fragmentSize: Int { 200 }
+    private static var fragmentSize: Int { 200 }
 
     /// The text that a client is reading, from its first fragment on.
     private var text: [UInt8] = []
@@ -126,7 +126,7 @@ public struct NodePublication: Sendable, Equatable {
 /// A RainMaker node's messages to the cloud, on the topics of AWS basic ingest, which are the firmware's default.
 enum NodeMessages {
     /// `MAX_PAYLOAD_SIZE` of the firmware's user mapping, including its NUL.
-    static let userMappingLimit = 200
+    private static let userMappingLimit = 200
 
     static func config(nodeID: [UInt8], services: [UInt8]) -> NodePublication {
         var payload = bytes("{\"node_id\":")
@@ -166,7 +166,7 @@ enum NodeMessages {
     /// Returns `{"Light":{"Name":…,"Power":…}}` with the given members.
     ///
     /// - Parameter others: further members of that object, as JSON.
-    static func parameters(
+    fileprivate static func parameters(
         _ kind: NodePublication.Kind, _ values: NodeParameters.Change, others: [UInt8] = [], nodeID: [UInt8]
     ) -> NodePublication {
         var payload = bytes("{\"Light\":{")

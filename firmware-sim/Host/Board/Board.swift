@@ -48,7 +48,7 @@ final class Board: EventSource {
     /// The board sends no more answers: its power is lost with the last request.
     var isMute = false
 
-    init(
+    fileprivate init(
         core: SimulatedCore, identity: BoardIdentity, credentials: NodeFiles, journal: Journal, logLevel: LogLevel,
         random: BoardRandom, security: DeviceSecurity<OpenSSLCrypto, BoardRandom>, services: NodeServices
     ) {
@@ -313,13 +313,13 @@ struct BoardIdentity {
     var name: String
     /// Empty if the board requires none.
     var proofOfPossession: String
-    var username: String
+    fileprivate var username: String
     var nodeID: String
     /// The base address in the chip's fuses, six bytes.
-    var address: [UInt8]
+    private var address: [UInt8]
 
     /// Fills in missing values like RainMaker does: from 64 random bytes of the `fctry` partition.
-    init(
+    fileprivate init(
         name: String?, proofOfPossession: String?, username: String, nodeID: String?, address: [UInt8]? = nil,
         isClaimed: Bool, random: inout BoardRandom
     ) {

@@ -40,7 +40,7 @@ func commonName(ofCertificate file: String) throws -> String? {
 }
 
 /// Returns the contents of a file of at most a megabyte.
-func contents(of file: String) throws -> [UInt8] {
+private func contents(of file: String) throws -> [UInt8] {
     guard let stream = fopen(file, "re") else { throw StartError("\(file) cannot be read: \(lastSystemError())") }
     defer { fclose(stream) }
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
@@ -64,7 +64,7 @@ extension NodeKey {
 }
 
 /// Returns the common name of a subject; nil if it has none, or one that cannot be a node id.
-func commonName(of subject: OpaquePointer?) -> [UInt8]? {
+private func commonName(of subject: OpaquePointer?) -> [UInt8]? {
     var buffer = [CChar](repeating: 0, count: 256)
     let length = X509_NAME_get_text_by_NID(subject, NID_commonName, &buffer, Int32(buffer.count))
     guard length > 0 else { return nil }

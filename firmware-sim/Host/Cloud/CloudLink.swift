@@ -361,7 +361,7 @@ extension NodeParameters.Change {
 }
 
 /// Certificate and key of a claim as files, which libmosquitto requires. They have no names and end with the process.
-struct ClaimedFiles {
+private struct ClaimedFiles {
     let certificate: NamelessFile
     let key: NamelessFile
 
@@ -372,7 +372,7 @@ struct ClaimedFiles {
 }
 
 /// A file that is unlinked at once. Other code of this process opens it by its descriptor.
-final class NamelessFile {
+private final class NamelessFile {
     private let descriptor: Int32
     var path: String { "/proc/self/fd/\(descriptor)" }
 

@@ -250,7 +250,7 @@ struct BootLog {
 }
 
 /// Bytes in a boot log that are not lines of text.
-enum BootNoise {
+private enum BootNoise {
     /// 115,200 baud read at another speed: the same bytes each time.
     static let bytes = (0..<2048).map { index -> UInt8 in
         index % 61 == 60 ? 0x0A : UInt8(truncatingIfNeeded: 0x80 | (index &* 37 &+ index / 7))
@@ -291,7 +291,7 @@ struct LogNoise {
         }
     }
 
-    mutating func line(_ log: BoardLog) -> [UInt8] {
+    private mutating func line(_ log: BoardLog) -> [UInt8] {
         let (level, tag, text) = Self.texts[Int(random.number()) % Self.texts.count]
         return log.line(level, tag, text)
     }

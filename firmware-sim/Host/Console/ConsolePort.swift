@@ -39,7 +39,7 @@ extension FirmwareSim {
 /// The board's end of a pty, with a symbolic link to the other end, where a client finds its serial port.
 final class PseudoTerminal {
     let descriptor: Int32
-    let path: String
+    private let path: String
     private let link: String
 
     init(link: String) throws {

@@ -62,7 +62,7 @@ struct ImprovConsoleInput: ConsoleInput {
 }
 
 /// The packets of a board with Improv.
-enum ImprovPacket {
+private enum ImprovPacket {
     static func state(_ value: UInt8) -> [UInt8] { packet(1, [value]) }
     static func failure(_ value: UInt8) -> [UInt8] { packet(2, [value]) }
     static func result(_ command: UInt8, _ strings: [[UInt8]]) -> [UInt8] {

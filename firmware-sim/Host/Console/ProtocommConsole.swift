@@ -7,7 +7,7 @@ import ProtocommCore
 /// It looks for the CR only after it has emptied the UART's buffer. So a CR with bytes after it does not end the line.
 struct ProtocommConsoleInput: ConsoleInput {
     /// `LINE_BUF_SIZE`.
-    static let bufferSize = 256
+    private static let bufferSize = 256
 
     private var line: [UInt8] = []
     private var backlog: [[UInt8]] = []

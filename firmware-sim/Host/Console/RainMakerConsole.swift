@@ -5,7 +5,7 @@ import DeviceCore
 /// long is discarded.
 struct RainMakerConsoleInput: ConsoleInput {
     /// `SCLI_LINE_SIZE` without its NUL.
-    static let lineLimit = 255
+    private static let lineLimit = 255
 
     private var line: [UInt8] = []
     private var isTooLong = false

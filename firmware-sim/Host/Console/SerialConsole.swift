@@ -315,7 +315,7 @@ enum CommandOutcome: Equatable {
 }
 
 /// A port that the firmware prints to but does not read from: input is ignored, and nothing is echoed.
-struct SilentConsoleInput: ConsoleInput {
+private struct SilentConsoleInput: ConsoleInput {
     let greeting: [UInt8] = []
     mutating func receive(_ chunk: [UInt8]) {}
     mutating func next() -> ConsoleStep? { nil }
@@ -323,13 +323,13 @@ struct SilentConsoleInput: ConsoleInput {
 }
 
 /// The commands of such a port.
-struct NoCommands: ConsoleCommands {
+private struct NoCommands: ConsoleCommands {
     func run(_ words: [[UInt8]], board: Board, log: BoardLog) -> CommandOutcome { .output([]) }
     func resume(board: Board, log: BoardLog) -> CommandOutcome { .output([]) }
 }
 
 /// The time that bytes take on a wire with a speed, in one direction: ten bits a byte.
-struct SerialWire {
+private struct SerialWire {
     private let bytesPerSecond: UInt64?
     /// When the wire is free again, in microseconds.
     private var free: UInt64 = 0
@@ -368,7 +368,7 @@ struct SerialWire {
 }
 
 /// How long a wire with two directions was in use. An echo during the input of a command counts once.
-struct WireLoad {
+private struct WireLoad {
     /// In microseconds.
     private(set) var busy: UInt64 = 0
     private var end: UInt64 = 0
@@ -427,7 +427,7 @@ struct ConsoleFaults {
     }
 
     /// Returns the bytes that arrive of some lines.
-    func applied(to bytes: [UInt8], _ random: inout BoardRandom) -> [UInt8] {
+    fileprivate func applied(to bytes: [UInt8], _ random: inout BoardRandom) -> [UInt8] {
         var arrived = bytes
         if droppedLines > 0 || doubledLines > 0 {
             arrived = []

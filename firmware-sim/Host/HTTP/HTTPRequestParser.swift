@@ -21,9 +21,9 @@ struct HTTPRequestHead: Equatable {
 /// it are dropped: the firmware answers only the first of several pipelined requests.
 struct HTTPRequestParser {
     /// `CONFIG_HTTPD_MAX_URI_LEN`, which is for the whole request line with its end.
-    static let lineLimit = 512
+    private static let lineLimit = 512
     /// `CONFIG_HTTPD_MAX_REQ_HDR_LEN`.
-    static let headerLimit = 1024
+    private static let headerLimit = 1024
     /// `MAX_REQ_BODY_LEN` of `protocomm_httpd.c`.
     static let bodyLimit = 4096
 
@@ -124,7 +124,7 @@ struct HTTPRequestParser {
 ///
 /// The parser checks each byte as it arrives. The first invalid byte is answered with 400 at once, without waiting for the line's end. This
 /// includes the hello of a TLS client, whose first byte is 0x16.
-struct HTTPRequestLine: Equatable {
+private struct HTTPRequestLine: Equatable {
     enum Reading: Equatable {
         /// More bytes can make it a request line.
         case incomplete
@@ -206,7 +206,7 @@ struct HTTPRequestLine: Equatable {
 }
 
 /// The target of a request in the forms that `http_parser` knows: `/path`, `*`, `http://host/path`, and `host:port` for CONNECT.
-struct HTTPTarget: Equatable {
+private struct HTTPTarget: Equatable {
     let bytes: [UInt8]
     /// Whether more bytes, or none, can make it a target.
     let isPossible: Bool
@@ -244,7 +244,7 @@ struct HTTPTarget: Equatable {
 }
 
 /// The headers that the board's server uses, by the rules of `http_parser`.
-struct HTTPHeaderBlock: Equatable {
+private struct HTTPHeaderBlock: Equatable {
     struct Malformed: Error {}
 
     private(set) var contentLength = 0

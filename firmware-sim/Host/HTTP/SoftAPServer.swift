@@ -11,9 +11,9 @@ import RainIO
 /// closes the old one. A handler's error closes the connection without a response.
 final class SoftAPServer: EventSource {
     /// `recv_wait_timeout` of the server's configuration.
-    static let headerTimeout: UInt64 = 5000
+    private static let headerTimeout: UInt64 = 5000
     /// Two such waits.
-    static let bodyTimeout: UInt64 = 10_000
+    private static let bodyTimeout: UInt64 = 10_000
 
     private struct Connection {
         var descriptor: Int32
@@ -269,7 +269,7 @@ final class SoftAPServer: EventSource {
 /// that began it.
 struct HTTPSessions {
     /// The buffer for the cookie's value holds 20 bytes, including its NUL. A longer cookie counts as missing.
-    static let cookieLimit = 19
+    private static let cookieLimit = 19
 
     private(set) var current: UInt32?
     private var owner: Int?
@@ -300,7 +300,7 @@ struct HTTPSessions {
 }
 
 /// A TCP socket that listens, and its address.
-struct ListeningSocket {
+private struct ListeningSocket {
     let descriptor: Int32
     let address: BindAddress
 

@@ -50,7 +50,7 @@ final class Vanishing: EventSource {
 
 /// A `--vanish`: `power` or `link`, each with `=SECONDS` or, for a random moment, without.
 struct VanishOption: ExpressibleByArgument {
-    enum What: String {
+    fileprivate enum What: String {
         /// The board loses its power: it is silent from then on, and its connections stay open.
         case power
         /// The client loses its link to the board, by a pulled cable or the access point's channel; the board keeps running.
@@ -58,11 +58,11 @@ struct VanishOption: ExpressibleByArgument {
     }
 
     /// The latest random moment, in milliseconds after the accepted Apply: later than a board needs to join and to report.
-    static let latest: UInt32 = 3000
+    fileprivate static let latest: UInt32 = 3000
 
-    var what: What
+    fileprivate var what: What
     /// Milliseconds after the accepted Apply, where 0 also loses its answer; nil for a random moment.
-    var delay: UInt64?
+    fileprivate var delay: UInt64?
 
     init?(argument: String) {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

@@ -170,7 +170,7 @@ struct AccessPointOption: ExpressibleByArgument {
 }
 
 /// Returns the bytes of hex digits; nil for other text.
-func bytes(hex text: String) -> [UInt8]? {
+private func bytes(hex text: String) -> [UInt8]? {
     let digits = text.compactMap(\.hexDigitValue)
     guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
     return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }

@@ -20,9 +20,9 @@ struct NodeServices {
         var updates = false
     }
 
-    let kinds: Set<ServiceKind>
-    private(set) var schedules = ScheduleList()
-    private(set) var scenes = SceneList()
+    private let kinds: Set<ServiceKind>
+    private var schedules = ScheduleList()
+    private var scenes = SceneList()
     private var timeZone = ""
     private(set) var update: SimulatedUpdate
 
@@ -229,15 +229,15 @@ struct SimulatedUpdate {
     private let end: End
     private var reports: ArraySlice<(status: String, info: String)> = []
     private var nextAt: UInt64 = 0
-    private(set) var status = ""
+    private var status = ""
     private var info = ""
     /// The board restarts after the last report.
-    private(set) var restarts = false
+    fileprivate var restarts = false
 
-    init(_ end: End) { self.end = end }
+    fileprivate init(_ end: End) { self.end = end }
 
     /// Returns false while another update is running.
-    mutating func start(at now: WallTime) -> Bool {
+    fileprivate mutating func start(at now: WallTime) -> Bool {
         guard reports.isEmpty else { return false }
         (status, info, restarts) = ("in-progress", "Starting OTA Upgrade", false)
         let last: [(String, String)] =
@@ -255,7 +255,7 @@ struct SimulatedUpdate {
     }
 
     /// Returns whether there is a report.
-    mutating func advance(to now: WallTime) -> Bool {
+    fileprivate mutating func advance(to now: WallTime) -> Bool {
         guard !reports.isEmpty, now.milliseconds >= nextAt, let next = reports.popFirst() else { return false }
         (status, info) = next
         nextAt = now.milliseconds + (status == "delayed" ? Self.delay : Self.pace)
@@ -265,7 +265,7 @@ struct SimulatedUpdate {
 
     var isUnderWay: Bool { !reports.isEmpty }
     var staysAway: Bool { end == .vanish && restarts }
-    var json: JSONValue { ["Status": .string(status), "Info": .string(info)] }
+    fileprivate var json: JSONValue { ["Status": .string(status), "Info": .string(info)] }
 }
 
 /// The node's commands: type, length and value, with one byte each for type and length (`esp_rmaker_cmd_resp.c` of RainMaker's common

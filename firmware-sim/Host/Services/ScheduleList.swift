@@ -5,8 +5,8 @@ import RainJSON
 struct ScheduleList {
     /// `CONFIG_ESP_RMAKER_SCHEDULING_MAX_SCHEDULES`.
     static let maximum = 10
-    static let maximumID = 8
-    static let maximumName = 32
+    fileprivate static let maximumID = 8
+    fileprivate static let maximumName = 32
 
     private struct Schedule {
         var id: String

@@ -39,7 +39,7 @@ public final class CloudAPI: Sendable {
     let options: Options
     let journal: Journal
     let mailbox: Mailbox
-    let folder: DataFolder
+    private let folder: DataFolder
     let keys: KeyRing
     let issuer: TokenIssuer
     private let state: Mutex<CloudState>

@@ -9,7 +9,7 @@ struct Endpoint: Sendable {
     var isAuthorized: Bool
     var answer: @Sendable (CloudAPI, Call) throws(APIError) -> Response
 
-    init(
+    private init(
         _ method: String, _ path: String, isAuthorized: Bool = true,
         answer: @escaping @Sendable (CloudAPI, Call) throws(APIError) -> Response
     ) {
@@ -19,7 +19,7 @@ struct Endpoint: Sendable {
         self.answer = answer
     }
 
-    func matches(_ parts: some Collection<Substring>) -> Bool {
+    private func matches(_ parts: some Collection<Substring>) -> Bool {
         parts.count == pattern.count && zip(parts, pattern).allSatisfy { $1 == "*" || $0 == $1 }
     }
 
@@ -79,7 +79,7 @@ struct Endpoint: Sendable {
 
 /// The names with a `2` belong to the current user pool. The names without it are their older equivalents. The official client uses both.
 extension Endpoint {
-    static let accounts = signIn + passwords + profile + guests
+    private static let accounts = signIn + passwords + profile + guests
 
     private static let signIn =
         ["login2", "login"].map { path in
@@ -136,7 +136,7 @@ extension Endpoint {
 
 /// The endpoints for nodes of an account.
 extension Endpoint {
-    static let nodes = [
+    private static let nodes = [
         Endpoint("GET", "/v1/user/nodes") { api, call throws(APIError) in try api.listNodes(call) },
         Endpoint("PUT", "/v1/user/nodes") { api, call throws(APIError) in try api.noteNode(call) },
         Endpoint("DELETE", "/v1/user/nodes") { api, call throws(APIError) in try api.removeNodeTags(call) },
@@ -150,7 +150,7 @@ extension Endpoint {
         Endpoint("GET", "/otaimages/*", isAuthorized: false) { api, call throws(APIError) in try api.image(call) },
     ]
 
-    static let sharing: [Endpoint] =
+    private static let sharing: [Endpoint] =
         [
             Endpoint("GET", "/v1/user/nodes/sharing") { api, call throws(APIError) in try api.nodeSharing(call) },
             Endpoint("GET", "/v1/user/node_group/sharing") { api, call throws(APIError) in try api.groupSharing(call) },
@@ -175,14 +175,14 @@ extension Endpoint {
             ]
         }
 
-    static let groups = [
+    private static let groups = [
         Endpoint("POST", "/v1/user/node_group") { api, call throws(APIError) in try api.createGroup(call) },
         Endpoint("GET", "/v1/user/node_group") { api, call throws(APIError) in try api.listGroups(call) },
         Endpoint("PUT", "/v1/user/node_group") { api, call throws(APIError) in try api.editGroup(call) },
         Endpoint("DELETE", "/v1/user/node_group") { api, call throws(APIError) in try api.removeGroup(call) },
     ]
 
-    static let automations = [
+    private static let automations = [
         Endpoint("POST", "/v1/user/node_automation") { api, call throws(APIError) in try api.createAutomation(call) },
         Endpoint("GET", "/v1/user/node_automation") { api, call throws(APIError) in try api.listAutomations(call) },
         Endpoint("PUT", "/v1/user/node_automation") { api, call throws(APIError) in try api.editAutomation(call) },
@@ -237,7 +237,7 @@ struct Fields {
     var value: JSONValue
 
     /// Longer strings are refused everywhere.
-    static let maximumString = 4096
+    private static let maximumString = 4096
 
     func has(_ name: String) -> Bool { value[name].map { !$0.isNull } ?? false }
 

@@ -12,7 +12,7 @@ struct JSONWebTokenSigner: Sendable {
         case rs256 = "RS256"
         case ps256 = "PS256"
 
-        var signature: SignatureAlgorithm {
+        fileprivate var signature: SignatureAlgorithm {
             switch self {
             case .es256: .ecdsaFixedLength
             case .rs256: .rsaPKCS1
@@ -22,10 +22,10 @@ struct JSONWebTokenSigner: Sendable {
     }
 
     /// Longer tokens are refused.
-    static let maximumLength = 8 << 10
+    private static let maximumLength = 8 << 10
 
     private let key: PrivateKey
-    let publicKey: PublicKey
+    private let publicKey: PublicKey
     private let header: String
     let algorithm: Algorithm
     /// The key's id (`kid`), for clients that know several keys.

@@ -190,7 +190,7 @@ struct RefreshToken: Codable, Sendable, Equatable {
         }
 
         /// The outcome in the journal.
-        var outcome: String {
+        fileprivate var outcome: String {
             switch self {
             case .accepted: "accepted"
             case .rotated: "rotated"

@@ -130,7 +130,7 @@ struct UserTable: Codable, Sendable, Equatable {
 
 extension User {
     /// Whether the name is confirmed (by a code, by an identity provider, or as an account of the command line) and is not a guest's.
-    var isProven: Bool { isConfirmed && !isGuest }
+    fileprivate var isProven: Bool { isConfirmed && !isGuest }
 }
 
 /// The rules for names, passwords and locales.
@@ -144,7 +144,7 @@ enum AccountRules {
         return isEmail(name) ? nil : .email
     }
 
-    static func isEmail(_ text: String) -> Bool {
+    private static func isEmail(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         return parts.count == 2 && !parts[0].isEmpty && text.utf8.count <= User.maximumName
             && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0 != "\u{7F}" && !$0.properties.isWhitespace }
@@ -181,7 +181,7 @@ enum AccountRules {
 struct StoredPassword: Codable, Sendable, Equatable {
     /// Far fewer than a real cloud should use. The users are invented. Benchmarks and mutation tests sign in so often that slow hashing
     /// would dominate their time.
-    static let iterations = 100
+    private static let iterations = 100
 
     private var salt: [UInt8]
     private var iterations: Int

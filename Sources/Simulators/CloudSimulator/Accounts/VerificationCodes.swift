@@ -37,14 +37,14 @@ struct VerificationCodes: Codable, Sendable, Equatable {
         }
     }
 
-    static let maximumFailures = 5
+    private static let maximumFailures = 5
     /// The maximum number of codes. Beyond it the oldest are dropped.
-    static let maximum = 1_000
+    private static let maximum = 1_000
 
     private var pending: [String: Pending] = [:]
 
     /// Makes a new code of six digits, which replaces an earlier one.
-    mutating func issue(
+    fileprivate mutating func issue(
         _ key: Key, userID: String, target: String? = nil, lifetime: Int64, at now: Int64
     ) -> String {
         if pending.count >= Self.maximum {
@@ -188,7 +188,7 @@ public final class Mailbox: Sendable {
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// - Parameter time: in milliseconds since 1970.
-    func send(_ code: String, to receiver: String, for kind: Kind, at time: Int64) {
+    fileprivate func send(_ code: String, to receiver: String, for kind: Kind, at time: Int64) {
         guard descriptor >= 0 else { return }
         let message: JSONValue = [
             "time": .integer(time), "to": .string(receiver), "kind": .string(kind.rawValue), "code": .string(code),

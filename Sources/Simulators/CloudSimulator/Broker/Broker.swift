@@ -181,7 +181,7 @@ private func forEachLine(of descriptor: Int32, _ body: (String) -> Void) {
 }
 
 /// mosquitto's configuration: TLS with certificates on both sides, names from the certificates, and rights by name.
-struct BrokerConfiguration: Sendable {
+private struct BrokerConfiguration: Sendable {
     var address: ListenAddress
     var authorityFile: String
     var certificateFile: String

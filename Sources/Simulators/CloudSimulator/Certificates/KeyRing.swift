@@ -97,7 +97,7 @@ struct KeyRing: Sendable {
 }
 
 /// The purpose of a certificate.
-enum CertificateRole: Sendable, Equatable {
+private enum CertificateRole: Sendable, Equatable {
     /// Signs other certificates.
     case authority
     /// The broker, with its names and addresses in the notation of subjectAltName (`IP:127.0.0.1,DNS:localhost`).
@@ -109,7 +109,7 @@ enum CertificateRole: Sendable, Equatable {
 /// Issues an X.509 certificate, as PEM, for 20 years, so that a board that was set up once can still connect.
 ///
 /// - Parameter issuer: nil for a self-signed certificate.
-func issueCertificate(
+private func issueCertificate(
     for key: PrivateKey, commonName: String, role: CertificateRole,
     issuer: (certificate: [UInt8], key: PrivateKey)?
 ) throws(SimulatorError) -> [UInt8] {
@@ -128,7 +128,7 @@ func issueCertificate(
 /// - Parameters:
 ///   - issuer: the certificate of the authority; nil if there is no authority above.
 ///   - signer: the key of the authority.
-func issueCertificate(
+private func issueCertificate(
     for key: PublicKey, commonName: String, role: CertificateRole, issuer: [UInt8]?, signedBy signer: PrivateKey
 ) throws(SimulatorError) -> [UInt8] {
     let failure = SimulatorError(.crypto, "libcrypto could not make the certificate of \(commonName)")

@@ -8,7 +8,7 @@ import Synchronization
 /// The claim service: a node id for a board, then a certificate for its key.
 extension CloudAPI {
     /// A request for a certificate is about a kilobyte.
-    static let maximumClaimBody = 16 << 10
+    private static let maximumClaimBody = 16 << 10
 
     /// `POST claim/initiate` returns the node id of that board.
     func initiateClaim(_ call: Call) throws(APIError) -> Response {
@@ -79,7 +79,7 @@ extension CloudAPI {
 }
 
 /// The data of a board that the client passes to `claim/initiate`.
-struct ClaimApplication: Equatable {
+private struct ClaimApplication: Equatable {
     /// Twelve upper-case hex digits.
     var macAddress: String
     var platform: String
@@ -101,7 +101,7 @@ struct ClaimApplication: Equatable {
 }
 
 /// A refusal of the claim service. It has no error codes.
-struct ClaimRefusal: Error, Equatable {
+private struct ClaimRefusal: Error, Equatable {
     var description: String
     init(_ description: String) { self.description = description }
 
@@ -118,7 +118,7 @@ struct ClaimTable: Codable, Sendable, Equatable {
     /// Returns the node id; nil if the user has claimed as many nodes as allowed.
     ///
     /// - Parameter makeID: makes a new id.
-    mutating func node(
+    fileprivate mutating func node(
         of macAddress: String, claimedBy userID: String, quota: Int, makeID: () -> String
     ) -> String? {
         if let known = nodes[userID]?[macAddress] { return known }
@@ -129,10 +129,12 @@ struct ClaimTable: Codable, Sendable, Equatable {
     }
 
     func isClaimed(_ nodeID: String) -> Bool { nodes.values.contains { $0.values.contains(nodeID) } }
-    func isClaimed(_ nodeID: String, by userID: String) -> Bool { nodes[userID]?.values.contains(nodeID) ?? false }
+    fileprivate func isClaimed(_ nodeID: String, by userID: String) -> Bool {
+        nodes[userID]?.values.contains(nodeID) ?? false
+    }
 
     /// 22 characters, like the ids of private deployments.
-    static func newNodeID() -> String {
+    fileprivate static func newNodeID() -> String {
         var random = OpenSSLRandom()
         let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
         return String(random.bytes(22).map { alphabet[Int($0) % alphabet.count] })
@@ -140,7 +142,7 @@ struct ClaimTable: Codable, Sendable, Equatable {
 }
 
 /// A PKCS #10 request that is signed with its own key.
-struct CertificateRequest {
+private struct CertificateRequest {
     var commonName: String
     var key: PublicKey
     var isElliptic: Bool

@@ -95,7 +95,7 @@ struct Fault: Sendable, Equatable {
     /// The delay of the answer for ``Action/delay``.
     var delayMilliseconds: Int64 = 0
 
-    func matches(_ request: Request) -> Bool {
+    fileprivate func matches(_ request: Request) -> Bool {
         if let method, method != request.method { return false }
         return path.hasSuffix("*") ? request.path.hasPrefix(path.dropLast()) : request.path == path
     }
@@ -138,9 +138,9 @@ struct Fault: Sendable, Equatable {
 /// The faults that are set. The first one that matches a request applies.
 struct FaultTable: Sendable {
     /// The maximum number of rules. More are refused.
-    static let maximumRules = 64
+    private static let maximumRules = 64
 
-    private(set) var rules: [Fault] = []
+    private var rules: [Fault] = []
 
     init(rules: [Fault] = []) { self.rules = rules }
 
@@ -165,7 +165,7 @@ extension FaultTable {
 
 extension Fault {
     /// Reads one of the `rules` of `POST /_sim/faults`.
-    init(_ value: JSONValue) throws(APIError) {
+    fileprivate init(_ value: JSONValue) throws(APIError) {
         let fields = Fields(value: value)
         guard value.members != nil, let path = try fields.string("path"), path.hasPrefix("/"),
             let action = try fields.string("action").flatMap(Action.init(rawValue:))

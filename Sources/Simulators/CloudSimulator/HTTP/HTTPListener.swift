@@ -10,11 +10,11 @@ import Synchronization
 /// (connections, head, body, and the time that a request may take to arrive).
 final class HTTPListener: Sendable {
     /// The maximum number of connections. Further ones are closed at once.
-    static let maximumConnections = 256
+    private static let maximumConnections = 256
     /// How long a connection may be silent between two requests.
-    static let idleLimit: Int32 = 60_000
+    private static let idleLimit: Int32 = 60_000
     /// How long a request may take from its first byte to its last, in milliseconds; also for the response.
-    static let requestLimit: Int32 = 15_000
+    private static let requestLimit: Int32 = 15_000
 
     typealias Handler = @Sendable (Request) -> Response
 
@@ -204,7 +204,7 @@ public struct ListenAddress: Sendable, Equatable {
         guard isIPv6 || inet_addr(self.host) != INADDR_NONE else { return nil }
     }
 
-    var isIPv6: Bool {
+    private var isIPv6: Bool {
         var address = in6_addr()
         return inet_pton(AF_INET6, host, &address) == 1
     }

@@ -14,7 +14,7 @@ struct RequestParser: Sendable {
     /// The largest body with a firmware image: 5 MiB in base64, and its JSON. Other calls must not have it.
     static let maximumImageBody = 7 << 20
 
-    static func maximumBody(of target: String) -> Int {
+    private static func maximumBody(of target: String) -> Int {
         target == "/v1/user/otaimage" ? maximumImageBody : maximumBody
     }
 
@@ -41,7 +41,7 @@ struct RequestParser: Sendable {
     /// The received part of a body in chunks.
     private var chunks = ChunkedBody()
 
-    struct Refusal: Error {
+    fileprivate struct Refusal: Error {
         var status: Int
         var reason: String
     }
@@ -162,7 +162,7 @@ struct RequestParser: Sendable {
         return (words[0], words[1], words[2])
     }
 
-    static func header(_ line: ArraySlice<UInt8>) throws(Refusal) -> Request.Field {
+    fileprivate static func header(_ line: ArraySlice<UInt8>) throws(Refusal) -> Request.Field {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
             line[..<colon].allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
             line[colon...].allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
@@ -199,11 +199,11 @@ extension ArraySlice<UInt8> {
 /// It is strict where two readers could differ about the end of the body: lines end with CR LF, and a size has only hexadecimal digits.
 struct ChunkedBody: Sendable {
     /// The maximum number of hexadecimal digits of a chunk's size.
-    static let maximumSizeDigits = 8
+    private static let maximumSizeDigits = 8
     /// The maximum length of a line with a chunk's size and its extensions, or with one trailer field, in bytes.
     static let maximumLine = 1 << 10
     /// The maximum length of all such lines of a body. A body in chunks of a kilobyte has some 4 KiB of them.
-    static let maximumLines = 64 << 10
+    private static let maximumLines = 64 << 10
 
     private enum State { case size, data(Int), dataEnd, trailer }
 
@@ -213,7 +213,7 @@ struct ChunkedBody: Sendable {
 
     /// Takes the available bytes from `buffer`.
     /// - Returns: the whole body; nil if more bytes must come.
-    mutating func take(from buffer: inout [UInt8]) throws(RequestParser.Refusal) -> [UInt8]? {
+    fileprivate mutating func take(from buffer: inout [UInt8]) throws(RequestParser.Refusal) -> [UInt8]? {
         var start = 0
         defer { buffer.removeFirst(start) }
         while true {

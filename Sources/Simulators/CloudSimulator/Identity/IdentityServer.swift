@@ -165,7 +165,7 @@ public enum IdentitySystem: String, Sendable, CaseIterable {
     case neo
 
     /// Makes the system with the people and applications that all tests use.
-    func service() throws(SimulatorError) -> any IdentityService {
+    fileprivate func service() throws(SimulatorError) -> any IdentityService {
         switch self {
         case .spid: SPiDService()
         case .liferay: LiferayService()

@@ -193,11 +193,11 @@ enum IdentityPage {
         return response
     }
 
-    static func inputs(_ fields: [Request.Field]) -> String {
+    private static func inputs(_ fields: [Request.Field]) -> String {
         fields.map { "<input type=\"hidden\" name=\"\(escaped($0.name))\" value=\"\(escaped($0.value))\">\n" }.joined()
     }
 
-    static func notice(_ failure: String?) -> String {
+    private static func notice(_ failure: String?) -> String {
         failure.map { "<p id=\"failure\" role=\"alert\">\(escaped($0)).</p>\n" } ?? ""
     }
 

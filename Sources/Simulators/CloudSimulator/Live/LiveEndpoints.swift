@@ -6,7 +6,7 @@ import Synchronization
 
 /// Live changes: `assume_role`, and MQTT over WebSocket with its credentials.
 extension CloudAPI {
-    static let nodesPerRole = 5
+    private static let nodesPerRole = 5
 
     /// `POST user/assume_role`.
     func assumeRole(_ call: Call) throws(APIError) -> Response {
@@ -64,8 +64,8 @@ extension CloudAPI {
 
 /// The signature in the query of a request (AWS Signature Version 4), as AWS IoT checks it: the session token is not signed.
 struct RequestSignature {
-    let accessKey: String
-    let sessionToken: String?
+    fileprivate let accessKey: String
+    private let sessionToken: String?
     private let fields: [Request.Field]
     private let scope: [String]
     private let date: String
@@ -162,18 +162,18 @@ struct RoleTable: Sendable {
         let expiresAt: Int64
     }
 
-    static let region = "us-east-1"
+    fileprivate static let region = "us-east-1"
     /// The lifetime of a role in milliseconds: an hour.
-    static let lifetime: Int64 = 3_600_000
+    fileprivate static let lifetime: Int64 = 3_600_000
     /// The maximum number of roles. Beyond it the oldest are dropped.
     private static let maximum = 1000
 
     private var roles: [Role] = []
 
-    mutating func add(_ role: Role) {
+    fileprivate mutating func add(_ role: Role) {
         roles.append(role)
         if roles.count > Self.maximum { roles.removeFirst() }
     }
 
-    func role(of accessKey: String) -> Role? { roles.first { $0.accessKey == accessKey } }
+    fileprivate func role(of accessKey: String) -> Role? { roles.first { $0.accessKey == accessKey } }
 }

@@ -40,7 +40,7 @@ final class LiveSession: Sendable {
         }
     }
 
-    func publish(_ topic: String, _ payload: [UInt8]) {
+    fileprivate func publish(_ topic: String, _ payload: [UInt8]) {
         guard topics.withLock({ $0.contains(topic) }) else { return }
         send(frame: 2, ClientPackets.publish(topic, payload))
     }
@@ -143,7 +143,7 @@ struct ClientFrames {
     }
 
     /// Returns a server's frame, which is not masked.
-    static func encoded(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
+    fileprivate static func encoded(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
         let head: [UInt8] =
             switch payload.count {
             case ...125: [UInt8(payload.count)]
@@ -214,13 +214,13 @@ struct ClientPackets {
         return topics.isEmpty ? nil : .subscribe(id: Array(body[..<2]), topics: topics)
     }
 
-    static func connected() -> [UInt8] { [0x20, 2, 0, 0] }
-    static func subscribed(_ id: [UInt8], count: Int) -> [UInt8] {
+    fileprivate static func connected() -> [UInt8] { [0x20, 2, 0, 0] }
+    fileprivate static func subscribed(_ id: [UInt8], count: Int) -> [UInt8] {
         [0x90, UInt8(2 + count)] + id + [UInt8](repeating: 0, count: count)
     }
-    static let pong: [UInt8] = [0xD0, 0]
+    fileprivate static let pong: [UInt8] = [0xD0, 0]
 
-    static func publish(_ topic: String, _ payload: [UInt8]) -> [UInt8] {
+    fileprivate static func publish(_ topic: String, _ payload: [UInt8]) -> [UInt8] {
         let name = Array(topic.utf8)
         let body = [UInt8(name.count >> 8), UInt8(name.count & 0xFF)] + name + payload
         var (bytes, rest): ([UInt8], Int) = ([0x30], body.count)

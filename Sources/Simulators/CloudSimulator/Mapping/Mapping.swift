@@ -92,7 +92,7 @@ struct MappingTable: Codable, Sendable, Equatable {
     }
 
     /// The user id that a node reports after a factory reset, when it has no user.
-    static let factoryResetUser = "esp-rmaker"
+    private static let factoryResetUser = "esp-rmaker"
 
     // MARK: By challenge
 

@@ -13,14 +13,16 @@ struct AutomationTable: Codable, Sendable, Equatable {
     }
 
     /// A limit of the simulator.
-    static let maximum = 1000
+    private static let maximum = 1000
 
     private(set) var all: [Automation] = []
 
-    func list(of user: String) -> [Automation] { all.filter { $0.owner == user } }
-    func find(_ id: String, of user: String) -> Automation? { all.first { $0.id == id && $0.owner == user } }
+    fileprivate func list(of user: String) -> [Automation] { all.filter { $0.owner == user } }
+    fileprivate func find(_ id: String, of user: String) -> Automation? {
+        all.first { $0.id == id && $0.owner == user }
+    }
 
-    mutating func put(_ automation: Automation) -> Bool {
+    fileprivate mutating func put(_ automation: Automation) -> Bool {
         if let index = all.firstIndex(where: { $0.id == automation.id }) {
             all[index] = automation
             return true
@@ -30,13 +32,15 @@ struct AutomationTable: Codable, Sendable, Equatable {
         return true
     }
 
-    mutating func remove(_ id: String) { all.removeAll { $0.id == id } }
+    fileprivate mutating func remove(_ id: String) { all.removeAll { $0.id == id } }
     mutating func removeAll(of user: String) { all.removeAll { $0.owner == user } }
 
     /// Takes a node's present values.
     ///
     /// - Returns: the values to set, and where: the actions of automations whose events hold now and did not before, or that act each time.
-    mutating func observe(_ node: String, _ params: JSONValue?) -> [(owner: String, node: String, values: JSONValue)] {
+    fileprivate mutating func observe(_ node: String, _ params: JSONValue?) -> [(
+        owner: String, node: String, values: JSONValue
+    )] {
         var actions: [(owner: String, node: String, values: JSONValue)] = []
         for index in all.indices where all[index].document["node_id"]?.string == node {
             let automation = all[index]
@@ -91,7 +95,7 @@ extension AutomationTable.Automation {
 /// `user/node_automation`: actions that follow a node's report.
 extension CloudAPI {
     /// The maximum number of automations in one page.
-    static let automationPage = 25
+    private static let automationPage = 25
     private static let members: Set<String> = [
         "name", "event_type", "events", "actions", "node_id", "location", "event_operator", "retrigger", "enabled",
         "metadata",

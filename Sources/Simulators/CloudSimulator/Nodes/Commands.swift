@@ -27,17 +27,17 @@ struct CommandTable: Codable, Sendable, Equatable {
     }
 
     /// The maximum number of commands. Beyond it the oldest are dropped.
-    static let maximum = 1000
+    private static let maximum = 1000
 
     private(set) var records: [Record] = []
 
-    mutating func add(_ record: Record) {
+    fileprivate mutating func add(_ record: Record) {
         records.append(record)
         if records.count > Self.maximum { records.removeFirst(records.count - Self.maximum) }
     }
 
     /// Returns false if no request waits for the answer.
-    mutating func answer(_ message: CommandMessage, from node: String, at now: Int64) -> Bool {
+    fileprivate mutating func answer(_ message: CommandMessage, from node: String, at now: Int64) -> Bool {
         expire(at: now)
         let index = records.firstIndex {
             $0.requestID == message.requestID && $0.node == node && $0.status == .requested
@@ -50,16 +50,14 @@ struct CommandTable: Codable, Sendable, Equatable {
         return true
     }
 
-    mutating func expire(at now: Int64) {
+    fileprivate mutating func expire(at now: Int64) {
         for index in records.indices
         where records[index].status == .requested && (records[index].expiresAt ?? .max) <= now {
             records[index].status = .timedOut
         }
     }
 
-    /// Returns the commands that a returning node has not answered yet.
-    func pending(for node: String) -> [Record] { records.filter { $0.node == node && $0.status == .requested } }
-    func list(_ requestID: String, of owner: String) -> [Record] {
+    fileprivate func list(_ requestID: String, of owner: String) -> [Record] {
         records.filter { $0.requestID == requestID && $0.owner == owner }
     }
 }
@@ -123,8 +121,8 @@ struct CommandMessage: Equatable {
 /// `user/nodes/cmd`: a command to nodes, and their answers.
 extension CloudAPI {
     /// The maximum size of a command in bytes; a limit of the simulator.
-    static let maximumCommand = 4096
-    static let commandPage = 25
+    private static let maximumCommand = 4096
+    private static let commandPage = 25
 
     /// `POST`: sends to up to 25 nodes. If one of them fails, each has its own answer.
     func sendCommand(_ call: Call) throws(APIError) -> Response {

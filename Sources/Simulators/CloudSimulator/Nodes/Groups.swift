@@ -19,8 +19,8 @@ struct GroupTable: Codable, Sendable, Equatable {
     }
 
     /// Limits of the simulator.
-    static let maximumGroups = 1000
-    static let maximumDepth = 8
+    private static let maximumGroups = 1000
+    fileprivate static let maximumDepth = 8
 
     private var groups: [String: Group] = [:]
 
@@ -35,23 +35,25 @@ struct GroupTable: Codable, Sendable, Equatable {
     }
 
     /// Removes a group and all groups within it.
-    mutating func remove(_ id: String) {
+    fileprivate mutating func remove(_ id: String) {
         for child in children(of: id) { remove(child.id) }
         groups[id] = nil
     }
 
     /// Returns the groups that a user owns or shares and that are not within another visible group, by id.
-    func roots(of user: String) -> [Group] {
+    fileprivate func roots(of user: String) -> [Group] {
         groups.values.filter { group in
             (group.owner == user || group.guests.contains(user))
                 && !(group.parent.map { isVisible($0, to: user) } ?? false)
         }.sorted { $0.id < $1.id }
     }
 
-    func children(of id: String) -> [Group] { groups.values.filter { $0.parent == id }.sorted { $0.id < $1.id } }
+    fileprivate func children(of id: String) -> [Group] {
+        groups.values.filter { $0.parent == id }.sorted { $0.id < $1.id }
+    }
 
     /// Whether the user may see the group: it, or a group around it, belongs to the user or is shared with them.
-    func isVisible(_ id: String, to user: String) -> Bool {
+    fileprivate func isVisible(_ id: String, to user: String) -> Bool {
         var next: String? = id
         for _ in 0...Self.maximumDepth {
             guard let group = next.flatMap({ groups[$0] }) else { return false }
@@ -67,7 +69,7 @@ struct GroupTable: Codable, Sendable, Equatable {
     }
 
     /// Returns how many groups are around the group, including itself.
-    func depth(of id: String) -> Int {
+    fileprivate func depth(of id: String) -> Int {
         var (next, depth): (String?, Int) = (id, 0)
         while let group = next.flatMap({ groups[$0] }), depth <= Self.maximumDepth {
             (next, depth) = (group.parent, depth + 1)
@@ -76,7 +78,7 @@ struct GroupTable: Codable, Sendable, Equatable {
     }
 
     /// Whether `id` is `other`, or somewhere within it.
-    func isWithin(_ id: String, _ other: String) -> Bool {
+    fileprivate func isWithin(_ id: String, _ other: String) -> Bool {
         var next: String? = id
         for _ in 0...Self.maximumDepth {
             if next == other { return true }
@@ -99,7 +101,7 @@ struct GroupTable: Codable, Sendable, Equatable {
 /// `user/node_group`: groups of nodes.
 extension CloudAPI {
     /// The maximum number of groups in one page.
-    static let groupPage = 25
+    private static let groupPage = 25
 
     func createGroup(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()

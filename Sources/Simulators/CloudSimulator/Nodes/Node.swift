@@ -88,7 +88,7 @@ struct NodeNotes: Sendable {
 
     /// The tags; the user's place if there are none.
     var tags: [String]
-    var metadata: JSONValue?
+    fileprivate var metadata: JSONValue?
 
     init(_ body: Fields, of user: User) throws(APIError) {
         let given = try body.tags()
@@ -111,7 +111,7 @@ extension Node {
 /// Tags and metadata that users store with a node.
 extension CloudAPI {
     /// The maximum number of tags of one node; a limit of the simulator.
-    static let maximumNodeTags = 64
+    private static let maximumNodeTags = 64
 
     /// `PUT user/nodes?node_id=`: adds tags. Metadata is merged member by member: null removes a member, and null instead of the object
     /// removes all of it.

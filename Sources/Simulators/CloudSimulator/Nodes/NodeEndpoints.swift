@@ -4,7 +4,7 @@ import Synchronization
 
 extension CloudAPI {
     /// The maximum number of nodes in one page, and the default.
-    static let pageSize = 25
+    private static let pageSize = 25
 
     /// `GET user/nodes`: ids, or details, a page at a time.
     func listNodes(_ call: Call) throws(APIError) -> Response {
@@ -164,7 +164,7 @@ extension CloudAPI {
     /// The maximum size of an image in bytes, as in the cloud.
     static let maximumImage = 5 << 20
     /// The maximum number of images. Beyond it the oldest are dropped.
-    static let maximumImages = 16
+    private static let maximumImages = 16
 
     /// `POST {"image_name","base64_fwimage"}`.
     func keepImage(_ call: Call) throws(APIError) -> Response {

@@ -27,26 +27,26 @@ struct SharingTable: Codable, Sendable, Equatable {
     }
 
     /// The maximum number of requests. Beyond it the oldest are dropped.
-    static let maximum = 1000
+    private static let maximum = 1000
     /// How long a request can be answered, in milliseconds: seven days, as clients tell their users.
-    static let patience: Int64 = 7 * 86_400_000
+    private static let patience: Int64 = 7 * 86_400_000
 
     private(set) var requests: [Request] = []
 
-    mutating func add(_ request: Request) {
+    fileprivate mutating func add(_ request: Request) {
         requests.append(request)
         if requests.count > Self.maximum { requests.removeFirst(requests.count - Self.maximum) }
     }
 
-    mutating func remove(_ id: String) { requests.removeAll { $0.id == id } }
+    fileprivate mutating func remove(_ id: String) { requests.removeAll { $0.id == id } }
 
-    mutating func decline(_ id: String) {
+    fileprivate mutating func decline(_ id: String) {
         guard let index = requests.firstIndex(where: { $0.id == id }) else { return }
         requests[index].status = .declined
     }
 
     /// Returns the open and declined requests of one side.
-    func list(_ kind: Kind, of user: String, asOwner: Bool, at now: Int64) -> [Request] {
+    fileprivate func list(_ kind: Kind, of user: String, asOwner: Bool, at now: Int64) -> [Request] {
         requests.filter {
             $0.kind == kind && (asOwner ? $0.owner : $0.guest) == user && $0.requestedAt + Self.patience > now
         }
@@ -73,7 +73,7 @@ extension CloudState {
     }
 
     /// Carries out an accepted request for one node or group.
-    mutating func share(_ subject: String, _ request: SharingTable.Request) {
+    fileprivate mutating func share(_ subject: String, _ request: SharingTable.Request) {
         switch request.kind {
         case .nodes:
             mappings.share(
@@ -97,7 +97,9 @@ extension CloudState {
     }
 
     /// Removes it from a secondary user. Returns nil if that user does not have it, or is its owner.
-    mutating func unshare(_ subject: String, _ kind: SharingTable.Kind, from user: String) -> [MappingChange]? {
+    fileprivate mutating func unshare(_ subject: String, _ kind: SharingTable.Kind, from user: String)
+        -> [MappingChange]?
+    {
         switch kind {
         case .nodes:
             guard !mappings.isPrimary(user, of: subject) else { return nil }
@@ -118,7 +120,7 @@ extension CloudState {
 /// Sharing nodes and groups with other users: a request, and the other user's answer.
 extension CloudAPI {
     /// The maximum number of requests in one page.
-    static let sharingPage = 10
+    private static let sharingPage = 10
 
     /// `PUT user/nodes/sharing`, `PUT user/node_group/sharing`: sends a request to another user.
     func share(_ kind: SharingTable.Kind, _ call: Call) throws(APIError) -> Response {

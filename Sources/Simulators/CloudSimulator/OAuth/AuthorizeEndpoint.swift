@@ -165,7 +165,7 @@ struct ReceivedAuthorization {
     static let defaultScope = "aws.cognito.signin.user.admin email openid phone profile"
 
     /// Returns the redirect of the browser with the answer.
-    func redirect(_ parameters: [Request.Field]) -> Response {
+    fileprivate func redirect(_ parameters: [Request.Field]) -> Response {
         let all = parameters + (state.map { [Request.Field("state", $0)] } ?? [])
         let target = redirectURI + (redirectURI.contains("?") ? "&" : "?") + formEncoded(all)
         return Response(status: 302, content: .none, headers: [.init("Location", target)] + OAuthFailure.uncached)
@@ -174,7 +174,7 @@ struct ReceivedAuthorization {
 
 extension ReceivedAuthorization {
     /// Why a request gets no sign-in page.
-    enum Refusal: Error {
+    fileprivate enum Refusal: Error {
         /// Shown to the user, because no redirect URI can be trusted yet.
         case page(String)
         /// Reported to the application, through the browser.
@@ -182,7 +182,8 @@ extension ReceivedAuthorization {
     }
 
     /// The client and its redirect URI are checked first: until they are known, nobody is redirected (RFC 6749, 4.1.2.1).
-    init(query: [Request.Field], clients: [OAuthClient], relay: String, providers: [String]) throws(Refusal) {
+    fileprivate init(query: [Request.Field], clients: [OAuthClient], relay: String, providers: [String]) throws(Refusal)
+    {
         let parameters: OAuthParameters
         do throws(OAuthFailure) {
             parameters = try OAuthParameters(query)
@@ -234,7 +235,7 @@ enum SignInPage {
     static let ownProvider = "COGNITO"
 
     /// Asks for user and password, with a button for each identity provider.
-    static func password(providers: [String], query: String, failure: String?) -> Response {
+    fileprivate static func password(providers: [String], query: String, failure: String?) -> Response {
         let buttons = providers.map { provider in
             """
             <li><a id="provider-\(escaped(provider))" href="?\(escaped(query))&amp;identity_provider=\(percentEncoded(provider))">\
@@ -257,7 +258,7 @@ enum SignInPage {
     }
 
     /// The page of an identity provider: user name and consent.
-    static func consent(provider: String, user: String, query: String, failure: String?) -> Response {
+    fileprivate static func consent(provider: String, user: String, query: String, failure: String?) -> Response {
         page(
             status: failure == nil ? 200 : 400, title: "\(provider) (simulated)",
             """
@@ -271,7 +272,7 @@ enum SignInPage {
     }
 
     /// Asks for the code that was sent to the user, after the password.
-    static func secondStep(session: String, query: String, failure: String?) -> Response {
+    fileprivate static func secondStep(session: String, query: String, failure: String?) -> Response {
         page(
             status: failure == nil ? 200 : 400, title: "Enter the code",
             """
@@ -285,7 +286,7 @@ enum SignInPage {
             """)
     }
 
-    static func failure(_ reason: String) -> Response {
+    fileprivate static func failure(_ reason: String) -> Response {
         page(status: 400, title: "This sign-in cannot begin", "<p id=\"failure\">\(escaped(reason)).</p>")
     }
 
@@ -348,7 +349,7 @@ enum RelayPage {
     }
 
     /// Returns the N of `port:N`, and of `port:N:anything`.
-    static func port(in state: String) -> UInt16? {
+    private static func port(in state: String) -> UInt16? {
         let parts = state.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count >= 2, parts[0] == "port", parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let port = UInt16(parts[1]), port > 0

@@ -90,7 +90,7 @@ public struct RegisteredRedirect: Sendable, Equatable {
     }
 
     /// Whether the text is absolute, has no fragment, and needs no quoting in a header.
-    static func isURI(_ text: String) -> Bool {
+    private static func isURI(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":"), text.utf8.count <= 2048 else { return false }
         let scheme = text[..<colon].lowercased().utf8
         let isScheme =

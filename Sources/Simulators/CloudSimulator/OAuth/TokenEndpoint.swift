@@ -140,7 +140,7 @@ struct AuthorizationGrant: Codable, Sendable, Equatable {
 
 /// The issued authorization codes, by their hashes. A value without a clock; times are in milliseconds.
 struct AuthorizationGrants: Codable, Sendable, Equatable {
-    enum Verdict: Equatable {
+    fileprivate enum Verdict: Equatable {
         case granted(AuthorizationGrant)
         /// Unknown, expired, of another client or redirect URI, or without the right verifier.
         case refused(String)
@@ -149,7 +149,7 @@ struct AuthorizationGrants: Codable, Sendable, Equatable {
     }
 
     /// The maximum number of codes. Beyond it the oldest are dropped.
-    static let maximum = 100
+    private static let maximum = 100
 
     private var grants: [String: AuthorizationGrant] = [:]
 
@@ -162,7 +162,7 @@ struct AuthorizationGrants: Codable, Sendable, Equatable {
     }
 
     /// A code can be tried once, right or wrong, so that the holder of a stolen code cannot try verifiers.
-    mutating func redeem(
+    fileprivate mutating func redeem(
         _ code: String, clientID: String, redirectURI: String, verifier: String?, session: String, at now: Int64
     ) -> Verdict {
         let key = Self.key(code)

@@ -22,7 +22,7 @@ struct NodeOwners: Sendable {
         var isAsked = false
     }
 
-    static let maximumNodes = 1000
+    private static let maximumNodes = 1000
     private static let patience: Int64 = 300_000
 
     var confirmation = Confirmation.atOnce

@@ -7,14 +7,14 @@ import Synchronization
 /// A simulated backend of an own cloud, as a function from a request to a response. It accepts the access tokens of the simulated identity
 /// systems, or gives its own for a one-time code of SPiD. It stores the owners of nodes, and does no network I/O.
 public final class OwnCloudAPI: Sendable {
-    let systems: [IdentityAPI]
-    let journal: Journal
-    let owners = Mutex(NodeOwners())
-    let sessions = Mutex(OwnCloudSessions())
-    let faults = Mutex(FaultTable())
+    fileprivate let systems: [IdentityAPI]
+    private let journal: Journal
+    private let owners = Mutex(NodeOwners())
+    private let sessions = Mutex(OwnCloudSessions())
+    private let faults = Mutex(FaultTable())
     private let clock: @Sendable () -> Int64
     /// How far its clock is ahead, in milliseconds.
-    let clockOffset = Atomic<Int64>(0)
+    private let clockOffset = Atomic<Int64>(0)
 
     /// - Parameters:
     ///   - systems: the systems whose access tokens are accepted.
@@ -28,7 +28,7 @@ public final class OwnCloudAPI: Sendable {
     }
 
     /// Its time, in milliseconds since 1970.
-    var now: Int64 { clock() + clockOffset.load(ordering: .relaxed) }
+    fileprivate var now: Int64 { clock() + clockOffset.load(ordering: .relaxed) }
 
     /// Answers one request, and records it in the journal.
     public func respond(to request: Request) -> Response {
@@ -65,13 +65,13 @@ public final class OwnCloudAPI: Sendable {
 }
 
 /// The user of the access token.
-struct OwnCloudCaller {
+private struct OwnCloudCaller {
     var user: TokenUser
     var system: IdentitySystem
 }
 
 /// A refusal of the backend: `{"error","message"}`.
-struct OwnCloudFailure: Error {
+private struct OwnCloudFailure: Error {
     var status: Int
     var error: String
     var message: String
@@ -91,7 +91,7 @@ struct OwnCloudFailure: Error {
 }
 
 extension OwnCloudAPI {
-    func route(_ call: OwnCloudCall, _ user: inout String?) throws(OwnCloudFailure) -> Response {
+    private func route(_ call: OwnCloudCall, _ user: inout String?) throws(OwnCloudFailure) -> Response {
         let parts = call.parts
         // The node's own report, which has no user's token.
         if call.request.method == "POST", parts.count == 3, parts[0] == "nodes", parts[2] == "report" {
@@ -197,7 +197,7 @@ extension OwnCloudAPI {
 
 extension Journal {
     /// - Parameter state: `registered`, `signed_in` or `signed_out`.
-    func backendSession(_ caller: OwnCloudCaller, _ state: String) {
+    fileprivate func backendSession(_ caller: OwnCloudCaller, _ state: String) {
         write(
             "backend_session",
             [
@@ -216,7 +216,7 @@ extension Journal {
 }
 
 /// One request to the simulated backend.
-struct OwnCloudCall {
+private struct OwnCloudCall {
     /// The maximum length of ids and secrets.
     private static let maximumText = 128
 
@@ -271,7 +271,7 @@ struct OwnCloudCall {
 }
 
 /// The registered users of the simulated backend, and their tokens. A value without a clock.
-struct OwnCloudSessions: Sendable {
+private struct OwnCloudSessions: Sendable {
     /// The lifetime of a token, in seconds.
     static let lifetime: Int64 = 3600
     static let maximumUsers = 1000
@@ -298,10 +298,10 @@ struct OwnCloudSessions: Sendable {
 
 extension OwnCloudAPI {
     /// The backend's client at SPiD, which redeems codes that apps requested for it.
-    static let spidClient = "backend-1"
+    fileprivate static let spidClient = "backend-1"
 
     /// `POST /sessions {"code"}`: redeems the code at SPiD, as a backend does, and returns the backend's own token.
-    func signIn(_ call: OwnCloudCall, _ user: inout String?) throws(OwnCloudFailure) -> Response {
+    private func signIn(_ call: OwnCloudCall, _ user: inout String?) throws(OwnCloudFailure) -> Response {
         let code = try OwnCloudCall.text("code", of: try call.body())
         guard let spid = systems.first(where: { $0.system == .spid }),
             let client = SPiDClient.known.first(where: { $0.id == Self.spidClient })
@@ -340,7 +340,7 @@ extension OwnCloudAPI {
     }
 
     /// `DELETE /sessions/current`: ends the token.
-    func signOut(_ call: OwnCloudCall, _ caller: OwnCloudCaller) throws(OwnCloudFailure) -> Response {
+    private func signOut(_ call: OwnCloudCall, _ caller: OwnCloudCaller) throws(OwnCloudFailure) -> Response {
         let token = try call.token()
         sessions.withLock { $0.end(token) }
         journal.backendSession(caller, "signed_out")
@@ -350,7 +350,7 @@ extension OwnCloudAPI {
 
 extension OwnCloudAPI {
     /// Answers `POST /_sim/…`, like the identity systems.
-    func control(_ request: Request) -> Response {
+    private func control(_ request: Request) -> Response {
         let what = String(request.path.dropFirst(CloudAPI.controlPrefix.count))
         let response: Response
         do throws(APIError) {

@@ -21,7 +21,7 @@ struct CloudState: Codable, Sendable {
     var brokerPort: UInt16?
 
     /// The maximum number of a user's sessions. A further sign-in ends the oldest.
-    static let maximumSessions = 100
+    private static let maximumSessions = 100
 
     mutating func begin(_ session: Session) {
         let others = sessions.values.filter { $0.userID == session.userID }

@@ -126,7 +126,7 @@ public final class FolderOwner: Sendable {
     private static func lock(_ folder: String) -> String { "\(folder)/lock" }
 
     /// Owns a folder that was just made. The lock file gets its name once it is locked, so that no other process finds it free.
-    convenience init?(of folder: String) {
+    fileprivate convenience init?(of folder: String) {
         let draft = Self.lock(folder) + ".new"
         let descriptor = open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return nil }
@@ -153,7 +153,7 @@ public final class FolderOwner: Sendable {
     }
 
     /// Takes over a folder of this user whose owner is gone. Returns nil if the owner lives, or is not known.
-    convenience init?(takingOver folder: String) {
+    fileprivate convenience init?(takingOver folder: String) {
         var status = stat()
         guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
             return nil

@@ -44,7 +44,7 @@ struct AdapterFront {
     }
 
     let choice: AdapterChoice
-    let name: String
+    private let name: String
     private(set) var phase = Phase.idle
     /// The object path of the adapter, once it was found.
     private(set) var adapter: AdapterTree.Adapter?
@@ -232,9 +232,9 @@ struct AdapterTree {
         var playsBoards: Bool
     }
 
-    private(set) var adapters: [Adapter] = []
+    fileprivate var adapters: [Adapter] = []
 
-    init(_ arguments: [DBusValue]) {
+    fileprivate init(_ arguments: [DBusValue]) {
         for object in arguments.first?.entries ?? [] {
             guard let path = object.key.text, let adapter = object.value["org.bluez.Adapter1"],
                 let address = adapter["Address"]?.text
@@ -249,7 +249,7 @@ struct AdapterTree {
         adapters.sort { $0.path < $1.path }
     }
 
-    func find(_ choice: AdapterChoice) -> Adapter? {
+    fileprivate func find(_ choice: AdapterChoice) -> Adapter? {
         switch choice {
         case .name(let name): adapters.first { $0.path.hasSuffix("/" + name) }
         case .address(let address): adapters.first { $0.address.uppercased() == address }
@@ -354,7 +354,7 @@ struct AdapterRefusal: Error, Equatable, CustomStringConvertible {
     }
 
     /// Makes the error for an error answer of the Bluetooth service, or of the bus.
-    init(_ call: AdapterCall, _ error: DBusError, choice: AdapterChoice) {
+    fileprivate init(_ call: AdapterCall, _ error: DBusError, choice: AdapterChoice) {
         switch error.name {
         case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":
             self = .noService
@@ -378,10 +378,10 @@ struct AdapterRefusal: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    static let noService = AdapterRefusal(
+    private static let noService = AdapterRefusal(
         .noService, "the Bluetooth service does not run: systemctl start bluetooth (package bluez)")
 
-    init(noAdapter choice: AdapterChoice, among adapters: [AdapterTree.Adapter]) {
+    fileprivate init(noAdapter choice: AdapterChoice, among adapters: [AdapterTree.Adapter]) {
         let there = adapters.map { "\($0.path.split(separator: "/").last ?? "") \($0.address)" }
         self.init(
             .noAdapter,
@@ -393,7 +393,7 @@ struct AdapterRefusal: Error, Equatable, CustomStringConvertible {
 
 extension AdapterCall {
     /// The call in the text of an error message.
-    var summary: String {
+    fileprivate var summary: String {
         switch self {
         case .listObjects: "to list its objects"
         case .powerOn: "to switch the radio on"

@@ -9,7 +9,7 @@ import RainJSON
 ///
 /// It registers the board's characteristics (`GattManager1`) and its advertisement (`LEAdvertisingManager1`), and answers the reads and
 /// writes of centrals. Meanwhile the adapter has the board's name, because a connected central uses the adapter's name as the board's.
-final class AdapterPeripheral: EventSource {
+private final class AdapterPeripheral: EventSource {
     /// The chosen adapter, as it was found.
     var adapter: AdapterTree.Adapter? { front.adapter }
 
@@ -285,14 +285,14 @@ struct AdapterAnswer: Error {
     var name: String
     var message: String
 
-    static let unknownObject = AdapterAnswer(
+    fileprivate static let unknownObject = AdapterAnswer(
         name: "org.freedesktop.DBus.Error.UnknownObject", message: "No such object")
     static let unknownMethod = AdapterAnswer(
         name: "org.freedesktop.DBus.Error.UnknownMethod", message: "No such method")
     static let invalidArguments = AdapterAnswer(
         name: "org.freedesktop.DBus.Error.InvalidArgs", message: "The arguments are of another type")
 
-    init(name: String, message: String) {
+    fileprivate init(name: String, message: String) {
         self.name = name
         self.message = message
     }
@@ -318,7 +318,7 @@ struct AdapterAnswer: Error {
 }
 
 /// The options that BlueZ passes to `ReadValue` and `WriteValue`.
-struct ValueOptions: Equatable {
+private struct ValueOptions: Equatable {
     /// The object path of the device at the other end of the link.
     var device: String?
     var offset = 0

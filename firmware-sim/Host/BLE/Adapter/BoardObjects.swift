@@ -6,7 +6,7 @@ import RainDBus
 struct BoardObjects {
     static let application = "/rainkit/board"
     static let advertisement = "/rainkit/advertisement"
-    static let service = application + "/service0"
+    private static let service = application + "/service0"
 
     let server: GATTApplication
     /// The name that scanners see.
@@ -14,7 +14,7 @@ struct BoardObjects {
     /// The values require an encrypted link, as on a board with "force link encryption".
     var isEncrypted = false
 
-    static func path(ofCharacteristic index: Int) -> String { "\(service)/char\(index)" }
+    private static func path(ofCharacteristic index: Int) -> String { "\(service)/char\(index)" }
 
     /// An object of the board.
     enum Object: Equatable {
@@ -94,7 +94,7 @@ struct BoardObjects {
 /// The agent of a board on a real adapter with required encryption. It accepts every device that pairs with the board, like a board without
 /// keys or a display (Just Works). It ignores other pairings of the machine.
 enum BoardAgent {
-    static let path = "/rainkit/agent"
+    private static let path = "/rainkit/agent"
     private static let interface = "org.bluez.Agent1"
 
     /// The calls to the Bluetooth service once the board advertises. If the service refuses them, the board has no encryption.

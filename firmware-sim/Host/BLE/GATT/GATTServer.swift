@@ -9,7 +9,7 @@ import RainJSON
 final class GATTServer {
     let board: Board
     let application: GATTApplication
-    let stack: GATTStack
+    private let stack: GATTStack
     private var values: GATTValues
     private var session: UInt32?
     /// The characteristic whose handler occupies the board.
@@ -144,7 +144,7 @@ struct GATTApplication: Sendable, Equatable {
     }
 
     /// Returns the service's UUID with the 16-bit id at bytes 12 and 13 of its little-endian form: the second group of four digits.
-    static func uuid(_ id: UInt16, in service: String) -> String {
+    private static func uuid(_ id: UInt16, in service: String) -> String {
         let digits = hexDigits([UInt8(id >> 8), UInt8(id & 0xFF)])
         return service.prefix(4) + digits + service.dropFirst(8)
     }
@@ -163,9 +163,9 @@ enum GATTWriteOutcome: Sendable, Equatable {
 /// A write runs the handler and is acknowledged afterwards. The answer stays in the characteristic for the following reads, until the next
 /// write or the end of the link.
 struct GATTValues: Sendable {
-    let stack: GATTStack
+    private let stack: GATTStack
     /// The longest value in either direction, in bytes.
-    let limit: Int
+    private let limit: Int
     private var values: [Int: [UInt8]] = [:]
 
     init(stack: GATTStack, limit: Int? = nil) {
@@ -213,7 +213,7 @@ enum GATTStack: String, Sendable, CaseIterable {
 
     /// The default maximum length of a characteristic's value, written or read (481 with Security 2 compiled in, 257 in older Bluedroid
     /// firmware without it).
-    var valueLimit: Int {
+    fileprivate var valueLimit: Int {
         switch self {
         case .nimble: 512
         case .bluedroid: 481
@@ -229,7 +229,7 @@ enum GATTStack: String, Sendable, CaseIterable {
     }
 
     /// The client's error for a failed handler.
-    var handlerFailure: ATTError {
+    fileprivate var handlerFailure: ATTError {
         switch self {
         case .nimble: .invalidPDU
         case .bluedroid: .bluedroidError
@@ -237,7 +237,7 @@ enum GATTStack: String, Sendable, CaseIterable {
     }
 
     /// After a failed handler Bluedroid's protocomm closes the link; NimBLE's keeps it.
-    var closesOnFailure: Bool { self == .bluedroid }
+    fileprivate var closesOnFailure: Bool { self == .bluedroid }
 }
 
 /// An error of the Attribute Protocol, as a peripheral sends it (Bluetooth Core Specification, Vol 3, Part F, 3.4.1.1).

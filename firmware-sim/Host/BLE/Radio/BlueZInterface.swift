@@ -16,9 +16,9 @@ enum BlueZInterface: String, Sendable, CaseIterable {
     struct Method: Sendable {
         var name: String
         var takes: [String]
-        var gives: [String]
+        fileprivate var gives: [String]
 
-        init(_ name: String, _ takes: [String] = [], _ gives: [String] = []) {
+        fileprivate init(_ name: String, _ takes: [String] = [], _ gives: [String] = []) {
             self.name = name
             self.takes = takes
             self.gives = gives
@@ -171,7 +171,7 @@ struct BlueZError: Error, Hashable, Sendable {
         BlueZError("org.freedesktop.DBus.Error." + name, text)
     }
 
-    static func failed(_ text: String) -> BlueZError { bluez("Failed", text) }
+    private static func failed(_ text: String) -> BlueZError { bluez("Failed", text) }
     /// The errors of a connection that was aborted, that is already in progress, or whose device does not answer.
     static let connectionAborted = failed("le-connection-abort-by-local")
     static let noDiscovery = failed("No discovery started")
@@ -187,8 +187,8 @@ struct BlueZError: Error, Hashable, Sendable {
     static let alreadyExists = bluez("AlreadyExists", "Already Exists")
     static let invalidArguments = bluez("InvalidArguments", "Invalid arguments in method call")
     static let notSupported = bluez("NotSupported", "Operation is not supported")
-    static let notPaired = bluez("NotPermitted", "Not paired")
-    static let notAuthorized = bluez("NotAuthorized", "Operation Not Authorized")
+    private static let notPaired = bluez("NotPermitted", "Not paired")
+    private static let notAuthorized = bluez("NotAuthorized", "Operation Not Authorized")
     static let authenticationFailed = bluez("AuthenticationFailed", "Authentication Failed")
     static let blocked = bluez("Blocked", "Blocked through rfkill")
 

@@ -82,10 +82,10 @@ struct RadioDevice: Sendable {
     /// A connected board does not advertise.
     var isAdvertising: Bool { isServing && link != .up && !isClosing }
 
-    var isClosing: Bool { if case .closing = link { true } else { false } }
-    var isConnected: Bool { link == .up || isClosing }
+    private var isClosing: Bool { if case .closing = link { true } else { false } }
+    private var isConnected: Bool { link == .up || isClosing }
 
-    var dashedAddress: String { address.split(separator: ":").joined(separator: "-") }
+    private var dashedAddress: String { address.split(separator: ":").joined(separator: "-") }
 
     /// The characteristics that the daemon believes the board to have.
     var remembered: [Int] {
@@ -166,7 +166,7 @@ extension RadioDevice {
     }
 
     /// Clients take the name from here. The address with dashes means that there is no name.
-    func alias(_ faults: RadioFaults) -> String { alias ?? (faults.hidesName ? dashedAddress : name) }
+    private func alias(_ faults: RadioFaults) -> String { alias ?? (faults.hidesName ? dashedAddress : name) }
 
     func uuids(_ faults: RadioFaults) -> DBusValue {
         // The advertisement has one UUID; resolved ones stay.

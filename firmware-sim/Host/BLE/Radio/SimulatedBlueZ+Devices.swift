@@ -60,7 +60,7 @@ extension SimulatedBlueZ {
     // MARK: Appearing and disappearing devices
 
     /// Ensures that an advertising board is reported while a client scans.
-    mutating func expectSighting(_ index: Int, now: UInt64) {
+    private mutating func expectSighting(_ index: Int, now: UInt64) {
         guard adapter.isDiscovering, devices[index].isAdvertising, !devices[index].isSightingDue else { return }
         devices[index].isSightingDue = true
         timers.add(.sighting(index, scan: scan), at: now + 1 + below(Self.firstSighting))
@@ -96,7 +96,7 @@ extension SimulatedBlueZ {
         return level == devices[index].rssi ? level - 1 : level
     }
 
-    mutating func expectForgetting(_ index: Int, now: UInt64) {
+    private mutating func expectForgetting(_ index: Int, now: UInt64) {
         guard devices[index].isTemporary, !devices[index].isForgetTimerSet else { return }
         devices[index].isForgetTimerSet = true
         timers.add(.forget(index), at: devices[index].lastSeen + faults.forgetDelay)
@@ -111,7 +111,7 @@ extension SimulatedBlueZ {
     }
 
     /// Removes a device and all its data from the tree, children first.
-    mutating func remove(_ index: Int, now: UInt64) {
+    private mutating func remove(_ index: Int, now: UInt64) {
         dropLink(index, "removed", now: now)
         for attribute in attributes(of: index).reversed() { removed(attribute) }
         removed(.device(index))
@@ -143,7 +143,7 @@ extension SimulatedBlueZ {
 /// A session belongs to a connection on the bus, and ends with it. A filter lasts longer than its session: until its owner replaces it or
 /// leaves the bus (`doc/adapter-api.txt`).
 struct DiscoverySessions: Sendable {
-    struct Filter: Sendable, Equatable {
+    fileprivate struct Filter: Sendable, Equatable {
         var uuids: [String] = []
         var rssi: Int16?
         var pattern: String?
@@ -194,13 +194,13 @@ struct DiscoverySessions: Sendable {
 
     var isActive: Bool { !owners.isEmpty }
 
-    mutating func set(_ filter: Filter, of sender: String) { filters[sender] = filter }
+    fileprivate mutating func set(_ filter: Filter, of sender: String) { filters[sender] = filter }
 
     /// Returns false if that sender already has a session.
-    mutating func start(_ sender: String) -> Bool { owners.insert(sender).inserted }
+    fileprivate mutating func start(_ sender: String) -> Bool { owners.insert(sender).inserted }
 
     /// Returns false if that sender has no session.
-    mutating func stop(_ sender: String) -> Bool { owners.remove(sender) != nil }
+    fileprivate mutating func stop(_ sender: String) -> Bool { owners.remove(sender) != nil }
 
     mutating func removeSender(_ sender: String) {
         owners.remove(sender)
@@ -210,7 +210,7 @@ struct DiscoverySessions: Sendable {
     mutating func stopAll() { owners = [] }
 
     /// Whether such a device is reported to any of the sessions.
-    func accept(name: String?, address: String, uuids: [String], rssi: Int16) -> Bool {
+    fileprivate func accept(name: String?, address: String, uuids: [String], rssi: Int16) -> Bool {
         owners.contains { owner in
             filters[owner]?.accepts(name: name, address: address, uuids: uuids, rssi: rssi) ?? true
         }

@@ -98,7 +98,7 @@ struct SimulatedBlueZ: Sendable {
         return index
     }
 
-    func object(at path: String) -> BlueZPath? {
+    private func object(at path: String) -> BlueZPath? {
         switch path {
         case "/": return .root
         case "/org": return .organisation
@@ -203,7 +203,7 @@ struct SimulatedBlueZ: Sendable {
     }
 
     /// Returns an `a{sa{sv}}`: the interfaces of an object with their properties.
-    func managed(_ object: BlueZPath) -> DBusValue {
+    private func managed(_ object: BlueZPath) -> DBusValue {
         var entries = [DBusEntry(.string(BlueZInterface.introspectable.rawValue), .properties([]))]
         if let (interface, properties) = interface(of: object) {
             entries.append(DBusEntry(.string(interface.rawValue), .properties(properties)))
@@ -312,7 +312,7 @@ extension SimulatedBlueZ {
 }
 
 extension SimulatedBlueZ {
-    mutating func receiveProperties(_ call: RadioCall, at object: BlueZPath, now: UInt64) throws(BlueZError) {
+    private mutating func receiveProperties(_ call: RadioCall, at object: BlueZPath, now: UInt64) throws(BlueZError) {
         let asked = call.arguments[0].text ?? ""
         guard let (interface, properties) = interface(of: object), asked == interface.rawValue else {
             // The standard interfaces exist, without properties.
@@ -386,7 +386,7 @@ extension SimulatedBlueZ {
 
 /// The simulated controller.
 struct RadioAdapter: Sendable {
-    let address = "02:00:5E:00:53:01"
+    private let address = "02:00:5E:00:53:01"
     var isPowered: Bool
     var isDiscovering = false
     var alias = "firmware-sim"
@@ -395,7 +395,7 @@ struct RadioAdapter: Sendable {
     var discoverableTimeout: UInt32 = 180
     var pairableTimeout: UInt32 = 0
 
-    var properties: Properties {
+    fileprivate var properties: Properties {
         [
             ("Address", .string(address)), ("AddressType", .string("public")), ("Name", .string("firmware-sim")),
             ("Alias", .string(alias)), ("Class", .uint32(0)), ("Powered", .bool(isPowered)),
@@ -457,7 +457,6 @@ struct TimerQueue<Event: Sendable>: Sendable {
     private var nextNumber: UInt64 = 0
 
     var nextDue: UInt64? { heap.first?.due }
-    var count: Int { heap.count }
 
     mutating func add(_ event: Event, at due: UInt64) {
         heap.append(Entry(due: due, number: nextNumber, event: event))

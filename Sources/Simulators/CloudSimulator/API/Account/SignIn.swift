@@ -105,7 +105,7 @@ extension CloudAPI {
         return success("Logout successful")
     }
 
-    func members(_ begun: Begun) -> [JSONValue.Member] {
+    private func members(_ begun: Begun) -> [JSONValue.Member] {
         members(begun.tokens) + [.init("refreshtoken", .string(begun.refreshToken))]
     }
 

@@ -5,7 +5,7 @@ import RainJSON
 struct LiferayService: IdentityService {
     static let groupID: Int64 = 10184
     /// How long a session is valid after its last request, as in Tomcat.
-    static let sessionLifetime: Int64 = 900
+    private static let sessionLifetime: Int64 = 900
 
     /// The kind of name that people sign in with: the portal's setting "How do users authenticate?".
     enum AuthenticationType: String { case email = "email", screenName = "screenName", userID = "userId" }
@@ -134,7 +134,7 @@ struct LiferayService: IdentityService {
         return response
     }
 
-    var label: String {
+    private var label: String {
         switch authenticationType {
         case .email: "E-mail address"
         case .screenName: "Screen name"
@@ -212,7 +212,7 @@ extension People {
 
 /// The portal's web pages, and its cookie sessions.
 extension LiferayService {
-    mutating func portal(_ parts: [String], _ call: inout IdentityCall) -> Response {
+    private mutating func portal(_ parts: [String], _ call: inout IdentityCall) -> Response {
         switch (call.method, parts) {
         case ("GET", ["login"]): return signInPage(call, failure: nil)
         case ("POST", ["login"]): return signIn(&call)
@@ -257,7 +257,7 @@ extension LiferayService {
         return redirect(to: "/c", [], headers: cookies)
     }
 
-    mutating func begin(_ person: Person, at now: Int64) -> (session: Session, cookies: [Request.Field]) {
+    private mutating func begin(_ person: Person, at now: Int64) -> (session: Session, cookies: [Request.Field]) {
         let id = opaqueToken(bytes: 16).uppercased()
         let session = Session(person: person.id, token: alphanumericToken(8))
         sessions.insert(session, key: id, until: now + Self.sessionLifetime * 1000, at: now)
@@ -316,7 +316,7 @@ extension LiferayService {
     }
 
     /// Serves any page: `/c` redirects to the home page, which has the session's token.
-    mutating func page(_ call: inout IdentityCall) -> Response {
+    private mutating func page(_ call: inout IdentityCall) -> Response {
         let found = session(call)
         if let found {
             touch(found.id, at: call.now)
@@ -334,7 +334,7 @@ extension LiferayService {
 
     /// `/documents/{group}/{folder}/{name}`: one document for guests, one for users with a session. Other authentication is not accepted
     /// here.
-    mutating func document(_ parts: [String], _ call: inout IdentityCall) -> Response {
+    private mutating func document(_ parts: [String], _ call: inout IdentityCall) -> Response {
         guard parts.count == 3, parts[0] == "\(Self.groupID)" else {
             return IdentityPage.message(status: 404, title: "Not found", "The document does not exist")
         }

@@ -3,11 +3,11 @@ import RainJSON
 
 /// `/api/jsonws`: the portal's services as JSON.
 extension LiferayService {
-    static let maximumCommands = 32
+    private static let maximumCommands = 32
     private static let limits = JSONLimits(maximumBytes: 64 << 10, maximumDepth: 8, maximumValues: 1000)
 
     /// An exception of the portal, in the format of its version.
-    struct PortalException: Error, Equatable {
+    private struct PortalException: Error, Equatable {
         var type: String
         var message: String
 

@@ -3,10 +3,10 @@ import RainJSON
 
 /// RainMaker Neo's accounts: tokens for a password as JSON, rotating refresh tokens, and a sign-in page.
 struct NeoService: IdentityService {
-    static let accessLifetime: Int64 = 3600
+    private static let accessLifetime: Int64 = 3600
 
-    var people = People.known
-    var oauth: StandardOAuth
+    private var people = People.known
+    private var oauth: StandardOAuth
     private let signer: JSONWebTokenSigner
 
     init() throws(SimulatorError) {
@@ -30,7 +30,7 @@ struct NeoService: IdentityService {
         oauth = StandardOAuth(clients: [client], rules: rules)
     }
 
-    static func userID(_ person: Int64) -> String {
+    private static func userID(_ person: Int64) -> String {
         let digits = String(person)
         return "00000000-0000-4000-8000-" + String(repeating: "0", count: max(0, 12 - digits.count)) + digits
     }

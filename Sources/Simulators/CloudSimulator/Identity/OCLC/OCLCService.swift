@@ -4,32 +4,32 @@ import RainJSON
 /// OCLC's two authorization servers: the legacy one, with institutions and signed requests, and the current one.
 struct OCLCService: IdentityService {
     /// Twenty minutes less one second, as OCLC's sample application received it.
-    static let accessLifetime: Int64 = 1199
-    static let refreshLifetime: Int64 = 604_799
-    static let institutions = ["128807": "OCLC WorldShare Sandbox Institution", "91475": "Another Library"]
-    static let serviceScopes: Set<String> = ["WMS_NCIP", "WorldCatMetadataAPI"]
+    private static let accessLifetime: Int64 = 1199
+    private static let refreshLifetime: Int64 = 604_799
+    private static let institutions = ["128807": "OCLC WorldShare Sandbox Institution", "91475": "Another Library"]
+    private static let serviceScopes: Set<String> = ["WMS_NCIP", "WorldCatMetadataAPI"]
 
     /// The secret of the key. It signs requests; a client without it cannot renew.
     static let key = "wskey-1"
     static let secret = "wskey-1-secret"
     /// The institutions whose data the key may read.
-    static let contexts: Set<String> = [ownContext]
+    private static let contexts: Set<String> = [ownContext]
     /// The institution of a request to the current service that names none. Keys of one institution may leave it out.
-    static let ownContext = "128807"
+    private static let ownContext = "128807"
 
-    var people = People.known
-    var oauth: StandardOAuth
+    private var people = People.known
+    private var oauth: StandardOAuth
     /// Nonces of signed requests; each is accepted once.
     var nonces = ExpiringTable<Bool>(maximum: 5000)
 
     /// Whether errors are in the fragment of the redirect, like tokens.
-    var putsErrorsInFragment = false
+    private var putsErrorsInFragment = false
     /// Whether numbers are text, and names in camel case, as on the other server.
-    var usesOtherSpelling = false
+    private var usesOtherSpelling = false
     /// Whether the key's name alone is enough to renew a refresh token.
-    var allowsMobileRefresh = false
+    private var allowsMobileRefresh = false
     /// Whether resources require the principal in addition to the token.
-    var requiresPrincipal = false
+    private var requiresPrincipal = false
 
     init() {
         let redirects = ["oclcApp://user_agent_flow", "oclcapp://user_agent_flow", "http://127.0.0.1/callback"]
@@ -67,11 +67,11 @@ struct OCLCService: IdentityService {
     }
 
     /// Returns a person's principal id and the namespace of that id.
-    static func principal(of person: Person) -> (id: String, namespace: String) {
+    private static func principal(of person: Person) -> (id: String, namespace: String) {
         ("p-\(person.screenName)", "urn:oclc:platform:\(institution(of: person))")
     }
 
-    static func institution(of person: Person) -> String { person.screenName == "bob" ? "91475" : "128807" }
+    private static func institution(of person: Person) -> String { person.screenName == "bob" ? "91475" : "128807" }
 
     // MARK: Requests of tests
 
@@ -102,23 +102,23 @@ struct OCLCService: IdentityService {
 
 /// `{"code":{"type":"http","value":"401"},"message","details"}`.
 struct OCLCFailure: Error, Equatable {
-    var status: Int
+    fileprivate var status: Int
     var message: String
 
     init(_ status: Int, _ message: String) { (self.status, self.message) = (status, message) }
 
-    init(_ failure: OAuthFailure) {
+    fileprivate init(_ failure: OAuthFailure) {
         self.init(failure.code == .invalidClient || failure.code == .invalidToken ? 401 : 400, failure.description)
     }
 
     /// The details repeat the whole `Authorization` header, as OCLC's do. A program that logs them logs a signature or a token.
-    func response(_ call: IdentityCall) -> Response {
+    fileprivate func response(_ call: IdentityCall) -> Response {
         let header =
             call.request.header("Authorization").map { "Authorization header: \($0)" } ?? "No Authorization header"
         return body(details: header)
     }
 
-    func body(details: String) -> Response {
+    fileprivate func body(details: String) -> Response {
         Response(
             status: status,
             content: .json([
@@ -131,7 +131,7 @@ struct OCLCFailure: Error, Equatable {
 /// The sign-in page of an institution, and the person's consent to the application.
 extension OCLCService {
     /// Serves `/oauth2/authorizeCode` with institutions as parameters, and `/auth` with one in the path and the other in the scope.
-    mutating func authorize(_ call: inout IdentityCall, isLegacy: Bool, institution: String?) -> Response {
+    private mutating func authorize(_ call: inout IdentityCall, isLegacy: Bool, institution: String?) -> Response {
         guard let institution else { return whereAreYouFrom(call, isLegacy: isLegacy) }
         let people = people
         let title = Self.institutions[institution] ?? "OCLC"
@@ -165,14 +165,14 @@ extension OCLCService {
         return oauth.page(&call, front).0
     }
 
-    static func check(context: String?) throws(OAuthFailure) {
+    private static func check(context: String?) throws(OAuthFailure) {
         guard context.map({ contexts.contains($0) }) != false else {
             throw OAuthFailure(.unauthorizedClient, "WSKey '\(key)' may not ask for the data of this institution")
         }
     }
 
     /// Returns the institution of a scope such as `context:128807`.
-    static func context(in words: [String]) -> String? {
+    private static func context(in words: [String]) -> String? {
         words.first { $0.hasPrefix("context:") }.map { String($0.dropFirst(8)) }
     }
 
@@ -212,7 +212,7 @@ extension OCLCService {
 
 /// `/oauth2/accessToken`, whose parameters are in the query of signed requests, and `/token`, which follows the RFCs.
 extension OCLCService {
-    mutating func legacyToken(_ call: inout IdentityCall) -> Response {
+    private mutating func legacyToken(_ call: inout IdentityCall) -> Response {
         do throws(OCLCFailure) {
             let query: OAuthParameters
             do throws(OAuthFailure) {
@@ -284,7 +284,7 @@ extension OCLCService {
         }
     }
 
-    mutating func currentToken(_ call: inout IdentityCall) -> Response {
+    private mutating func currentToken(_ call: inout IdentityCall) -> Response {
         do throws(OAuthFailure) {
             guard call.request.header("Authorization")?.lowercased().hasPrefix("basic ") == true else {
                 throw OAuthFailure(.invalidClient, "The WSKey and its secret are given by HTTP Basic")
@@ -359,7 +359,7 @@ extension OCLCService {
 
     /// Serves `/bib/data/{number}` and `/worldcat/manage/bibs/{number}` for a signature or a token of WorldCatMetadataAPI, and `/ncip` for
     /// a person's token of WMS_NCIP.
-    mutating func resource(_ parts: [String], _ call: inout IdentityCall) -> Response {
+    private mutating func resource(_ parts: [String], _ call: inout IdentityCall) -> Response {
         do throws(OCLCFailure) {
             let header = call.request.header("Authorization") ?? ""
             let caller: Caller

@@ -6,17 +6,17 @@ import RainCryptoOpenSSL
 struct WSKeyHeader: Equatable {
     static let scheme = "http://www.worldcat.org/wskey/v2/hmac/v1"
     /// The maximum difference between a timestamp and our clock. OCLC does not publish its limit.
-    static let window: Int64 = 300
+    fileprivate static let window: Int64 = 300
 
-    var key: String
+    fileprivate var key: String
     /// Seconds since 1970, as they were sent.
-    var timestamp: String
-    var nonce: String
-    var signature: String
+    fileprivate var timestamp: String
+    fileprivate var nonce: String
+    fileprivate var signature: String
     /// The person of the request, if any.
     var principal: (id: String, namespace: String)?
 
-    init?(_ header: String) {
+    fileprivate init?(_ header: String) {
         guard header.hasPrefix(Self.scheme), header.utf8.count <= 4096 else { return nil }
         let parameters = Self.parameters(header.dropFirst(Self.scheme.count))
         guard let key = parameters["clientid"], let timestamp = parameters["timestamp"],

@@ -5,16 +5,16 @@ import RainJSON
 
 /// Devices without a browser whose user signs in on another device (RFC 8628).
 struct OIDCDevices: Sendable {
-    static let lifetime: Int64 = 600
-    static let interval: Int64 = 5
+    fileprivate static let lifetime: Int64 = 600
+    fileprivate static let interval: Int64 = 5
 
-    enum Decision: Sendable, Equatable {
+    fileprivate enum Decision: Sendable, Equatable {
         case none
         case denied
         case allowed(person: Int64)
     }
 
-    struct Device: Sendable {
+    fileprivate struct Device: Sendable {
         var client: String
         var scope: String
         /// Without the dash.
@@ -29,14 +29,16 @@ struct OIDCDevices: Sendable {
     private var devices = ExpiringTable<Device>(maximum: 200)
     private var deviceCodes: [String: String] = [:]
     /// People who have signed in and are asked whether to allow a device, by the form's handle.
-    var pending = ExpiringTable<Asked>(maximum: 200)
+    fileprivate var pending = ExpiringTable<Asked>(maximum: 200)
 
-    struct Asked: Sendable {
+    fileprivate struct Asked: Sendable {
         var code: String
         var person: Int64
     }
 
-    mutating func add(_ client: String, _ scope: String, at now: Int64) -> (deviceCode: String, userCode: String) {
+    fileprivate mutating func add(_ client: String, _ scope: String, at now: Int64) -> (
+        deviceCode: String, userCode: String
+    ) {
         let deviceCode = opaqueToken()
         var random = OpenSSLRandom()
         // No vowels, so that the code is not a word (section 6.1).
@@ -52,7 +54,7 @@ struct OIDCDevices: Sendable {
     }
 
     /// Returns the device code and the device of a typed code, in any case and with any dashes.
-    func waiting(_ typed: String, at now: Int64) -> (code: String, device: Device)? {
+    fileprivate func waiting(_ typed: String, at now: Int64) -> (code: String, device: Device)? {
         guard typed.utf8.count <= 64 else { return nil }
         guard let code = deviceCodes[typed.uppercased().filter(\.isLetter)], let device = devices.value(code, at: now),
             device.decision == .none
@@ -60,7 +62,9 @@ struct OIDCDevices: Sendable {
         return (code, device)
     }
 
-    mutating func decide(_ code: String, _ decision: Decision) { devices.update(code) { $0.decision = decision } }
+    fileprivate mutating func decide(_ code: String, _ decision: Decision) {
+        devices.update(code) { $0.decision = decision }
+    }
 
     /// Returns the person who has allowed the device, and the scope.
     mutating func poll(
@@ -171,9 +175,9 @@ extension OIDCService {
 
 extension OIDCDevices {
     /// Stores that a person is asked to allow a device, until the answer.
-    mutating func ask(_ handle: String, _ code: String, _ person: Int64, at now: Int64) {
+    fileprivate mutating func ask(_ handle: String, _ code: String, _ person: Int64, at now: Int64) {
         pending.insert(Asked(code: code, person: person), key: handle, until: now + Self.lifetime * 1000, at: now)
     }
 
-    mutating func asked(_ handle: String, at now: Int64) -> Asked? { pending.take(handle, at: now) }
+    fileprivate mutating func asked(_ handle: String, at now: Int64) -> Asked? { pending.take(handle, at: now) }
 }

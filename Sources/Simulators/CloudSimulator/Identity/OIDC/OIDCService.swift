@@ -5,12 +5,12 @@ import RainJSON
 
 /// An OpenID provider that follows the specifications. Clients find all its endpoints by discovery.
 struct OIDCService: IdentityService {
-    static let sessionLifetime: Int64 = 86_400
-    static let scopes: Set<String> = ["openid", "profile", "email", "offline_access"]
+    private static let sessionLifetime: Int64 = 86_400
+    private static let scopes: Set<String> = ["openid", "profile", "email", "offline_access"]
     static let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
     /// A defect of the id token, which a client must detect.
-    enum Wrong: String {
+    private enum Wrong: String {
         case issuer, audience, nonce, signature, expired, algorithm
         case noNonce = "no_nonce"
         case authorizedParty = "authorized_party"
@@ -24,17 +24,17 @@ struct OIDCService: IdentityService {
     var people = People.known
     var oauth: StandardOAuth
     /// The sessions by the cookie `op_session`.
-    var sessions = ExpiringTable<Int64>(maximum: 500)
+    private var sessions = ExpiringTable<Int64>(maximum: 500)
     var devices = OIDCDevices()
-    var wrong: Wrong?
+    private var wrong: Wrong?
     /// Signs the id tokens; its key is published.
-    var signer: JSONWebTokenSigner
+    private var signer: JSONWebTokenSigner
     /// Makes the wrong signatures; its key is not published.
-    let otherSigner: JSONWebTokenSigner
+    private let otherSigner: JSONWebTokenSigner
     /// The endpoints and methods in discovery in addition to those that every client needs.
-    var offers = Offers()
+    private var offers = Offers()
 
-    struct Offers: Sendable {
+    private struct Offers: Sendable {
         var keys = true
         var revocation = true
         var endSession = true
@@ -145,7 +145,7 @@ struct OIDCService: IdentityService {
         return Response(status: 200, content: .json(.object(members)), headers: OAuthFailure.uncached)
     }
 
-    static func claims(of person: Person, _ scopes: Set<String>) -> [JSONValue.Member] {
+    private static func claims(of person: Person, _ scopes: Set<String>) -> [JSONValue.Member] {
         var claims: [JSONValue.Member] = []
         if scopes.contains("profile") {
             claims += [
@@ -230,7 +230,7 @@ extension OIDCService {
 
 extension OIDCService {
     /// The discovery document (OpenID Connect Discovery 1.0, 3).
-    func metadata(_ base: String) -> JSONValue {
+    private func metadata(_ base: String) -> JSONValue {
         let clientAuthentication: JSONValue = ["none", "client_secret_basic", "client_secret_post"]
         let metadata: JSONValue = [
             "issuer": .string(base), "authorization_endpoint": .string(base + "/authorize"),
@@ -264,7 +264,7 @@ extension OIDCService {
 
 extension OIDCService {
     /// Returns the id token (OpenID Connect Core, 2). After a renewal it has no nonce, since the renewal request has none.
-    func idToken(
+    private func idToken(
         _ person: Person, _ issued: StandardOAuth.Issued, _ call: IdentityCall
     ) throws(OAuthFailure) -> String {
         let claims = claims(person, issued, call)
@@ -309,7 +309,7 @@ extension OIDCService {
 
 extension OIDCService {
     /// RP-Initiated Logout 1.0: ends the browser's session and, with an id token that was issued here, the token's sign-in.
-    mutating func logout(_ call: inout IdentityCall) throws(OAuthFailure) -> Response {
+    private mutating func logout(_ call: inout IdentityCall) throws(OAuthFailure) -> Response {
         let parameters =
             try call.method == "POST" ? OAuthParameters(form: call.request) : OAuthParameters(call.request.query)
         if let session = call.cookie("op_session") { sessions.remove(session) }

@@ -13,7 +13,7 @@ struct SPiDAuthorization: Sendable {
     /// Whether to ask for the password even if there is a session.
     var isForced: Bool
 
-    enum Refusal: Error {
+    fileprivate enum Refusal: Error {
         /// Shown to the person, because no redirect URI can be trusted yet.
         case page(String)
         case redirect(Response, String)

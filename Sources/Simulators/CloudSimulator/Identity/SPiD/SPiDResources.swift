@@ -144,14 +144,14 @@ extension SPiDService {
 /// The envelope of every answer of `/api/2` (`SPP Container`, version 0.2).
 enum SPiDContainer {
     /// The number of requests of a client in an hour. Beyond it the answer is 420.
-    static let limit: Int64 = 3600
+    fileprivate static let limit: Int64 = 3600
 
     struct Budget: Sendable, Equatable {
         var reset: Int64 = 3600
         var remaining: Int64 = limit
     }
 
-    static func success(
+    fileprivate static func success(
         _ data: JSONValue, object: String, status: Int = 200, path: String, budget: Budget, signedWith secret: String?
     ) -> Response {
         var members = head(object: object, code: status, path: path, budget: budget)

@@ -83,7 +83,7 @@ extension SPiDService {
         return answer(["passwordless_token": .string(token)], object: "Passwordless", caller, call)
     }
 
-    static let passwordlessCode = "123456"
+    private static let passwordlessCode = "123456"
 
     /// `POST /oauth/ro`.
     mutating func passwordlessToken(_ call: inout IdentityCall) throws(SPiDFailure) -> Response {
@@ -115,7 +115,7 @@ struct SPiDRegistration: Sendable {
 extension SPiDService {
     private static let title = "Create your SPiD account"
     /// The lifetime of the confirmation link.
-    static let registrationLifetime: Int64 = 86_400
+    private static let registrationLifetime: Int64 = 86_400
 
     /// `GET /flow/signup`. Without a redirect URI in the address the application gets no code, but the person may still register.
     mutating func showRegistration(_ call: inout IdentityCall) -> Response {

@@ -203,14 +203,14 @@ extension SPiDService {
 struct SPiDAssertion: Equatable {
     var issuer: String
     /// `authorization`, `registration` or `attach`.
-    var subject: String
-    var audience: String
+    fileprivate var subject: String
+    fileprivate var audience: String
     /// Seconds since 1970.
     var expiresAt: Int64
     var provider: String
     var token: String
 
-    static let maximumLength = 8 << 10
+    private static let maximumLength = 8 << 10
 
     /// Returns nil for an assertion that was not signed with this secret, or that lacks a claim.
     init?(_ text: String, secret: String) {

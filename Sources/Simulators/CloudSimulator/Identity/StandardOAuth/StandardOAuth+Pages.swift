@@ -18,7 +18,7 @@ extension StandardOAuth {
         var person: Int64
     }
 
-    enum Refusal: Error {
+    private enum Refusal: Error {
         /// Shown to the person, because no redirect URI can be trusted yet.
         case page(String)
         case redirect(Response, String)

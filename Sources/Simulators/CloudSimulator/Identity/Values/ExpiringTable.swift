@@ -19,7 +19,7 @@ struct ExpiringTable<Value: Sendable>: Sendable {
         var number: UInt64
     }
 
-    let maximum: Int
+    private let maximum: Int
     private var entries: [String: Entry] = [:]
     private var issued: UInt64 = 0
     /// All entries by age, from `oldest` on. Those whose number is not in `entries` have been removed or replaced since.
@@ -120,7 +120,7 @@ struct StoredChallenge: Sendable, Equatable {
         return StoredChallenge(challenge: challenge)
     }
 
-    func isProven(by verifier: String?) -> Bool {
+    fileprivate func isProven(by verifier: String?) -> Bool {
         guard let verifier, (43...128).contains(verifier.utf8.count) else { return false }
         let hash = base64URL(OpenSSLHashes.sha256(Array(verifier.utf8)))
         return equalInConstantTime(Array(hash.utf8), Array(challenge.utf8))

@@ -23,7 +23,7 @@ struct Person: Sendable, Equatable {
 
 /// The people of one system, at most ``maximum``. A value.
 struct People: Sendable {
-    static let maximum = 1000
+    private static let maximum = 1000
 
     /// The people of every simulated system. Tests and documents name them.
     static let known = People([
@@ -41,7 +41,7 @@ struct People: Sendable {
 
     private var people: [Int64: Person] = [:]
 
-    init(_ people: [Person]) { for person in people { self.people[person.id] = person } }
+    private init(_ people: [Person]) { for person in people { self.people[person.id] = person } }
 
     subscript(id: Int64) -> Person? {
         get { people[id] }
