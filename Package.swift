@@ -112,16 +112,17 @@ let package = Package(
         target("RainDBus", path: "Sources/Platform/DBus", ["RainCore", "RainIO"]),
         target("RainHTTP", path: "Sources/Platform/HTTP"),
         target(
-            "RainHTTPCurl", path: "Sources/Platform/Curl", ["RainCryptoOpenSSL", "RainHTTP", "RainIO", "CRainCurl"]),
+            "RainHTTPCurl", path: "Sources/Platform/Curl",
+            ["RainCore", "RainCryptoOpenSSL", "RainHTTP", "RainIO", "CRainCurl"]),
         target("RainJSON", path: "Sources/Platform/JSON", ["CRainJSONC"]),
-        target("RainPrivateFiles", path: "Sources/Platform/PrivateFiles", ["RainJSON"]),
-        target("RainQRCode", path: "Sources/Platform/QRCode", ["CRainQRCode"]),
+        target("RainPrivateFiles", path: "Sources/Platform/PrivateFiles", ["RainCore", "RainJSON"]),
+        target("RainQRCode", path: "Sources/Platform/QRCode", ["RainCore", "CRainQRCode"]),
 
         // From a program to a board.
-        target("Protocomm", path: "Sources/Protocomm", ["ProtocommCore", "RainIO", logging]),
+        target("Protocomm", path: "Sources/Protocomm", ["ProtocommCore", "RainCore", "RainIO", logging]),
         target(
             "ProtocommTransports", path: "Sources/Transports",
-            ["Protocomm", "ProtocommCore", "RainDBus", "RainHTTP", "RainIO", logging]),
+            ["Protocomm", "ProtocommCore", "RainCore", "RainDBus", "RainHTTP", "RainIO", logging]),
         target(
             "ESPProvisioning", path: "Sources/Boards",
             [
@@ -178,14 +179,15 @@ let package = Package(
         tool(
             "firmware-sim", path: "firmware-sim/Host",
             [
-                "DeviceCore", "ProtocommCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainIO", "RainJSON",
+                "DeviceCore", "ProtocommCore", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainIO",
+                "RainJSON",
                 "CRainDescriptors", "CRainMosquitto", "CRainOpenSSL", argumentParser,
             ]),
 
         // Tests: a folder for each module. CloudTests has those of RainAccount, IdentityProviders and RainMaker, which share their fakes.
         target(
             "TestSupport", path: "Tests/TestSupport",
-            ["RainAccount", "RainCrypto", "RainHTTP", "RainHTTPCurl", "RainJSON", logging]),
+            ["RainAccount", "RainCore", "RainCrypto", "RainHTTP", "RainHTTPCurl", "RainJSON", logging]),
         tests("TestSupport", ["TestSupport"]),
         tests("Structure", ["TestSupport"]),
         tests("RainCore", ["RainCore", "TestSupport"]),
@@ -195,7 +197,7 @@ let package = Package(
         tests("RainHTTPCurl", ["CRainCurl", "RainHTTP", "RainHTTPCurl", "TestSupport"]),
         tests("RainJSON", ["RainJSON", "TestSupport"]),
         tests("RainPrivateFiles", ["RainPrivateFiles", "TestSupport"]),
-        tests("RainQRCode", ["RainQRCode", "TestSupport"]),
+        tests("RainQRCode", ["RainCore", "RainQRCode", "TestSupport"]),
         tests(
             "ProtocommCore", ["ProtocommCore", "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "TestSupport"],
             resources: [.copy("Fixtures")]),
@@ -242,7 +244,7 @@ let package = Package(
         tests(
             "CloudSimulator",
             [
-                "CloudSimulator", "RainCrypto", "RainCryptoOpenSSL", "RainHTTP", "RainHTTPCurl", "RainJSON",
+                "CloudSimulator", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainHTTP", "RainHTTPCurl", "RainJSON",
                 "TestSupport",
             ]),
         // A gateway in one process, which the fault test and the benchmark measure from outside.

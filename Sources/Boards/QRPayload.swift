@@ -52,7 +52,7 @@ public struct QRPayload: Sendable {
             }
             let data = text[start...].drop(while: Self.isSpace)
             // Firmware prints the text without encoding, so a "%" in it is literal; some label printers encode all of it.
-            text = Self.isRaw(data) ? data : Self.percentDecoded(data)[...]
+            text = Self.isRaw(data) ? data : PercentEncoding.decoded(data)[...]
         }
         if text.starts(with: Self.compactPrefix) {
             try self.init(compact: text.dropFirst(Self.compactPrefix.count))
@@ -169,22 +169,6 @@ public struct QRPayload: Sendable {
         return (text.startIndex...(text.endIndex - key.count)).first { text[$0...].starts(with: key) }.map {
             $0 + key.count
         }
-    }
-
-    private static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
-        guard text.contains(UInt8(ascii: "%")) else { return Array(text) }
-        var result: [UInt8] = []
-        var rest = text
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-            if byte == UInt8(ascii: "%"), digits.count == 2 {
-                result.append(UInt8(digits[0] << 4 | digits[1]))
-                rest = rest.dropFirst(2)
-            } else {
-                result.append(byte)
-            }
-        }
-        return result
     }
 
     /// The error for a board's code with a fault. Only this error has a cause.

@@ -83,14 +83,14 @@ public struct SSID: Hashable, Sendable, CustomStringConvertible {
             switch byte {
             case UInt8(ascii: "\\"): escaped += "\\\\"
             case 0x20..<0x7F: escaped.unicodeScalars.append(Unicode.Scalar(byte))
-            default: escaped += (byte < 16 ? "\\x0" : "\\x") + String(byte, radix: 16)
+            default: escaped += "\\x" + Hex.text([byte])
             }
         }
         return escaped
     }
 
     /// The bytes as lowercase hexadecimal, two digits each, without separators.
-    public var hex: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+    public var hex: String { Hex.text(bytes) }
 }
 
 extension Unicode.Scalar.Properties {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainIO
 
 /// Finds the answer to one request in the output of a protocomm console.
@@ -37,7 +38,7 @@ package struct ConsoleReplyParser: ConsoleReply {
     package var outcomeIfRestIsLost: Outcome? {
         guard transcript.isEchoComplete else { return transcript.hasEarlyPrompt ? .malformed : nil }
         guard case .digits(let digits) = answer.found else { return nil }
-        return Hex.decode(digits).map { .answer($0) } ?? .malformed
+        return ConsoleHex.decoded(digits).map { .answer($0) } ?? .malformed
     }
 
     /// Whether this is a line that protocomm itself logs at level E when a handler fails (`protocomm.c`, `security1.c`, `security2.c`).
@@ -54,7 +55,7 @@ package struct ConsoleReplyParser: ConsoleReply {
             if transcript.emptyLines > 1 { answer.takeEmptyLine() }
             switch answer.found {
             case .nothing: return candidate.map { .answer($0) } ?? (hasFailed ? .refused : .nothing)
-            case .digits(let digits): return Hex.decode(digits).map { .answer($0) } ?? .malformed
+            case .digits(let digits): return ConsoleHex.decoded(digits).map { .answer($0) } ?? .malformed
             case .unclear: return .malformed
             }
         case .line(let line):
@@ -70,7 +71,7 @@ package struct ConsoleReplyParser: ConsoleReply {
         if line.followsEmptyLine { answer.takeEmptyLine() }
         let hasBegun = answer.hasBegun
         answer.take(line)
-        if !hasBegun, !line.isTruncated, !command.hasSuffix(line.text) { candidate = Hex.decode(line.text) }
+        if !hasBegun, !line.isTruncated, !command.hasSuffix(line.text) { candidate = ConsoleHex.decoded(line.text) }
         return nil
     }
 }
@@ -138,7 +139,7 @@ struct PartialAnswer {
     }
 
     mutating func take(_ line: ConsoleTranscript.Line) {
-        let digits = Array(line.text.prefix(while: Hex.isLowercaseDigit))
+        let digits = Array(line.text.prefix(while: ConsoleHex.isDigit))
         let rest = line.text.dropFirst(digits.count)
         if rest.isEmpty {
             takeLine(of: digits, line)
@@ -180,33 +181,14 @@ struct PartialAnswer {
     }
 }
 
-/// Bytes as hex digits, as the console transfers them.
-package enum Hex {
-    package static func encode(_ bytes: [UInt8]) -> [UInt8] {
-        var digits: [UInt8] = []
-        digits.reserveCapacity(bytes.count * 2)
-        for byte in bytes {
-            digits.append(digit(byte >> 4))
-            digits.append(digit(byte & 15))
-        }
-        return digits
+/// The console's hexadecimal digits: whole bytes in lower case, as `%02x` prints them.
+private enum ConsoleHex {
+    /// Returns nil for other text, and for an empty one.
+    static func decoded(_ text: [UInt8]) -> [UInt8]? {
+        text.isEmpty || !text.allSatisfy(isDigit) ? nil : Hex.decoded(text)
     }
 
-    /// Returns the bytes, or nil unless the text is a whole number of bytes in lowercase digits, as `%02x` prints them.
-    static func decode(_ text: [UInt8]) -> [UInt8]? {
-        guard !text.isEmpty, text.count.isMultiple(of: 2), text.allSatisfy(isLowercaseDigit) else { return nil }
-        return stride(from: 0, to: text.count, by: 2).map { value(text[$0]) << 4 | value(text[$0 + 1]) }
-    }
-
-    static func isLowercaseDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8 {
-        digit <= UInt8(ascii: "9") ? digit - UInt8(ascii: "0") : digit - UInt8(ascii: "a") + 10
+    static func isDigit(_ byte: UInt8) -> Bool {
+        Hex.value(of: byte) != nil && !(UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte)
     }
 }

@@ -318,7 +318,7 @@ enum SessionLink: Sendable {
 }
 
 /// Decides which caller may use the session. It is a value, so that the order is decided in one place; ``ProtocommSession`` does the
-/// waiting.
+/// waiting. It is not a `FairLock`: the link passes from turn to turn, and its end wakes every caller at once.
 struct SessionTurn: Sendable {
     private enum State: Sendable {
         case idle(SessionLink)

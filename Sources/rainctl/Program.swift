@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import ArgumentParser
 import Glibc
 import RainHTTPCurl
@@ -106,7 +107,7 @@ enum Ending {
         if let failure = StandardStreams.outFailure {
             // The reader has enough, like `head` after its lines, so this is not reported.
             if failure != EPIPE {
-                let reason = String(cString: strerror(failure))
+                let reason = systemErrorText(failure)
                 StandardStreams.err(
                     "error: The command succeeded, but its result could not be written to standard output: \(reason).\n"
                 )

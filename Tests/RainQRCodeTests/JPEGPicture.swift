@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Testing
 
 @testable import RainQRCode
@@ -20,10 +21,10 @@ enum JPEGPicture {
                 UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?, UnsafeMutablePointer<UInt>?, Int32, Int32, Int32
             ) -> Int32
         let library = try SharedLibrary("libturbojpeg.so.0", package: "libturbojpeg0")
-        let encoder = try library.function("tjInitCompress", as: Create.self)()
-        defer { _ = try? library.function("tjDestroy", as: Destroy.self)(encoder) }
-        let compress = try library.function("tjCompress2", as: Compress.self)
-        let free = try library.function("tjFree", as: Free.self)
+        let encoder = try library.required("tjInitCompress", as: Create.self)()
+        defer { _ = try? library.required("tjDestroy", as: Destroy.self)(encoder) }
+        let compress = try library.required("tjCompress2", as: Compress.self)
+        let free = try library.required("tjFree", as: Free.self)
         let (format, samples): (Int32, Int) = isCMYK ? (11, 4) : subsampling == .grey ? (6, 1) : (0, 3)
         let pixels = picture.pixels.flatMap { [UInt8](repeating: $0, count: samples) }
         var bytes: UnsafeMutablePointer<UInt8>?

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Foundation
 import Glibc
 import Synchronization
@@ -10,7 +11,7 @@ public final class TemporaryFolder: Sendable {
     public init() throws {
         var template = Array("/tmp/rainkit-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else {
-            throw ProcessError("no temporary folder: \(String(cString: strerror(errno)))")
+            throw ProcessError("no temporary folder: \(systemErrorText(errno))")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
@@ -39,7 +40,7 @@ public final class TemporaryFolder: Sendable {
 
     public func write(_ text: String, to name: String) throws {
         guard let stream = fopen(file(name), "we") else {
-            throw ProcessError("\(file(name)) cannot be written: \(String(cString: strerror(errno)))")
+            throw ProcessError("\(file(name)) cannot be written: \(systemErrorText(errno))")
         }
         defer { fclose(stream) }
         fputs(text, stream)
@@ -82,7 +83,7 @@ public func readFile(_ path: String) throws -> String { String(decoding: try rea
 /// All bytes of a file.
 public func readFileBytes(_ path: String) throws -> [UInt8] {
     guard let stream = fopen(path, "re") else {
-        throw ProcessError("\(path) cannot be read: \(String(cString: strerror(errno)))")
+        throw ProcessError("\(path) cannot be read: \(systemErrorText(errno))")
     }
     defer { fclose(stream) }
     var bytes: [UInt8] = []

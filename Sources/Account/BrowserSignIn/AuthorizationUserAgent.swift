@@ -192,11 +192,8 @@ func onListeningThread<Result: Sendable>(
         switch error {
         case .noPipe(let code):
             throw AccountError(
-                .cannotListen, message: "the system cannot create a pipe: \(String(cString: strerror(code)))")
+                .cannotListen, message: "the system cannot create a pipe: \(systemErrorText(code))")
         case .noThread: throw AccountError(.cannotListen, message: "the system cannot start a thread")
         }
     }
 }
-
-/// Returns the message of the last system call's error.
-func systemWords() -> String { String(cString: strerror(errno)) }

@@ -128,6 +128,9 @@ struct CallbackConnection {
 
 /// Reads the one request of a browser on a connection to the loopback listener: a GET without a body, or the POST of the fragment page.
 /// Both have a bounded length.
+///
+/// The simulators have parsers of their own. This one reads a single request and refuses everything that a browser does not send. The cloud
+/// simulator's also reads chunks and pipelined requests, and the firmware simulator's has the limits and errors of ESP-IDF's server.
 struct CallbackRequestParser {
     enum Step: Equatable {
         case needsMore

@@ -61,7 +61,7 @@ struct CallbackSocket: RedirectSource {
     init(path: String) throws(AccountError) {
         self.path = path
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        guard descriptor >= 0 else { throw Self.failure(path, systemWords()) }
+        guard descriptor >= 0 else { throw Self.failure(path, systemErrorText(errno)) }
         do throws(AccountError) {
             try listen()
         } catch {
@@ -77,11 +77,11 @@ struct CallbackSocket: RedirectSource {
         // The socket file gets its mode from the socket, so it is private from the beginning.
         fchmod(descriptor, 0o600)
         guard address.call(bind, descriptor) == 0, Glibc.listen(descriptor, 4) == 0 else {
-            throw Self.failure(path, systemWords())
+            throw Self.failure(path, systemErrorText(errno))
         }
         guard chmod(path, 0o600) == 0 else {
             unlink(path)
-            throw Self.failure(path, systemWords())
+            throw Self.failure(path, systemErrorText(errno))
         }
     }
 
@@ -92,7 +92,7 @@ struct CallbackSocket: RedirectSource {
 
     func serve(_ matcher: RedirectMatcher) async throws(AccountError) {
         let failure: Int32 = try await onListeningThread { interrupt in run(matcher, interrupt) }
-        guard failure == 0 else { throw Self.failure(path, String(cString: strerror(failure))) }
+        guard failure == 0 else { throw Self.failure(path, systemErrorText(failure)) }
     }
 
     /// Accepts one connection after the other. Each is short, and comes from the user's own processes.
@@ -169,7 +169,9 @@ public enum CallbackHandOver {
             throw AccountError(.cannotListen, message: "\(path) is too long for a socket")
         }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw AccountError(.cannotListen, message: "no socket: \(systemWords())") }
+        guard descriptor >= 0 else {
+            throw AccountError(.cannotListen, message: "no socket: \(systemErrorText(errno))")
+        }
         defer { close(descriptor) }
         for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
             var limit = limit
@@ -214,7 +216,7 @@ package enum CallbackFolder {
     /// Creates the folder with mode 0700. An existing folder must belong to the user and already have that mode.
     fileprivate static func make(_ folder: String) throws(AccountError) {
         if mkdir(folder, 0o700) != 0, errno != EEXIST {
-            throw AccountError(.cannotListen, message: "\(folder) cannot be created: \(systemWords())")
+            throw AccountError(.cannotListen, message: "\(folder) cannot be created: \(systemErrorText(errno))")
         }
         var status = stat()
         guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),

@@ -98,7 +98,7 @@ private struct LoopbackListener: RedirectSource {
         guard failure == 0 else {
             throw AccountError(
                 .cannotListen,
-                message: "the browser's answer cannot be received: \(String(cString: strerror(failure)))")
+                message: "the browser's answer cannot be received: \(systemErrorText(failure))")
         }
     }
 
@@ -193,7 +193,7 @@ struct LoopbackSockets: Sendable {
         let what = wanted == 0 ? "no port of this machine is" : "port \(wanted) of this machine is not"
         throw AccountError(
             .cannotListen,
-            message: "\(what) available for the browser's answer (\(String(cString: strerror(failure))))",
+            message: "\(what) available for the browser's answer (\(systemErrorText(failure)))",
             remedies: wanted == 0 ? [.pastedAddress] : [.otherCallbackPort, .pastedAddress])
     }
 

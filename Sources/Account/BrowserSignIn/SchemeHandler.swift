@@ -50,7 +50,7 @@ public struct SchemeHandler: Sendable {
         if readWhole(path) != text {
             for part in Self.ancestors(of: folder) { mkdir(part, 0o755) }
             guard writeWhole(text, to: path) else {
-                throw AccountError(.cannotStore, message: "\(path) cannot be written: \(systemWords())")
+                throw AccountError(.cannotStore, message: "\(path) cannot be written: \(systemErrorText(errno))")
             }
         }
         let arguments = ["xdg-mime", "default", fileName(scheme: scheme), "x-scheme-handler/\(scheme)"]

@@ -150,7 +150,7 @@ public final class InMemoryCredentialStore: CredentialStore {
             return line
         }
         try await line.enter(within: limit, orThrow: { waitingError($0, for: "the session store", limit) }) {}
-        defer { line.leave {} }
+        defer { line.leave() }
         return try await body(Access(store: self, key: key))
     }
 

@@ -65,7 +65,7 @@ public struct SystemdCredentialStore: CredentialStore {
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw AccountError(
-                .storeUnreadable, message: "\(path) cannot be opened: \(String(cString: strerror(errno)))")
+                .storeUnreadable, message: "\(path) cannot be opened: \(systemErrorText(errno))")
         }
         defer { close(file) }
         var status = stat()

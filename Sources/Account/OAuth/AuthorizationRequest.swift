@@ -132,7 +132,7 @@ public struct RedirectURI: Sendable, Hashable {
         guard let end = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = text.utf8[..<end]
         guard let first = scheme.first, (0x61...0x7A).contains(first | 0x20),
-            scheme.allSatisfy({ isLetterOrDigit($0) || "+-.".utf8.contains($0) }),
+            scheme.allSatisfy({ PercentEncoding.isLetterOrDigit($0) || "+-.".utf8.contains($0) }),
             text.utf8.index(after: end) < text.utf8.endIndex
         else { return nil }
         return Substring(scheme).lowercased()
@@ -190,7 +190,8 @@ public struct CodeVerifier: Sendable, Equatable {
     /// Creates a verifier from an existing secret. Returns nil unless it is 43 to 128 unreserved characters (section 4.1).
     public init?(_ secret: Secret) {
         let isValid = secret.reveal { bytes in
-            (43...128).contains(bytes.count) && bytes.allSatisfy { isLetterOrDigit($0) || "-._~".utf8.contains($0) }
+            (43...128).contains(bytes.count)
+                && bytes.allSatisfy { PercentEncoding.isLetterOrDigit($0) || "-._~".utf8.contains($0) }
         }
         guard isValid else { return nil }
         self.secret = secret
@@ -200,7 +201,7 @@ public struct CodeVerifier: Sendable, Equatable {
     public func challenge(_ hashes: (some Hashes).Type) -> CodeChallenge {
         CodeChallenge(
             method: .s256,
-            text: String(decoding: Base64.urlEncoded(hashes.sha256(secret.revealBytes())), as: UTF8.self))
+            text: Base64.urlText(hashes.sha256(secret.revealBytes())))
     }
 }
 

@@ -48,32 +48,16 @@ public enum FormEncoding {
     }
 
     static func encoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        escaped(bytes) { byte in
+        PercentEncoding.encoded(bytes) { byte in
             if byte == UInt8(ascii: " ") { return UInt8(ascii: "+") }
-            return isLetterOrDigit(byte) || "*-._".utf8.contains(byte) ? byte : nil
+            return PercentEncoding.isLetterOrDigit(byte) || "*-._".utf8.contains(byte) ? byte : nil
         }
     }
 
     /// Returns a name or a value for a URL's query: all but RFC 3986's unreserved characters is escaped, and a space becomes `%20`. A form
     /// parser and a query parser read it the same.
     public static func encodedForQuery(_ text: String) -> String {
-        let bytes = escaped(text.utf8) { byte in
-            isLetterOrDigit(byte) || "-._~".utf8.contains(byte) ? byte : nil
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func escaped(_ bytes: some Sequence<UInt8>, literal: (UInt8) -> UInt8?) -> [UInt8] {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var result: [UInt8] = []
-        for byte in bytes {
-            if let literal = literal(byte) {
-                result.append(literal)
-            } else {
-                result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return result
+        PercentEncoding.encoded(text)
     }
 
     /// Returns the unescaped text; nil if an escape is incomplete or not hexadecimal, or if the result is not UTF-8.
@@ -85,7 +69,7 @@ public enum FormEncoding {
             switch byte {
             case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
-                guard let high = rest.next().flatMap(hexadecimal), let low = rest.next().flatMap(hexadecimal) else {
+                guard let high = rest.next().flatMap(Hex.value), let low = rest.next().flatMap(Hex.value) else {
                     return nil
                 }
                 bytes.append(high << 4 | low)
@@ -95,18 +79,6 @@ public enum FormEncoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    private static func hexadecimal(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
-}
-
-func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
 }
 
 /// Whether the byte is allowed in codes, tokens, states and client ids (RFC 6749, appendix A).
@@ -160,20 +132,4 @@ public struct ParameterList: Sendable, Equatable {
         zip(names, values).map { "\(FormEncoding.encodedForQuery($0))=\(FormEncoding.encodedForQuery($1))" }
             .joined(separator: "&")
     }
-}
-
-/// Escapes all but RFC 3986's unreserved characters, for a path segment or a query.
-package func percentEncoded(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            bytes.append(byte)
-        default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-    }
-    return String(decoding: bytes, as: UTF8.self)
 }

@@ -251,7 +251,7 @@ struct LibSecret: @unchecked Sendable {
     fileprivate let unrefValue: @convention(c) (Object?) -> Void
 
     /// The libraries. They are loaded once and never unloaded, because GLib does not support unloading.
-    private static let shared = LibSecret()
+    private static let shared = try? LibSecret()
 
     static func load() throws(AccountError) -> LibSecret {
         guard let shared else {
@@ -260,49 +260,39 @@ struct LibSecret: @unchecked Sendable {
         return shared
     }
 
-    private init?() {
+    private init() throws(SharedLibrary.Missing) {
         // This also finds names in the libraries that it depends on, such as GLib.
-        guard let library = dlopen("libsecret-1.so.0", RTLD_NOW | RTLD_LOCAL) else { return nil }
-        var isComplete = true
-        func address(_ name: String) -> Object {
-            if let found = dlsym(library, name) { return found }
-            isComplete = false
-            return library
-        }
-        func function<Signature>(_ name: String) -> Signature {
-            unsafeBitCast(address(name), to: Signature.self)
-        }
-        unref = function("g_object_unref")
-        freeError = function("g_error_free")
-        quarkName = function("g_quark_to_string")
-        free = function("g_free")
-        freeList = function("g_list_free")
-        newTable = function("g_hash_table_new")
-        insert = function("g_hash_table_insert")
-        unrefTable = function("g_hash_table_unref")
-        stringHash = address("g_str_hash")
-        stringEqual = address("g_str_equal")
-        newCancellable = function("g_cancellable_new")
-        cancel = function("g_cancellable_cancel")
-        remoteError = function("g_dbus_error_get_remote_error")
-        sessionBus = function("g_bus_get_sync")
-        setExitOnClose = function("g_dbus_connection_set_exit_on_close")
-        newSchema = function("secret_schema_newv")
-        unrefSchema = function("secret_schema_unref")
-        service = function("secret_service_get_sync")
-        disconnect = function("secret_service_disconnect")
-        search = function("secret_service_search_sync")
-        collection = function("secret_collection_for_alias_sync")
-        isCollectionLocked = function("secret_collection_get_locked")
-        isItemLocked = function("secret_item_get_locked")
-        secret = function("secret_item_get_secret")
-        setSecret = function("secret_item_set_secret_sync")
-        createItem = function("secret_item_create_sync")
-        deleteItem = function("secret_item_delete_sync")
-        newValue = function("secret_value_new")
-        valueBytes = function("secret_value_get")
-        unrefValue = function("secret_value_unref")
-        guard isComplete else { return nil }
+        let library = try SharedLibrary("libsecret-1.so.0")
+        unref = try library.function("g_object_unref")
+        freeError = try library.function("g_error_free")
+        quarkName = try library.function("g_quark_to_string")
+        free = try library.function("g_free")
+        freeList = try library.function("g_list_free")
+        newTable = try library.function("g_hash_table_new")
+        insert = try library.function("g_hash_table_insert")
+        unrefTable = try library.function("g_hash_table_unref")
+        stringHash = try library.address("g_str_hash")
+        stringEqual = try library.address("g_str_equal")
+        newCancellable = try library.function("g_cancellable_new")
+        cancel = try library.function("g_cancellable_cancel")
+        remoteError = try library.function("g_dbus_error_get_remote_error")
+        sessionBus = try library.function("g_bus_get_sync")
+        setExitOnClose = try library.function("g_dbus_connection_set_exit_on_close")
+        newSchema = try library.function("secret_schema_newv")
+        unrefSchema = try library.function("secret_schema_unref")
+        service = try library.function("secret_service_get_sync")
+        disconnect = try library.function("secret_service_disconnect")
+        search = try library.function("secret_service_search_sync")
+        collection = try library.function("secret_collection_for_alias_sync")
+        isCollectionLocked = try library.function("secret_collection_get_locked")
+        isItemLocked = try library.function("secret_item_get_locked")
+        secret = try library.function("secret_item_get_secret")
+        setSecret = try library.function("secret_item_set_secret_sync")
+        createItem = try library.function("secret_item_create_sync")
+        deleteItem = try library.function("secret_item_delete_sync")
+        newValue = try library.function("secret_value_new")
+        valueBytes = try library.function("secret_value_get")
+        unrefValue = try library.function("secret_value_unref")
     }
 }
 

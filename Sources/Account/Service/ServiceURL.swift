@@ -87,7 +87,9 @@ public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
                 host = authority[..<colon]
                 port = authority[authority.index(after: colon)...]
             }
-            guard host.utf8.allSatisfy({ isLetterOrDigit($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F }) else {
+            guard
+                host.utf8.allSatisfy({ PercentEncoding.isLetterOrDigit($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F })
+            else {
                 return nil
             }
         }
@@ -111,5 +113,5 @@ private func isHexDigit(_ byte: UInt8) -> Bool {
 }
 
 private func isPathCharacter(_ byte: UInt8) -> Bool {
-    isLetterOrDigit(byte) || "-._~!$&'()*+,;=:@/".utf8.contains(byte)
+    PercentEncoding.isLetterOrDigit(byte) || "-._~!$&'()*+,;=:@/".utf8.contains(byte)
 }

@@ -38,7 +38,7 @@ package enum JSONWebToken {
                 default: digit
                 }
             }
-            return digits.withUnsafeBufferPointer { base64URLDecoded($0[...]) }
+            return Base64.urlDecodedLeniently(digits)
         }
         guard let header else { return false }
         return (try? JSONValue(parsing: header, limits: limits))?.members != nil
@@ -49,42 +49,13 @@ package enum JSONWebToken {
         let text: [UInt8]? = token.reveal { bytes in
             let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             guard parts.count == 3, parts[index].count <= 44 << 10 else { return nil }
-            return base64URLDecoded(parts[index])
+            return Base64.urlDecodedLeniently(parts[index])
         }
         guard let text, let object = try? JSONValue(parsing: text, limits: limits), object.members != nil else {
             return nil
         }
         return object
     }
-}
-
-/// Decodes base64url (RFC 4648, section 5), with or without padding. Returns nil for anything else.
-private func base64URLDecoded(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> [UInt8]? {
-    var digits = text
-    while digits.last == UInt8(ascii: "="), text.count - digits.count < 2 { digits = digits.dropLast() }
-    guard digits.count % 4 != 1 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits.count * 3 / 4)
-    var pending: UInt32 = 0
-    var bits = 0
-    for digit in digits {
-        let value: UInt8
-        switch digit {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = digit - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): value = digit - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "-"): value = 62
-        case UInt8(ascii: "_"): value = 63
-        default: return nil
-        }
-        pending = pending << 6 | UInt32(value)
-        bits += 6
-        if bits >= 8 {
-            bits -= 8
-            bytes.append(UInt8(truncatingIfNeeded: pending >> UInt32(bits)))
-        }
-    }
-    return bytes
 }
 
 /// Checks that an ID token answers our own sign-in (OpenID Connect Core 1.0, section 3.1.3.7). It does not check the signature.

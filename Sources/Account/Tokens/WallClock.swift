@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 import RainHTTP
 import Synchronization
@@ -95,35 +96,16 @@ extension HTTPResponse {
 }
 
 extension UnixTime {
-    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, the only form of RFC 9110, 5.6.7, that is still sent.
+    /// Reads a date of HTTP (``CivilTime/init(httpDate:)``).
     package init?(httpDate text: String) {
-        let parts = text.split(separator: " ")
-        guard text.utf8.count == 29, parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT",
-            let day = number(parts[1], digits: 2), let year = number(parts[3], digits: 4), year >= 1970,
-            let month = months.firstIndex(of: parts[2])
-        else { return nil }
-        let clock = parts[4].split(separator: ":", omittingEmptySubsequences: false).map { number($0, digits: 2) }
-        guard clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2],
-            (1...31).contains(day), hour < 24, minute < 60, second <= 60
-        else { return nil }
-        let days = daysSince1970(year: year, month: month + 1, day: day)
-        self.init(seconds: Double(((days * 24 + hour) * 60 + minute) * 60 + second))
+        guard let time = CivilTime(httpDate: text)?.time else { return nil }
+        self = time
     }
 }
 
-private let months: [Substring] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-]
+extension CivilTime {
+    /// Creates the date and time of a moment, without its fraction of a second.
+    package init(_ time: UnixTime) { self.init(secondsSince1970: Int(time.seconds.rounded(.down))) }
 
-private func number(_ text: Substring, digits: Int) -> Int? {
-    guard text.utf8.count == digits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    return Int(text)
-}
-
-/// Returns the days since 1970 in the proleptic Gregorian calendar. Its years begin in March here, so that the leap day comes last.
-package func daysSince1970(year: Int, month: Int, day: Int) -> Int {
-    let year = month <= 2 ? year - 1 : year
-    let shifted = (month + 9) % 12
-    let leapDays = year / 4 - year / 100 + year / 400
-    return year * 365 + leapDays + (shifted * 306 + 5) / 10 + day - 1 - 719_468
+    package var time: UnixTime { UnixTime(seconds: Double(secondsSince1970)) }
 }

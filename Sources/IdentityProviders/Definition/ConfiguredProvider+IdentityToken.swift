@@ -50,7 +50,7 @@ extension ConfiguredProvider {
         // The hash is that of the token's own algorithm. All supported ones use SHA-256.
         guard JSONWebToken.algorithm(of: receipt.token)?.hasSuffix("256") == true else { return }
         let half = Array(tools.hashes.sha256(receipt.access.revealBytes()).prefix(16))
-        guard hash == .string(String(decoding: Base64.urlEncoded(half), as: UTF8.self)) else {
+        guard hash == .string(Base64.urlText(half)) else {
             throw .untrusted("belongs to another access token (at_hash)")
         }
     }

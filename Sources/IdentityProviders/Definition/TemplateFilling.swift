@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainAccount
 import RainJSON
 
@@ -16,7 +17,7 @@ func filled(_ template: String, _ values: [String: String], isURL: Bool = false)
         rest = rest[rest.index(after: close)...]
         if isURL {
             if rest.first == "/", !result.contains("?") { value = withoutFinalSlashes(value) }
-            if !result.isEmpty { value = percentEncoded(value) }
+            if !result.isEmpty { value = PercentEncoding.encoded(value) }
         }
         result += value
     }

@@ -32,7 +32,7 @@ struct WSKeySignature: Sendable {
 
         init(at now: UnixTime, random: inout some RandomSource) {
             timestamp = "\(Int64(now.seconds))"
-            nonce = random.bytes(16).map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
+            nonce = Hex.text(random.bytes(16))
         }
     }
 
@@ -40,9 +40,7 @@ struct WSKeySignature: Sendable {
     func authorization(
         method: String, query: [QueryItem], stamp: Stamp, principal: OCLCPrincipal? = nil
     ) -> Secret {
-        let signature = String(
-            decoding: Base64.encoded(hash(Self.signed(key: key, method: method, query: query, stamp: stamp))),
-            as: UTF8.self)
+        let signature = Base64.text(hash(Self.signed(key: key, method: method, query: query, stamp: stamp)))
         let fields = [
             ("clientId", key), ("timestamp", stamp.timestamp), ("nonce", stamp.nonce), ("signature", signature),
         ].map { "\($0.0)=\"\($0.1)\"" }
@@ -59,7 +57,7 @@ struct WSKeySignature: Sendable {
                 ? left.value.utf8.lexicographicallyPrecedes(right.value.utf8)
                 : left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
         }
-        lines += sorted.map { percentEncoded($0.name) + "=" + percentEncoded($0.value) }
+        lines += sorted.map { PercentEncoding.encoded($0.name) + "=" + PercentEncoding.encoded($0.value) }
         return lines.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }
     }
 }

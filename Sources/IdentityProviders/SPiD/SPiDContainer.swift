@@ -99,17 +99,12 @@ struct SPiDThirdPartyToken: Sendable {
         let claims: JSONValue = [
             "iss": .string(issuer), "sub": .string(subject.rawValue), "aud": .string(audience),
             "exp": form == .spid
-                ? .string(CivilTime(expires).text + "+0000") : .integer(Int64(expires.seconds.rounded(.down))),
+                ? .string(CivilTime(expires).text() + "+0000") : .integer(Int64(expires.seconds.rounded(.down))),
             "token_type": .string(kind.rawValue), "token_value": .string(token.revealString()),
         ]
         let encoded = { (bytes: [UInt8]) in form == .spid ? Base64.encoded(bytes) : Base64.urlEncoded(bytes) }
         let signed = encoded(header.serialized()) + [UInt8(ascii: ".")] + encoded(claims.serialized())
         let mac = hash(signed)
-        return Secret(signed + [UInt8(ascii: ".")] + (form == .spid ? Self.hexadecimal(mac) : Base64.urlEncoded(mac)))
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return Secret(signed + [UInt8(ascii: ".")] + (form == .spid ? Hex.encoded(mac) : Base64.urlEncoded(mac)))
     }
 }

@@ -35,10 +35,11 @@ final class CurlDriver: Sendable {
 
     private let configuration: CurlConfiguration
     private let inbox = Mutex(Inbox())
-    /// Wakes the driving thread.
-    private let alarm = WakeupPipe()
+    /// Wakes the driving thread. `curl_multi_wakeup` does so too, with four system calls instead of two, but must not be called once the
+    /// handle may be gone.
+    private let alarm = WakePipe()
     /// Makes this object's own thread the driving one.
-    private let relay = WakeupPipe()
+    private let relay = WakePipe()
     /// Used only by the driving thread.
     private nonisolated(unsafe) var table: TransferTable?
 
@@ -60,7 +61,7 @@ final class CurlDriver: Sendable {
         switch next {
         case .refuse(let reason): transfer.continuation.resume(returning: .failure(transfer.error(.cancelled, reason)))
         case .wait: break
-        case .wake: alarm.ring()
+        case .wake: alarm?.ring()
         case .drive: if !drive(within: Self.patience) { handOver() }
         case .handOver: handOver()
         }
@@ -87,7 +88,7 @@ final class CurlDriver: Sendable {
             inbox.turn = .taken
             return (true, false)
         }
-        if mustWake { alarm.ring() }
+        if mustWake { alarm?.ring() }
         if isMine, !drive(within: .zero) { handOver() }
     }
 
@@ -109,7 +110,7 @@ final class CurlDriver: Sendable {
                 table?.closeAll()
                 table = nil
                 // The thread must also learn that the client was closed.
-                relay.ring()
+                relay?.ring()
                 return true
             case .taken: break
             }
@@ -117,9 +118,19 @@ final class CurlDriver: Sendable {
             table?.perform()
             guard let table, !table.isIdle else { continue }
             if let end, end <= .now { return false }
-            alarm.poll(
+            sleep(
                 table.multi, milliseconds: min(table.pollMilliseconds, end.map { _ in 1 } ?? table.pollMilliseconds))
         }
+    }
+
+    /// Sleeps until a transfer can continue, the alarm is rung, or the time is over.
+    private func sleep(_ multi: UnsafeMutableRawPointer, milliseconds: Int32) {
+        guard let alarm else { return }
+        var waiting = curl_waitfd(fd: alarm.reader, events: Int16(CURL_WAIT_POLLIN), revents: 0)
+        guard curl.pointee.multi_poll(multi, &waiting, 1, milliseconds, nil) == CURLM_OK, waiting.revents != 0 else {
+            return
+        }
+        alarm.drain()
     }
 
     /// Takes the pending commands, or stops driving if there is nothing to do. Once the client is closed the commands are still returned,
@@ -145,7 +156,7 @@ final class CurlDriver: Sendable {
         switch command {
         case .start(let pending):
             if table == nil { table = TransferTable(configuration: configuration) }
-            guard let table, alarm.works, relay.works else {
+            guard let table, alarm != nil, relay != nil else {
                 let error = pending.error(.unreachable, "libcurl cannot be set up: out of memory or of descriptors")
                 return pending.continuation.resume(returning: .failure(error))
             }
@@ -163,53 +174,17 @@ final class CurlDriver: Sendable {
             return inbox.threadRuns
         }
         // Without a thread the caller must wait until the end.
-        if threadRuns { relay.ring() } else { _ = drive(within: nil) }
+        if threadRuns { relay?.ring() } else { _ = drive(within: nil) }
     }
 
     private func run() {
-        while relay.wait() {
+        guard let relay else { return }
+        while pollDescriptor(relay.reader, for: .readable) {
+            relay.drain()
             let isOver = inbox.withLock { $0.turn == .over }
             if isOver { return }
             _ = drive(within: nil)
         }
-    }
-}
-
-/// Wakes a thread that sleeps in libcurl, or on this pipe alone.
-///
-/// `curl_multi_wakeup` does so too, with four system calls instead of two, but must not be called once the handle may be gone. This pipe
-/// works as long as it has an owner.
-final class WakeupPipe: Sendable {
-    private let descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-
-    deinit { if works { close(descriptor) } }
-
-    var works: Bool { descriptor >= 0 }
-
-    func ring() {
-        var one: UInt64 = 1
-        _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
-    }
-
-    /// Sleeps until a transfer can continue, the pipe is rung, or the time is over.
-    func poll(_ multi: UnsafeMutableRawPointer, milliseconds: Int32) {
-        var waiting = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        guard curl.pointee.multi_poll(multi, &waiting, 1, milliseconds, nil) == CURLM_OK, waiting.revents != 0 else {
-            return
-        }
-        silence()
-    }
-
-    /// Sleeps until the pipe is rung. Returns false if it cannot.
-    func wait() -> Bool {
-        guard pollDescriptor(descriptor, for: .readable) else { return false }
-        silence()
-        return true
-    }
-
-    private func silence() {
-        var rings: UInt64 = 0
-        _ = read(descriptor, &rings, MemoryLayout<UInt64>.size)
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import CRainCurl
 import Glibc
 import RainCryptoOpenSSL
@@ -102,7 +103,7 @@ private let maximumBytes = 8 << 20
 /// it.
 package func certificateFileProblem(_ path: String) -> String? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return "cannot be read: \(String(cString: strerror(errno)))" }
+    guard descriptor >= 0 else { return "cannot be read: \(systemErrorText(errno))" }
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return "is a folder" }
@@ -112,7 +113,7 @@ package func certificateFileProblem(_ path: String) -> String? {
     while bytes.count < maximumBytes {
         let count = read(descriptor, &chunk, chunk.count)
         if count < 0, errno == EINTR { continue }
-        guard count >= 0 else { return "cannot be read: \(String(cString: strerror(errno)))" }
+        guard count >= 0 else { return "cannot be read: \(systemErrorText(errno))" }
         guard count > 0 else { break }
         bytes += chunk[..<count]
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import CRainCurl
 import Glibc
 import RainHTTP
@@ -432,12 +433,7 @@ extension TransferFault {
 
     /// The time in UTC, to the minute.
     private static func currentTime() -> String {
-        var seconds = time(nil)
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + "\(number)" }
-        return
-            "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) \(two(parts.tm_hour)):\(two(parts.tm_min)) UTC"
+        CivilTime(secondsSince1970: time(nil)).text().prefix(16) + " UTC"
     }
 }
 

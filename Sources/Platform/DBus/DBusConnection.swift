@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 import RainIO
 
@@ -77,9 +78,10 @@ public final class DBusConnection {
         switch -result {
         case EACCES, EPERM:
             throw DBusError(
-                .accessDenied, message: "D-Bus at \(address) refuses this user: \(reason(-result)).")
+                .accessDenied, message: "D-Bus at \(address) refuses this user: \(systemErrorText(-result)).")
         default:
-            throw DBusError(.unavailable, message: "D-Bus at \(address) cannot be reached: \(reason(-result)).")
+            throw DBusError(
+                .unavailable, message: "D-Bus at \(address) cannot be reached: \(systemErrorText(-result)).")
         }
     }
 
@@ -285,7 +287,8 @@ extension DBusConnection {
         let result = library.send(bus, raw, &serial)
         if result < 0 {
             throw result == -EINVAL
-                ? DBusError(.malformed, message: "a message cannot be sent: \(reason(-result))") : Self.disconnected
+                ? DBusError(.malformed, message: "a message cannot be sent: \(systemErrorText(-result))")
+                : Self.disconnected
         }
         return serial
     }
@@ -314,7 +317,7 @@ extension DBusConnection {
             return try newError(raw, name, text)
         }
         guard result >= 0, let made else {
-            throw DBusError(.malformed, message: "a message cannot be made: \(reason(-result))")
+            throw DBusError(.malformed, message: "a message cannot be made: \(systemErrorText(-result))")
         }
         do throws(DBusError) {
             try MessageWriter(library: library, message: made).append(arguments)
@@ -336,7 +339,7 @@ extension DBusConnection {
             }
         }
         guard result >= 0, let made else {
-            throw DBusError(.malformed, message: "an error cannot be made of \(name): \(reason(-result))")
+            throw DBusError(.malformed, message: "an error cannot be made of \(name): \(systemErrorText(-result))")
         }
         return made
     }

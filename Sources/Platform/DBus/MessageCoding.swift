@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 
 /// Reads the values of an sd-bus message, within ``DBusLimits``.
@@ -112,7 +113,7 @@ struct MessageReader {
     }
 
     private func check(_ result: Int32) throws(DBusError) {
-        if result < 0 { throw Self.unreadable(reason(-result)) }
+        if result < 0 { throw Self.unreadable(systemErrorText(-result)) }
     }
 
     private static func unreadable(_ why: String) -> DBusError {
@@ -197,9 +198,7 @@ struct MessageWriter {
     private func check(_ result: Int32, _ value: DBusValue?) throws(DBusError) {
         guard result < 0 else { return }
         throw DBusError(
-            .malformed, message: "a value of type \(value?.signature ?? "?") cannot be sent: \(reason(-result))")
+            .malformed,
+            message: "a value of type \(value?.signature ?? "?") cannot be sent: \(systemErrorText(-result))")
     }
 }
-
-/// Returns the system's text for an error number.
-func reason(_ number: Int32) -> String { String(cString: strerror(number)) }

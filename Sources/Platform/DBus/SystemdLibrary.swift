@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import RainCore
 
 /// The functions of sd-bus (libsystemd 221 and later) that this module uses. They are found at run time, so programs start where it is not
 /// installed, and do not load it if they use no bus.
@@ -67,7 +67,7 @@ struct SystemdLibrary: @unchecked Sendable {
     let peekType: @convention(c) (Object, UnsafeMutablePointer<CChar>, UnsafeMutablePointer<Text?>) -> Int32
 
     /// Loaded once, at its first use.
-    static let shared = SystemdLibrary()
+    static let shared = try? SystemdLibrary()
 
     static func load() throws(DBusError) -> SystemdLibrary {
         guard let shared else {
@@ -78,55 +78,51 @@ struct SystemdLibrary: @unchecked Sendable {
         return shared
     }
 
-    private init?() {
-        guard let library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL) else { return nil }
-        var isComplete = true
-        func function<Signature>(_ name: String) -> Signature {
-            let found = dlsym(library, "sd_bus_" + name)
-            if found == nil { isComplete = false }
-            return unsafeBitCast(found ?? library, to: Signature.self)
+    private init() throws(SharedLibrary.Missing) {
+        let library = try SharedLibrary("libsystemd.so.0")
+        func function<Signature>(_ name: String) throws(SharedLibrary.Missing) -> Signature {
+            try library.function("sd_bus_" + name)
         }
-        newBus = function("new")
-        setAddress = function("set_address")
-        setBusClient = function("set_bus_client")
-        start = function("start")
-        isReady = function("is_ready")
-        close = function("close")
-        unref = function("unref")
-        uniqueName = function("get_unique_name")
-        descriptor = function("get_fd")
-        events = function("get_events")
-        timeout = function("get_timeout")
-        process = function("process")
-        flush = function("flush")
-        send = function("send")
-        newCall = function("message_new_method_call")
-        newSignal = function("message_new_signal")
-        newReturn = function("message_new_method_return")
-        newError = function("message_new_method_error")
-        setDestination = function("message_set_destination")
-        setExpectsReply = function("message_set_expect_reply")
-        ref = function("message_ref")
-        unrefMessage = function("message_unref")
-        kind = function("message_get_type")
-        cookie = function("message_get_cookie")
-        replyCookie = function("message_get_reply_cookie")
-        expectsReply = function("message_get_expect_reply")
-        path = function("message_get_path")
-        interface = function("message_get_interface")
-        member = function("message_get_member")
-        destination = function("message_get_destination")
-        sender = function("message_get_sender")
-        error = function("message_get_error")
-        appendBasic = function("message_append_basic")
-        appendArray = function("message_append_array")
-        openContainer = function("message_open_container")
-        closeContainer = function("message_close_container")
-        readBasic = function("message_read_basic")
-        readArray = function("message_read_array")
-        enterContainer = function("message_enter_container")
-        exitContainer = function("message_exit_container")
-        peekType = function("message_peek_type")
-        guard isComplete else { return nil }
+        newBus = try function("new")
+        setAddress = try function("set_address")
+        setBusClient = try function("set_bus_client")
+        start = try function("start")
+        isReady = try function("is_ready")
+        close = try function("close")
+        unref = try function("unref")
+        uniqueName = try function("get_unique_name")
+        descriptor = try function("get_fd")
+        events = try function("get_events")
+        timeout = try function("get_timeout")
+        process = try function("process")
+        flush = try function("flush")
+        send = try function("send")
+        newCall = try function("message_new_method_call")
+        newSignal = try function("message_new_signal")
+        newReturn = try function("message_new_method_return")
+        newError = try function("message_new_method_error")
+        setDestination = try function("message_set_destination")
+        setExpectsReply = try function("message_set_expect_reply")
+        ref = try function("message_ref")
+        unrefMessage = try function("message_unref")
+        kind = try function("message_get_type")
+        cookie = try function("message_get_cookie")
+        replyCookie = try function("message_get_reply_cookie")
+        expectsReply = try function("message_get_expect_reply")
+        path = try function("message_get_path")
+        interface = try function("message_get_interface")
+        member = try function("message_get_member")
+        destination = try function("message_get_destination")
+        sender = try function("message_get_sender")
+        error = try function("message_get_error")
+        appendBasic = try function("message_append_basic")
+        appendArray = try function("message_append_array")
+        openContainer = try function("message_open_container")
+        closeContainer = try function("message_close_container")
+        readBasic = try function("message_read_basic")
+        readArray = try function("message_read_array")
+        enterContainer = try function("message_enter_container")
+        exitContainer = try function("message_exit_container")
+        peekType = try function("message_peek_type")
     }
 }

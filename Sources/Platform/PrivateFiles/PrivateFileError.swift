@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 
 /// Returns the system's text for an error number, with the cause if the text does not name it.
 package func systemWords(_ number: Int32) -> String {
-    let words = String(cString: strerror(number))
+    let words = systemErrorText(number)
     // If no file has that size, the cause is the process's own limit (setrlimit(2), RLIMIT_FSIZE).
     return number == EFBIG ? "the limit of the size of files is too low (ulimit -f; \(words))" : words
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import CRainQRCode
 
 /// A picture without colours: one byte for each pixel, row by row; 255 is white.
@@ -55,8 +56,8 @@ enum PNG {
                 UnsafeRawPointer?, Int32, UnsafeRawPointer?
             ) -> Int32
         let library = try library()
-        let write = try library.function("png_image_write_to_memory", as: Write.self)
-        let free = try library.function("png_image_free", as: Free.self)
+        let write = try library.required("png_image_write_to_memory", as: Write.self)
+        let free = try library.required("png_image_free", as: Free.self)
         var image = image()
         (image.width, image.height) = (UInt32(picture.width), UInt32(picture.height))
         image.format = UInt32(RK_PNG_FORMAT_GRAY)
@@ -76,9 +77,9 @@ enum PNG {
                 UnsafeMutableRawPointer?
             ) -> Int32
         let library = try library()
-        let begin = try library.function("png_image_begin_read_from_memory", as: Begin.self)
-        let finish = try library.function("png_image_finish_read", as: Finish.self)
-        let free = try library.function("png_image_free", as: Free.self)
+        let begin = try library.required("png_image_begin_read_from_memory", as: Begin.self)
+        let finish = try library.required("png_image_finish_read", as: Finish.self)
+        let free = try library.required("png_image_free", as: Free.self)
         var image = image()
         defer { free(&image) }
         guard begin(&image, bytes, bytes.count) != 0 else { throw QRCodeError(.unreadableImage) }
@@ -122,11 +123,11 @@ enum JPEG {
     /// Throws `libraryMissing`, `unreadableImage` and `imageTooLarge`.
     static func decoded(_ bytes: [UInt8]) throws(QRCodeError) -> (picture: GreyImage, isDamaged: Bool) {
         let library = try SharedLibrary("libturbojpeg.so.0", package: "libturbojpeg0")
-        let create = try library.function("tjInitDecompress", as: Create.self)
-        let destroy = try library.function("tjDestroy", as: Destroy.self)
-        let readHeader = try library.function("tjDecompressHeader3", as: ReadHeader.self)
-        let decompress = try library.function("tjDecompress2", as: Decompress.self)
-        let errorCode = try library.function("tjGetErrorCode", as: ErrorCode.self)
+        let create = try library.required("tjInitDecompress", as: Create.self)
+        let destroy = try library.required("tjDestroy", as: Destroy.self)
+        let readHeader = try library.required("tjDecompressHeader3", as: ReadHeader.self)
+        let decompress = try library.required("tjDecompress2", as: Decompress.self)
+        let errorCode = try library.required("tjGetErrorCode", as: ErrorCode.self)
         guard let decoder = create() else { throw QRCodeError(.failed) }
         defer { _ = destroy(decoder) }
 

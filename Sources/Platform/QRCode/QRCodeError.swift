@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import RainCore
 
 /// Why a QR code could not be drawn or read.
 public struct QRCodeError: Error, Sendable, Equatable {
@@ -30,21 +30,16 @@ public struct QRCodeError: Error, Sendable, Equatable {
     }
 }
 
-/// A library that is opened when it is first needed, and stays open.
-struct SharedLibrary: @unchecked Sendable {
-    private let handle: UnsafeMutableRawPointer
-
+extension SharedLibrary {
     /// Opens a library. Throws `libraryMissing` with the name of its package.
     init(_ name: String, package: String) throws(QRCodeError) {
-        guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
-            throw QRCodeError(.libraryMissing, package: package)
-        }
-        self.handle = handle
+        guard let library = try? SharedLibrary(name) else { throw QRCodeError(.libraryMissing, package: package) }
+        self = library
     }
 
-    /// Returns a function of the library. The caller must know its C type.
-    func function<Function>(_ name: String, as type: Function.Type) throws(QRCodeError) -> Function {
-        guard let symbol = dlsym(handle, name) else { throw QRCodeError(.failed) }
-        return unsafeBitCast(symbol, to: type)
+    /// Returns a function of the library, or throws `failed`. The caller must know its C type.
+    func required<Function>(_ name: String, as type: Function.Type) throws(QRCodeError) -> Function {
+        guard let function = try? function(name, as: type) else { throw QRCodeError(.failed) }
+        return function
     }
 }

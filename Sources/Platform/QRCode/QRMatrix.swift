@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import CRainQRCode
 
 /// The dark and light modules of a QR code, made by libqrencode.
@@ -20,8 +21,8 @@ public struct QRMatrix: Sendable, Equatable {
         typealias Free = @convention(c) (UnsafeMutablePointer<rk_qrcode>?) -> Void
         guard !text.isEmpty, text.count <= Self.maximumBytes else { throw QRCodeError(.unsuitableLength) }
         let library = try SharedLibrary("libqrencode.so.4", package: "libqrencode4")
-        let encode = try library.function("QRcode_encodeData", as: Encode.self)
-        let free = try library.function("QRcode_free", as: Free.self)
+        let encode = try library.required("QRcode_encodeData", as: Encode.self)
+        let free = try library.required("QRcode_free", as: Free.self)
         let mediumCorrection: UInt32 = 1
         guard let code = encode(Int32(text.count), text, 0, mediumCorrection) else { throw QRCodeError(.failed) }
         defer { free(code) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 
 /// Finds QR codes in pictures, by libzbar.
 public enum QRScanner {
@@ -118,11 +119,11 @@ struct ZBar {
     func codes(in picture: GreyImage) throws(QRCodeError) -> [[UInt8]] {
         // libzbar uses the width and the height, whatever the length of the buffer is.
         precondition(picture.pixels.count == picture.width * picture.height)
-        let create = try library.function("zbar_image_create", as: Create.self)
-        let destroy = try library.function("zbar_image_destroy", as: Destroy.self)
-        let setFormat = try library.function("zbar_image_set_format", as: SetNumber.self)
-        let setSize = try library.function("zbar_image_set_size", as: SetSize.self)
-        let setData = try library.function("zbar_image_set_data", as: SetData.self)
+        let create = try library.required("zbar_image_create", as: Create.self)
+        let destroy = try library.required("zbar_image_destroy", as: Destroy.self)
+        let setFormat = try library.required("zbar_image_set_format", as: SetNumber.self)
+        let setSize = try library.required("zbar_image_set_size", as: SetSize.self)
+        let setData = try library.required("zbar_image_set_data", as: SetData.self)
         guard let image = create() else { throw QRCodeError(.failed) }
         defer { destroy(image) }
         setFormat(image, Self.fourCC("Y800"))
@@ -135,14 +136,14 @@ struct ZBar {
     }
 
     private func scan(_ image: OpaquePointer) throws(QRCodeError) -> [[UInt8]] {
-        let create = try library.function("zbar_image_scanner_create", as: Create.self)
-        let destroy = try library.function("zbar_image_scanner_destroy", as: Destroy.self)
-        let configure = try library.function("zbar_image_scanner_set_config", as: Configure.self)
-        let scan = try library.function("zbar_scan_image", as: Scan.self)
-        let first = try library.function("zbar_image_first_symbol", as: Next.self)
-        let next = try library.function("zbar_symbol_next", as: Next.self)
-        let data = try library.function("zbar_symbol_get_data", as: Data.self)
-        let length = try library.function("zbar_symbol_get_data_length", as: Length.self)
+        let create = try library.required("zbar_image_scanner_create", as: Create.self)
+        let destroy = try library.required("zbar_image_scanner_destroy", as: Destroy.self)
+        let configure = try library.required("zbar_image_scanner_set_config", as: Configure.self)
+        let scan = try library.required("zbar_scan_image", as: Scan.self)
+        let first = try library.required("zbar_image_first_symbol", as: Next.self)
+        let next = try library.required("zbar_symbol_next", as: Next.self)
+        let data = try library.required("zbar_symbol_get_data", as: Data.self)
+        let length = try library.required("zbar_symbol_get_data_length", as: Length.self)
         guard let scanner = create() else { throw QRCodeError(.failed) }
         defer { destroy(scanner) }
         _ = configure(scanner, Self.anySymbol, Self.enable, 0)

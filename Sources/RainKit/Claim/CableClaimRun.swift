@@ -73,7 +73,7 @@ struct CableClaimRun: Sendable {
                     "This client keeps no files, but the board's key must be kept in a private folder until it is on the board."
             )
         }
-        let run = configuration.tools.randomBytes(6).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let run = Hex.text(configuration.tools.randomBytes(6))
         return try ClaimFolder(below: configuration.state, run: run)
     }
 

@@ -158,5 +158,5 @@ struct Esptool: Sendable {
 
 extension UInt32 {
     /// As both tools take and print addresses: `0x340000`.
-    var hexadecimal: String { "0x" + String(self, radix: 16) }
+    package var hexadecimal: String { "0x" + String(self, radix: 16) }
 }

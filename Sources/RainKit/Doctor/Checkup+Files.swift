@@ -92,7 +92,7 @@ extension Checkup {
     }
 
     private func readOnly(_ place: String, _ folder: Folder, _ code: Int32) -> Finding {
-        let why = String(cString: strerror(code))
+        let why = systemErrorText(code)
         let name = place.onOneLine
         var message = "Nothing can be written to \(name): \(why)."
         var status = stat()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 import RainAccount
 import RainJSON
@@ -36,19 +37,8 @@ public struct CalendarDay: Sendable, Equatable {
     }
 
     init(secondsSince1970 seconds: Int64) {
-        var seconds = time_t(seconds)
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        self.init(year: Int(parts.tm_year) + 1900, month: Int(parts.tm_mon) + 1, day: Int(parts.tm_mday))
-    }
-
-    /// Returns the days from 1 January 1970 to the first of a month.
-    static func days(toYear year: Int, month: Int) -> Int {
-        var parts = tm()
-        parts.tm_year = Int32(year - 1900)
-        parts.tm_mon = Int32(month - 1)
-        parts.tm_mday = 1
-        return timegm(&parts) / 86_400
+        let time = CivilTime(secondsSince1970: Int(seconds))
+        self.init(year: time.year, month: time.month, day: time.day)
     }
 }
 

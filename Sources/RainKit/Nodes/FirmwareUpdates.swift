@@ -87,7 +87,7 @@ public struct FirmwareUpdate: Sendable {
     private static func unreadable(_ path: String, _ number: Int32) -> RainKitError {
         RainKitError(
             .request(.badData, reason: "bad_data"),
-            message: "The image cannot be read from \(path.onOneLine): \(String(cString: strerror(number))).")
+            message: "The image cannot be read from \(path.onOneLine): \(systemErrorText(number)).")
     }
 
     /// Why the node may reject the image, or get it late.

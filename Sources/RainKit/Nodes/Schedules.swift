@@ -242,8 +242,7 @@ extension RainKitClient {
         var id = ""
         // Four hexadecimal digits, as the apps and the official client make them.
         repeat {
-            id = configuration.tools.randomBytes(2).map { ($0 < 16 ? "0" : "") + String($0, radix: 16).uppercased() }
-                .joined()
+            id = Hex.text(configuration.tools.randomBytes(2)).uppercased()
         } while known.contains { $0.id == id }
         let trigger = try trigger(time, of: nil, at: node)
         let change = try node.checked(name, values, trigger, service)

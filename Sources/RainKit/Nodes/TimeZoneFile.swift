@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 
 /// A time zone of this machine, as `/usr/share/zoneinfo` describes it (TZif, RFC 8536).
 ///
@@ -125,16 +126,16 @@ struct TimeZoneRule: Sendable {
 
     /// Local seconds since 1970.
     private static func moment(_ change: Change, in year: Int) -> Int64 {
-        let newYear = CalendarDay.days(toYear: year, month: 1)
+        let newYear = CivilTime.days(toYear: year, month: 1, day: 1)
         let day: Int
         switch change.day {
         case .ordinal(let number): day = newYear + number
         case .julian(let number):
-            let isLeap = CalendarDay.days(toYear: year, month: 3) - newYear == 60
+            let isLeap = CivilTime.days(toYear: year, month: 3, day: 1) - newYear == 60
             day = newYear + number - (isLeap && number >= 60 ? 0 : 1)
         case .weekday(let month, let week, let wanted):
-            let first = CalendarDay.days(toYear: year, month: month)
-            let next = CalendarDay.days(toYear: month == 12 ? year + 1 : year, month: month % 12 + 1)
+            let first = CivilTime.days(toYear: year, month: month, day: 1)
+            let next = CivilTime.days(toYear: month == 12 ? year + 1 : year, month: month % 12 + 1, day: 1)
             // 1 January 1970 was a Thursday.
             let weekday = ((first + 4) % 7 + 7) % 7
             var found = first + (wanted - weekday + 7) % 7 + (week - 1) * 7

@@ -160,7 +160,7 @@ public struct OfficialClientFolder: Sendable {
         guard file >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw AccountError(
-                .storeUnreadable, message: "\(path) cannot be opened: \(String(cString: strerror(errno)))")
+                .storeUnreadable, message: "\(path) cannot be opened: \(systemErrorText(errno))")
         }
         defer { close(file) }
         var status = stat()

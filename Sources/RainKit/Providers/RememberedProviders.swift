@@ -3,6 +3,7 @@ import Glibc
 import IdentityProviders
 import RainAccount
 import RainCore
+import RainIO
 import RainMaker
 import RainPrivateFiles
 
@@ -217,7 +218,7 @@ enum SecretFile {
     /// it too.
     static func contents(of path: String, name: String) throws(AccountError) -> Secret {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failure(name, path, String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw failure(name, path, systemErrorText(errno)) }
         defer { close(descriptor) }
         if isOpenToOthers(descriptor) {
             throw failure(name, path, "other users of this machine may read it; restrict it with chmod 600")
@@ -233,7 +234,7 @@ enum SecretFile {
             if more == 0 { break }
             guard more > 0 else {
                 if errno == EINTR || errno == EAGAIN { continue }
-                throw failure(name, path, String(cString: strerror(errno)))
+                throw failure(name, path, systemErrorText(errno))
             }
             count += more
         }
@@ -255,11 +256,7 @@ enum SecretFile {
 
     /// Waits up to five seconds for data or the end. For a file it returns at once.
     private static func hasMore(_ descriptor: Int32) -> Bool {
-        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while true {
-            let count = poll(&watched, 1, 5000)
-            if count >= 0 || errno != EINTR { return count > 0 }
-        }
+        pollDescriptor(descriptor, for: .readable, until: .after(.seconds(5)))
     }
 
     private static func failure(_ name: String, _ path: String, _ why: String) -> AccountError {

@@ -57,7 +57,7 @@ extension RainMakerCloud: NodeMapping {
     ) async throws(AccountError) {
         let body: [JSONValue.Member] = [
             .init("request_id", .string(request.rawValue)), .init("node_id", .string(node.rawValue)),
-            .init("challenge_response", .string(lowercaseHex(signature))),
+            .init("challenge_response", .string(Hex.text(signature))),
         ]
         let call = RainMakerCall(.post, "user/nodes/mapping/verify", body: .object(body + (try members(notes))))
         do {
@@ -94,8 +94,4 @@ extension MappingNotes {
         }
         return object
     }
-}
-
-func lowercaseHex(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainAccount
 import RainHTTP
 import RainJSON
@@ -190,7 +191,7 @@ struct RainMakerCall: Sendable {
     func request(below root: String) -> HTTPRequest {
         var url = root + path
         if !query.isEmpty {
-            url += "?" + query.map { "\($0.name)=\(percentEncoded($0.value))" }.joined(separator: "&")
+            url += "?" + query.map { "\($0.name)=\(PercentEncoding.encoded($0.value))" }.joined(separator: "&")
         }
         var headers = [HTTPHeader("Accept", "application/json"), HTTPHeader("User-Agent", "RainKit")]
         if body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }

@@ -38,7 +38,7 @@ public struct NodeCredentials: Sendable {
     public var partitionRows: Secret {
         var rows = ["key,type,encoding,value", "rmaker_creds,namespace,,"]
         func add(_ key: String, _ value: [UInt8]) {
-            let digits = value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            let digits = Hex.text(value)
             rows.append("\(key),data,hex2bin,\(digits)")
         }
         add("node_id", Array(node.rawValue.utf8))

@@ -179,6 +179,6 @@ public struct LiveTools: Sendable {
     fileprivate var subscription: MQTTSubscription.Tools {
         MQTTSubscription.Tools(
             opener: opener, random: randomBytes,
-            base64: { String(decoding: Base64.encoded($0), as: UTF8.self) }, sha1: sha1, sleep: sleep)
+            base64: Base64.text, sha1: sha1, sleep: sleep)
     }
 }

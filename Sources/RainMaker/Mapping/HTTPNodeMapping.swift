@@ -120,7 +120,7 @@ public struct HTTPNodeMapping: NodeMapping {
         var values = try values(notes, for: call, "verify")
         values[.requestID] = .string(request.rawValue)
         values[.nodeID] = .string(node.rawValue)
-        values[.signature] = .string(lowercaseHex(signature))
+        values[.signature] = .string(Hex.text(signature))
         _ = try await send(call, values)
     }
 
@@ -183,7 +183,7 @@ private final class BackendSignIn: Sendable {
         replacing rejected: Secret?, _ signIn: () async throws(AccountError) -> Secret
     ) async throws(AccountError) -> Secret {
         try await turn.enter(within: Self.patience, orThrow: Self.givenUp) {}
-        defer { turn.leave {} }
+        defer { turn.leave() }
         if let known = state.withLock({ $0.token }), known != rejected { return known }
         let new = try await signIn()
         state.withLock { $0.token = new }

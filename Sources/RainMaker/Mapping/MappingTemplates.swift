@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainAccount
 import RainJSON
 
@@ -139,7 +140,7 @@ struct URLTemplate: Sendable, Equatable {
                 throw AccountError(
                     .invalidInput, message: "the \(placeholder.rawValue) is empty or too long for an address")
             }
-            return percentEncoded(text)
+            return PercentEncoding.encoded(text)
         }
         guard !Self.hasDotSegment(url) else {
             throw AccountError(

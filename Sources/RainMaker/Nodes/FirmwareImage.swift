@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainAccount
 import RainCrypto
 import RainHTTP
@@ -115,7 +116,7 @@ extension RainMakerCloud {
             .post, "user/otaimage",
             body: [
                 "image_name": .string(name),
-                "base64_fwimage": .string(String(decoding: Base64.encoded(bytes), as: UTF8.self)),
+                "base64_fwimage": .string(Base64.text(bytes)),
             ])
         call.deadline = Self.uploadDeadline
         let size = bytes.count

@@ -96,7 +96,7 @@ extension RainMakerCloud {
         case .bytes(let bytes):
             body += [
                 .init("is_base64", true),
-                .init("data", .string(String(decoding: Base64.encoded(bytes), as: UTF8.self))),
+                .init("data", .string(Base64.text(bytes))),
             ]
         }
         let reply = try await call(RainMakerCall(.post, Self.commandPath, body: .object(body)))

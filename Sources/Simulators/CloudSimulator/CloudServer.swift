@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 import RainIO
 import RainJSON
@@ -146,7 +147,7 @@ public struct SimulatorError: Error, Sendable, Equatable, CustomStringConvertibl
 /// Runs `body` on a new thread, which ends with it. If the thread cannot be started, the simulator ends.
 func mustStartThread(_ body: @escaping @Sendable () -> Void) {
     let failure = startThread(body)
-    precondition(failure == 0, "no thread could be started: \(String(cString: strerror(failure)))")
+    precondition(failure == 0, "no thread could be started: \(systemErrorText(failure))")
 }
 
 /// Returns the milliseconds since 1970.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Logging
 import Protocomm
 import ProtocommCore
@@ -64,7 +65,7 @@ public actor ConsoleTransport: Transport {
                     + "messages need HTTP or BLE.")
         }
         let space = UInt8(ascii: " ")
-        let line = endpoint.name + [space] + sessionID + [space] + Hex.encode(request)
+        let line = endpoint.name + [space] + sessionID + [space] + Hex.encoded(request)
         let outcome: ConsoleReplyParser.Outcome
         do {
             outcome = try await console.run(ConsoleReplyParser(command: line))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import ArgumentParser
 import Glibc
 import RainKit
@@ -70,7 +71,7 @@ struct ProfileAdd: AsyncParsableCommand {
     private func cannotBeRead(_ file: String, _ cause: Int32) -> CommandFailure {
         CommandFailure(
             .badData, reason: "ca_file",
-            message: "The CA file \(file.onOneLine) cannot be read: \(String(cString: strerror(cause))).")
+            message: "The CA file \(file.onOneLine) cannot be read: \(systemErrorText(cause)).")
     }
 }
 

@@ -293,11 +293,10 @@ struct WiFiOptions: ParsableArguments {
     func name() throws(CommandFailure) -> SSID? {
         if let ssid { return SSID(ssid) }
         guard let ssidHex else { return nil }
-        let digits = ssidHex.compactMap(\.hexDigitValue)
-        guard digits.count == ssidHex.count, digits.count.isMultiple(of: 2) else {
+        guard let bytes = Hex.decoded(ssidHex.utf8) else {
             throw CommandFailure(.usage, message: "--ssid-hex takes pairs of hex digits.")
         }
-        return SSID(stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+        return SSID(bytes)
     }
 
     func passphraseSource(within time: TimeBudget) -> SecretSource {

@@ -103,16 +103,8 @@ enum Timestamp {
     }
 
     static func text(_ time: timespec) -> String {
-        var seconds = time.tv_sec
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        func padded(_ value: some BinaryInteger, _ width: Int) -> String {
-            let digits = String(value)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
-        let date = "\(parts.tm_year + 1900)-\(padded(parts.tm_mon + 1, 2))-\(padded(parts.tm_mday, 2))"
-        let clock = "\(padded(parts.tm_hour, 2)):\(padded(parts.tm_min, 2)):\(padded(parts.tm_sec, 2))"
-        return "\(date)T\(clock).\(padded(time.tv_nsec / 1_000_000, 3))Z"
+        let milliseconds = String(1000 + time.tv_nsec / 1_000_000).dropFirst()
+        return "\(CivilTime(secondsSince1970: time.tv_sec).text(separator: "T")).\(milliseconds)Z"
     }
 }
 

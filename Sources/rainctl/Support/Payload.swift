@@ -109,15 +109,7 @@ struct Payload {
     }
 
     private static func decoded(_ hex: String) -> [UInt8]? {
-        let digits = hex.utf8.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: ":") }
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            let pair = String(decoding: digits[index...(index + 1)], as: UTF8.self)
-            guard pair.allSatisfy(\.isHexDigit), let byte = UInt8(pair, radix: 16) else { return nil }
-            bytes.append(byte)
-        }
-        return bytes
+        Hex.decoded(hex.utf8.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: ":") })
     }
 }
 

@@ -137,7 +137,7 @@ struct SecretSource {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw CommandFailure(
-                .badData, message: "The \(name) cannot be read from \(path): \(String(cString: strerror(errno))).")
+                .badData, message: "The \(name) cannot be read from \(path): \(systemErrorText(errno)).")
         }
         defer { close(descriptor) }
         return try read(
@@ -175,7 +175,7 @@ struct SecretSource {
             if count == 0 { break }
             guard count > 0 else {
                 if errno == EINTR || errno == EAGAIN { continue }
-                let why = errno == EISDIR ? "it is a folder" : String(cString: strerror(errno))
+                let why = errno == EISDIR ? "it is a folder" : systemErrorText(errno)
                 throw CommandFailure(.badData, message: "The \(name) cannot be read from \(place): \(why).")
             }
             bytes += chunk[..<count]

@@ -150,7 +150,7 @@ struct SettingsFiles: Sendable {
         guard descriptor >= 0 else {
             let code = errno
             if [ENOENT, ENOTDIR].contains(code) || isHidden(path) { return nil }
-            throw unreadable(path, String(cString: strerror(code)))
+            throw unreadable(path, systemErrorText(code))
         }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: maximumBytes + 1)
@@ -161,7 +161,7 @@ struct SettingsFiles: Sendable {
             }
             if more < 0, errno == EINTR { continue }
             guard more >= 0 else {
-                throw unreadable(path, errno == EISDIR ? "it is a folder" : String(cString: strerror(errno)))
+                throw unreadable(path, errno == EISDIR ? "it is a folder" : systemErrorText(errno))
             }
             if more == 0 { return Array(bytes[..<count]) }
             count += more

@@ -70,16 +70,8 @@ nonisolated(unsafe) private var signalInput: Int32 = -1
 enum Interruption {
     enum Arrival { case ready, interrupted, late }
 
-    /// The two ends of a pipe, made when first needed. Nothing is written: closing the writing end ends every wait, now and later.
-    private static let pipe = Mutex<(wait: Int32, end: Int32)?>(nil)
-
-    private static func ends(_ pipe: inout (wait: Int32, end: Int32)?) -> (wait: Int32, end: Int32) {
-        if let pipe { return pipe }
-        var ends: [Int32] = [-1, -1]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { return (-1, -1) }
-        pipe = (ends[0], ends[1])
-        return (ends[0], ends[1])
-    }
+    /// Made when first needed. It is rung once and never drained, which ends every wait, now and later.
+    private static let alarm = WakePipe()
 
     private static let hasBegunFlag = Atomic(false)
 
@@ -88,11 +80,7 @@ enum Interruption {
     static func begin(_ cancel: () -> Void) {
         hasBegunFlag.store(true, ordering: .sequentiallyConsistent)
         cancel()
-        pipe.withLock { pipe in
-            let end = ends(&pipe).end
-            if end >= 0 { close(end) }
-            pipe?.end = -1
-        }
+        alarm?.ring()
     }
 
     /// Whether the command is to end.
@@ -102,8 +90,7 @@ enum Interruption {
     static func wait(
         for descriptor: Int32, or bell: WakePipe? = nil, until end: ContinuousClock.Instant? = nil
     ) -> Arrival {
-        let wakeUp = pipe.withLock { ends(&$0).wait }
-        var watched: [PollEntry] = [.readable(descriptor), .readable(wakeUp), .readable(bell?.reader)]
+        var watched: [PollEntry] = [.readable(descriptor), .readable(alarm?.reader), .readable(bell?.reader)]
         let outcome = pollDescriptors(&watched, until: end.map { .after(ContinuousClock.now.duration(to: $0)) })
         if watched[1].isReady || watched[2].isReady { return .interrupted }
         // The following read finds an end of file or an error.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 import TestSupport
 import Testing
@@ -167,13 +168,13 @@ struct NodeManagementTests {
         let scene = try Scene()
         let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
         let kept = scene.send(
-            "POST", "user/otaimage", ["image_name": "a.bin", "base64_fwimage": .string(base64(bytes))])
+            "POST", "user/otaimage", ["image_name": "a.bin", "base64_fwimage": .string(Base64.text(bytes))])
         let url = try #require(kept.body["image_url"]?.string)
         let path = try #require(url.split(separator: "/otaimages/").last)
         let served = scene.cloud.send("GET", "/otaimages/\(path)", nil)
         #expect(served.content == .data(bytes, type: "application/octet-stream"))
         // Base64 of one byte too many, or of up to three.
-        let large = String(repeating: base64([1, 1, 1]), count: CloudAPI.maximumImage / 3 + 1)
+        let large = String(repeating: Base64.text([1, 1, 1]), count: CloudAPI.maximumImage / 3 + 1)
         let refused = scene.send("POST", "user/otaimage", ["image_name": "a", "base64_fwimage": .string(large)])
         #expect(refused.status == 400)
         #expect(scene.cloud.send("GET", "/otaimages/none", nil).status == 404)

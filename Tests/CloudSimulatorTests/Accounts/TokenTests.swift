@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -33,10 +34,11 @@ import Testing
             for token in [tokens.id, tokens.access] {
                 let payload = token.split(separator: ".")[1]
                 #expect(!payload.contains("-") && !payload.contains("_"))
-                let claims = try JSONValue(parsing: try #require(decodedBase64URL(payload)))
+                let claims = try JSONValue(parsing: try #require(Base64.urlDecoded(payload.utf8)))
                 #expect(claims["sub"]?.string == user.id)
             }
-            let claims = try JSONValue(parsing: try #require(decodedBase64URL(tokens.id.split(separator: ".")[1])))
+            let claims = try JSONValue(
+                parsing: try #require(Base64.urlDecoded(tokens.id.split(separator: ".")[1].utf8)))
             #expect(claims["email"]?.string == user.userName)
             #expect(claims["custom:user_id"]?.string == user.id)
         }
@@ -68,21 +70,6 @@ import Testing
         }
         for length in token.indices {
             #expect(issuer.access(String(decoding: token[..<length], as: UTF8.self), at: 0) == nil)
-        }
-    }
-
-    @Test("base64url is canonical: RFC 4648 vectors, and nothing else")
-    func base64() {
-        for (plain, encoded) in [
-            ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
-            ("foobar", "Zm9vYmFy"),
-        ] {
-            #expect(base64URL(Array(plain.utf8)) == encoded)
-            #expect(decodedBase64URL(encoded) == Array(plain.utf8))
-        }
-        #expect(base64URL([0xFB, 0xFF]) == "-_8")
-        for wrong in ["Z", "Zg==", "Zh", "Z+", "Zm9v\n", "Zm9vY"] {
-            #expect(decodedBase64URL(wrong) == nil, "\(wrong)")
         }
     }
 

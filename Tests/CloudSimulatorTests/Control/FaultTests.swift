@@ -138,12 +138,4 @@ import Testing
             #expect(connection.readToEnd()?.contains("\r\nDate: Tue, 14 Nov 2023 \(expected) GMT\r\n") == true)
         }
     }
-
-    @Test(
-        "dates are as RFC 9110 writes them",
-        arguments: [
-            (784_111_777_000, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
-            (951_782_400_999, "Tue, 29 Feb 2000 00:00:00 GMT"),
-        ] as [(Int64, String)])
-    func dates(milliseconds: Int64, text: String) { #expect(httpDate(milliseconds) == text) }
 }

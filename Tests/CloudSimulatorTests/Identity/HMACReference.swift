@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 
 @testable import CloudSimulator
 
 func hmacHex(_ text: String, _ key: String) -> String {
-    lowercaseHex(OpenSSLHashes.hmacSHA256(Array(text.utf8), key: Array(key.utf8)))
+    Hex.text(OpenSSLHashes.hmacSHA256(Array(text.utf8), key: Array(key.utf8)))
 }

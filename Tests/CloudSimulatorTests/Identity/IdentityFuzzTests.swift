@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 import TestSupport
 import Testing
@@ -44,7 +45,7 @@ struct IdentityFuzzTests {
                 let text = String(decoding: input, as: UTF8.self)
                 _ = seconds(ofDate: text)
                 if let decoded = decodedBase64(text) {
-                    #expect(base64(decoded).utf8.elementsEqual(text.utf8.filter { $0 != 0x0A && $0 != 0x0D }))
+                    #expect(Base64.text(decoded).utf8.elementsEqual(text.utf8.filter { $0 != 0x0A && $0 != 0x0D }))
                 }
                 _ = SPiDAssertion(text, secret: "s1gn")
                 _ = BasicCredentials("Basic " + text)
@@ -143,7 +144,7 @@ extension IdentitySystem {
                     "grant_type=authorization_code&code=abc&redirect_uri=http%3A%2F%2F127.0.0.1%2Fbackend&code_verifier=x",
                     "grant_type=refresh_token&refresh_token=abc", "grant_type=client_credentials",
                     "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="
-                        + percentEncoded(SPiDResourceTests.assertion),
+                        + PercentEncoding.encoded(SPiDResourceTests.assertion),
                     "username=ada%40example.com&password=correct-horse&action=allow&remember=1",
                     "handle=abc&action=allow",
                     "clientId=backend-1&type=session&redirectUri=http%3A%2F%2F127.0.0.1%2Fbackend&oauth_token=abc",

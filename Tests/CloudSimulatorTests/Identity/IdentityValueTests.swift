@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 import TestSupport
 import Testing
@@ -95,9 +96,9 @@ struct IdentityValueTests {
     func standardBase64() {
         // RFC 4648, 10.
         for (plain, encoded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
-            #expect(base64(Array(plain.utf8)) == encoded && decodedBase64(encoded) == Array(plain.utf8))
+            #expect(Base64.text(Array(plain.utf8)) == encoded && decodedBase64(encoded) == Array(plain.utf8))
         }
-        #expect(base64([0xFB, 0xFF]) == "+/8=" && decodedBase64("+/8=") == [0xFB, 0xFF])
+        #expect(Base64.text([0xFB, 0xFF]) == "+/8=" && decodedBase64("+/8=") == [0xFB, 0xFF])
         #expect(decodedBase64("Zm9v\nYmFy\r\n") == Array("foobar".utf8))
         for wrong in ["Zg", "Zg=", "Z===", "-_8=", "Zh==", "Zg==Zg==", "Zm 9"] {
             #expect(decodedBase64(wrong) == nil, "\(wrong)")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 import Synchronization
 import TestSupport
@@ -53,7 +54,7 @@ final class TestIdentity: Sendable {
     func control(_ what: String, _ body: JSONValue) -> Int { json("/_sim/\(what)", body).status }
 
     static func basic(_ user: String, _ password: String) -> Request.Field {
-        .init("Authorization", "Basic \(base64(Array("\(user):\(password)".utf8)))")
+        .init("Authorization", "Basic \(Base64.text(Array("\(user):\(password)".utf8)))")
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -73,6 +74,6 @@ extension Response {
 
 func claims(_ token: String?) throws -> JSONValue {
     let parts = (token ?? "").split(separator: ".")
-    guard parts.count == 3, let payload = decodedBase64URL(parts[1]) else { return .null }
+    guard parts.count == 3, let payload = Base64.urlDecoded(parts[1].utf8) else { return .null }
     return try JSONValue(parsing: payload)
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import TestSupport
 import Testing
 
@@ -30,13 +31,13 @@ import Testing
             "port:1@evil.example/",
         ])
     func nowhere(state: String) throws {
-        let reply = try page("code=abc&state=\(percentEncoded(state))")
+        let reply = try page("code=abc&state=\(PercentEncoding.encoded(state))")
         #expect(reply.status == 400 && !reply.page.contains("http-equiv") && !reply.page.contains("abc"))
     }
 
     @Test("text in the address cannot break out of the page")
     func escaping() throws {
-        let nasty = percentEncoded("\"><script>alert(1)</script>")
+        let nasty = PercentEncoding.encoded("\"><script>alert(1)</script>")
         for query in ["code=\(nasty)&state=port:1", "code=c&state=port:1:\(nasty)", "error=\(nasty)&state=port:1"] {
             #expect(try !page(query).page.contains("<script"))
         }

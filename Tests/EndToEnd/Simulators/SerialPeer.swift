@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 import TestSupport
 
@@ -11,7 +12,7 @@ final class SerialPeer {
 
     init(_ path: String) throws {
         descriptor = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure(description: "\(path): \(String(cString: strerror(errno)))") }
+        guard descriptor >= 0 else { throw Failure(description: "\(path): \(systemErrorText(errno))") }
     }
 
     deinit { close(descriptor) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -24,7 +25,7 @@ import Testing
         let user = User(id: makeUUID(), userName: "a@b.c", password: StoredPassword("x"))
         let token = try issuer.issue(for: user, in: Self.session(of: user), at: 0).access
         let parts = token.split(separator: ".")
-        let signature = try #require(decodedBase64URL(parts[2]))
+        let signature = try #require(Base64.urlDecoded(parts[2].utf8))
         #expect(signature.count == 64)
         // openssl wants DER: two positive integers in a sequence.
         let integers = [signature.prefix(32), signature.suffix(32)].map { number -> [UInt8] in

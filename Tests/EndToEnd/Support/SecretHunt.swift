@@ -15,7 +15,7 @@ struct SecretHunt {
         precondition(secret.utf8.count >= 8, "\(name) is too short to look for")
         secrets[secret] = name
         secrets[Data(secret.utf8).base64EncodedString()] = "\(name) in base64"
-        secrets[secret.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()] = "\(name) in hex"
+        secrets[hexString(Array(secret.utf8))] = "\(name) in hex"
         // The end of a JSON Web Token is as good as the whole.
         if secret.contains("."), let signature = secret.split(separator: ".").last, signature.utf8.count >= 20 {
             secrets[String(signature)] = "the end of \(name)"
@@ -26,7 +26,7 @@ struct SecretHunt {
     mutating func addCode(_ name: String, _ code: String) {
         codes[code] = name
         secrets[Data(code.utf8).base64EncodedString()] = "\(name) in base64"
-        secrets[code.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()] = "\(name) in hex"
+        secrets[hexString(Array(code.utf8))] = "\(name) in hex"
     }
 
     /// And the tokens of the sessions that are stored in a folder.

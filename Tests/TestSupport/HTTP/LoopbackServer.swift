@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 import Synchronization
 
@@ -184,11 +185,11 @@ private func acceptPrivately(_ listener: Int32) -> Int32 {
 
 private func listenOnLoopback() throws -> (descriptor: Int32, port: Int) {
     let bound = try boundToLoopback()
-    guard listen(bound.descriptor, 128) == 0 else { throw ProcessError("no loopback socket: \(currentError())") }
+    guard listen(bound.descriptor, 128) == 0 else {
+        throw ProcessError("no loopback socket: \(systemErrorText(errno))")
+    }
     return bound
 }
-
-private func currentError() -> String { String(cString: strerror(errno)) }
 
 /// - Parameter port: 0 is any that is free.
 private func boundToLoopback(_ port: UInt16 = 0) throws -> (descriptor: Int32, port: Int) {
@@ -205,7 +206,7 @@ private func boundToLoopback(_ port: UInt16 = 0) throws -> (descriptor: Int32, p
     }
     guard descriptor >= 0, !failed else {
         defer { if descriptor >= 0 { Glibc.close(descriptor) } }
-        throw ProcessError("no loopback socket: \(currentError())")
+        throw ProcessError("no loopback socket: \(systemErrorText(errno))")
     }
     return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 
 /// A client's socket without any manners of its own: bytes out, bytes in, and a deadline on each wait.
@@ -22,7 +23,7 @@ public final class RawHTTPPeer {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) != 0
             }
         }
-        if failed { throw Failure(description: "\(address): \(String(cString: strerror(errno)))") }
+        if failed { throw Failure(description: "\(address): \(systemErrorText(errno))") }
     }
 
     deinit { close(descriptor) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 
 /// `posix_spawn` for tests: a separate process group, the three given descriptors, default signals, and an end with the parent.
@@ -66,7 +67,7 @@ struct Spawn: Sendable {
         let failure = posix_spawnp(&pid, "setpriv", &actions, &attributes, &argv, &envp)
         guard failure == 0 else {
             for end in [input, output, errors] { close(end) }
-            return .failure(ProcessError("\(executable) could not be started: \(String(cString: strerror(failure)))"))
+            return .failure(ProcessError("\(executable) could not be started: \(systemErrorText(failure))"))
         }
         return .success(Started(pid: pid, input: input, output: output, errors: errors))
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 import Synchronization
 
@@ -30,7 +31,7 @@ enum SpawningThread {
 /// A pipe that no later child inherits. (Between two calls one could: so children's pipes are made on ``SpawningThread``.)
 func makePipe() -> (read: Int32, write: Int32) {
     var ends: [Int32] = [-1, -1]
-    precondition(pipe(&ends) == 0, "no pipe: \(String(cString: strerror(errno)))")
+    precondition(pipe(&ends) == 0, "no pipe: \(systemErrorText(errno))")
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
 }
@@ -58,6 +59,6 @@ func startThread(_ body: @escaping @Sendable () -> Void) {
         {
             Unmanaged<Box>.fromOpaque($0!).takeRetainedValue().body(); return nil
         }, box)
-    precondition(failure == 0, "no thread could be started: \(String(cString: strerror(failure)))")
+    precondition(failure == 0, "no thread could be started: \(systemErrorText(failure))")
     pthread_detach(thread)
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import DeviceCore
 import Glibc
 import ProtocommCore
@@ -324,8 +325,8 @@ struct BoardIdentity {
         isClaimed: Bool, random: inout BoardRandom
     ) {
         let factory = random.bytes(64)
-        self.name = name ?? "PROV_" + hexDigits(factory.suffix(3))
-        self.proofOfPossession = proofOfPossession ?? hexDigits(factory.prefix(4))
+        self.name = name ?? "PROV_" + Hex.text(factory.suffix(3))
+        self.proofOfPossession = proofOfPossession ?? Hex.text(factory.prefix(4))
         self.username = username
         self.address = address ?? [0x7C, 0xDF, 0xA1] + factory.suffix(3)
         let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
@@ -334,17 +335,17 @@ struct BoardIdentity {
             nodeID
             ?? (isClaimed
                 ? String(factory[10..<32].map { alphabet[Int($0) % alphabet.count] })
-                : hexDigits(self.address).uppercased())
+                : Hex.text(self.address).uppercased())
     }
 
     /// The base address as twelve upper-case hex digits.
-    var macAddress: String { hexDigits(address).uppercased() }
+    var macAddress: String { Hex.text(address).uppercased() }
 
     /// The board's Bluetooth address, which is the base address plus two: `7C:DF:A1:00:00:02`.
     var bluetoothAddress: String {
         let tail = (UInt32(address[3]) << 16 | UInt32(address[4]) << 8 | UInt32(address[5])) &+ 2
         let bytes = address.prefix(3) + [16, 8, 0].map { UInt8(truncatingIfNeeded: tail >> $0) }
-        return bytes.map { hexDigits([$0]).uppercased() }.joined(separator: ":")
+        return bytes.map { Hex.text([$0]).uppercased() }.joined(separator: ":")
     }
 
     /// The board's entry in the ready line.

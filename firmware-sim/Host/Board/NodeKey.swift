@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import CRainOpenSSL
 import DeviceCore
 import Glibc
@@ -41,7 +42,7 @@ func commonName(ofCertificate file: String) throws -> String? {
 
 /// Returns the contents of a file of at most a megabyte.
 private func contents(of file: String) throws -> [UInt8] {
-    guard let stream = fopen(file, "re") else { throw StartError("\(file) cannot be read: \(lastSystemError())") }
+    guard let stream = fopen(file, "re") else { throw StartError("\(file) cannot be read: \(systemErrorText(errno))") }
     defer { fclose(stream) }
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     return Array(buffer[..<fread(&buffer, 1, buffer.count, stream)])

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import CRainMosquitto
 import DeviceCore
 import Glibc
@@ -61,7 +62,7 @@ final class CloudLink: EventSource {
         mosquitto_lib_init()
         // The client id is the node id, and the session outlasts the connection, as in the firmware.
         guard let client = mosquitto_new(board.identity.nodeID, false, nil) else {
-            throw StartError("libmosquitto could not create a client: \(lastSystemError())")
+            throw StartError("libmosquitto could not create a client: \(systemErrorText(errno))")
         }
         owner = Client(client)
         if let certificate = board.credentials.certificate, let key = board.credentials.key {
@@ -208,7 +209,7 @@ final class CloudLink: EventSource {
     private func check(_ code: Int32, now: UInt64) {
         guard code != successCode else { return }
         let reason =
-            code == Int32(MOSQ_ERR_ERRNO.rawValue) ? lastSystemError() : String(cString: mosquitto_strerror(code))
+            code == Int32(MOSQ_ERR_ERRNO.rawValue) ? systemErrorText(errno) : String(cString: mosquitto_strerror(code))
         board.log(.warning, "mqtt", "\(address): \(reason); trying again in \(pause) ms")
         state = .waiting(until: now + pause)
         pause = min(pause * 2, Self.longestPause)
@@ -380,11 +381,11 @@ private final class NamelessFile {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/firmware-sim-XXXXXX".utf8CString)
         descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw StartError("no temporary file: \(lastSystemError())") }
+        guard descriptor >= 0 else { throw StartError("no temporary file: \(systemErrorText(errno))") }
         unlink(template)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         guard bytes.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == bytes.count else {
-            throw StartError("a temporary file cannot be written: \(lastSystemError())")
+            throw StartError("a temporary file cannot be written: \(systemErrorText(errno))")
         }
     }
 

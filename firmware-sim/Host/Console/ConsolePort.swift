@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import ArgumentParser
 import Glibc
 import RainIO
@@ -50,7 +51,7 @@ final class PseudoTerminal {
         // TIOCSPTLCK and TIOCGPTN, which the module map of Glibc does not have.
         guard descriptor >= 0, ioctl(descriptor, 0x4004_5431, &locked) == 0,
             ioctl(descriptor, 0x8004_5430, &number) == 0
-        else { throw StartError("no pseudo terminal: \(lastSystemError())") }
+        else { throw StartError("no pseudo terminal: \(systemErrorText(errno))") }
         path = "/dev/pts/\(number)"
         // The kernel neither echoes nor translates: the board does both.
         var settings = termios()
@@ -86,7 +87,7 @@ final class PseudoTerminal {
             unlink(link)
         }
         guard symlink(path, link) == 0 else {
-            let reason = lastSystemError()
+            let reason = systemErrorText(errno)
             close(descriptor)
             throw StartError("the link \(link) to \(path) cannot be created: \(reason)")
         }
@@ -129,7 +130,7 @@ final class USBDevice {
             try Self.makeFolders("\(root)/\(name)")
         }
         guard let free = (1...99).first(where: { mkdir("\(root)/sys/devices/usb1/1-\($0)", 0o755) == 0 }) else {
-            throw StartError("no board can be added to \(root): \(lastSystemError())")
+            throw StartError("no board can be added to \(root): \(systemErrorText(errno))")
         }
         socket = "1-\(free)"
         folder = "\(root)/sys/devices/usb1/\(socket)"
@@ -155,7 +156,7 @@ final class USBDevice {
             self.number = number
             return "\(root)/dev/\(name)"
         }
-        throw StartError("no port can be added to \(root): \(lastSystemError())")
+        throw StartError("no port can be added to \(root): \(systemErrorText(errno))")
     }
 
     func unplug() {
@@ -180,14 +181,14 @@ final class USBDevice {
         for part in path.split(separator: "/") {
             made += "/" + part
             guard mkdir(made, 0o755) == 0 || errno == EEXIST else {
-                throw StartError("\(made) cannot be made: \(lastSystemError())")
+                throw StartError("\(made) cannot be made: \(systemErrorText(errno))")
             }
         }
     }
 
     private static func write(_ text: String, to path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw StartError("\(path) cannot be written: \(lastSystemError())") }
+        guard descriptor >= 0 else { throw StartError("\(path) cannot be written: \(systemErrorText(errno))") }
         defer { close(descriptor) }
         _ = Array(text.utf8).withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
     }

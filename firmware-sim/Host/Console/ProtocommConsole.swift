@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import DeviceCore
 import ProtocommCore
 
@@ -86,7 +87,7 @@ final class ProtocommCommands: ConsoleCommands {
         switch answer {
         case .reply(let reply):
             return .pieces(
-                [ConsoleText.printedLineEnd] + reply.map { Array(hexDigits([$0]).utf8) } + [ConsoleText.printedLineEnd])
+                [ConsoleText.printedLineEnd] + reply.map { Hex.encoded([$0]) } + [ConsoleText.printedLineEnd])
         case .refused:
             return .output(
                 log.line(.error, "protocomm", "Request handler for endpoint \(endpoint) failed"))
@@ -114,8 +115,8 @@ final class ProtocommCommands: ConsoleCommands {
         stride(from: 0, to: text.count - 1, by: 2).map { index in
             var value: UInt8 = 0
             for character in [text[index], text[index + 1]] {
-                guard let digit = Character(UnicodeScalar(character)).hexDigitValue else { break }
-                value = value << 4 | UInt8(digit)
+                guard let digit = Hex.value(of: character) else { break }
+                value = value << 4 | digit
             }
             return value
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import DeviceCore
 
 /// `scli_task` of RainMaker's common console. It works byte by byte: CR or LF ends a line, backspace removes a byte, and a line that is too
@@ -117,7 +118,7 @@ struct RainMakerCommands: ConsoleCommands {
                 break
             }
             if let signature = board.core.sign(words[1]) {
-                let digits = hexDigits(signature)
+                let digits = Hex.text(signature)
                 output += log.line(.info, Self.tag, "hex signature(len \(digits.utf8.count)): \(digits)")
             } else {
                 output += log.line(.error, Self.tag, "Failed to sign message")

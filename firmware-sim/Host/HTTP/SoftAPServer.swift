@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import CRainDescriptors
 import DeviceCore
 import Glibc
@@ -331,7 +332,7 @@ private struct ListeningSocket {
 
     private static func open(_ family: Int32) throws -> (family: Int32, descriptor: Int32) {
         let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | O_CLOEXEC | O_NONBLOCK, 0)
-        guard descriptor >= 0 else { throw StartError("no socket: \(lastSystemError())") }
+        guard descriptor >= 0 else { throw StartError("no socket: \(systemErrorText(errno))") }
         return (family, descriptor)
     }
 
@@ -374,8 +375,6 @@ private struct ListeningSocket {
     }
 
     private static func failure(_ address: BindAddress) -> StartError {
-        StartError("cannot listen on \(address): \(lastSystemError())")
+        StartError("cannot listen on \(address): \(systemErrorText(errno))")
     }
 }
-
-func lastSystemError() -> String { String(cString: strerror(errno)) }

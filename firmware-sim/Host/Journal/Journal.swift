@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import DeviceCore
 import Glibc
 import ProtocommCore
@@ -25,7 +26,7 @@ final class Journal {
             return
         }
         let opened = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard opened >= 0 else { throw StartError("\(path) cannot be written: \(lastSystemError())") }
+        guard opened >= 0 else { throw StartError("\(path) cannot be written: \(systemErrorText(errno))") }
         descriptor = opened
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import ArgumentParser
 import DeviceCore
 import ProtocommCore
@@ -149,13 +150,13 @@ struct AccessPointOption: ExpressibleByArgument {
         guard let json = try? JSONValue(parsing: Array(argument.utf8)), json.members != nil else { return nil }
         let ssid: [UInt8]
         if let hex = json["ssid_hex"]?.string {
-            guard let bytes = bytes(hex: hex) else { return nil }
+            guard let bytes = Hex.decoded(hex.utf8) else { return nil }
             ssid = bytes
         } else {
             ssid = Array((json["ssid"]?.string ?? "").utf8)
         }
         let digits = (json["bssid"]?.string ?? "02:11:22:33:44:AA").filter { $0 != ":" }
-        guard ssid.count <= 32, let bssid = bytes(hex: digits), bssid.count == 6 else { return nil }
+        guard ssid.count <= 32, let bssid = Hex.decoded(digits.utf8), bssid.count == 6 else { return nil }
         let passphrase = Array((json["passphrase"]?.string ?? "").utf8)
         let number = json["auth"]?.integer ?? (passphrase.isEmpty ? 0 : 3)
         guard let authentication = Int32(exactly: number),
@@ -169,18 +170,6 @@ struct AccessPointOption: ExpressibleByArgument {
     }
 }
 
-/// Returns the bytes of hex digits; nil for other text.
-private func bytes(hex text: String) -> [UInt8]? {
-    let digits = text.compactMap(\.hexDigitValue)
-    guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-}
-
-func hexDigits(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef")
-    return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
-}
-
 /// Twelve hex digits, with or without colons.
 struct MACAddressOption: ExpressibleByArgument {
     /// Six bytes.
@@ -188,10 +177,8 @@ struct MACAddressOption: ExpressibleByArgument {
 
     init?(argument: String) {
         let digits = Array(argument.utf8.filter { $0 != UInt8(ascii: ":") })
-        guard digits.count == 12 else { return nil }
-        let pairs = stride(from: 0, to: 12, by: 2).map { String(decoding: digits[$0..<$0 + 2], as: UTF8.self) }
-        address = pairs.compactMap { $0.first == "+" || $0.first == "-" ? nil : UInt8($0, radix: 16) }
-        guard address.count == 6 else { return nil }
+        guard let address = Hex.decoded(digits), address.count == 6 else { return nil }
+        self.address = address
     }
 }
 

@@ -3,8 +3,6 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <stdbool.h>
-// Wakes a thread that sleeps in libcurl. Swift's Glibc module does not have it.
-#include <sys/eventfd.h>
 
 // The functions of libcurl, with the names and types of its headers. libcurl is opened when it is first needed: with its three dozen
 // libraries, it takes longer to load than many a command to run.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 import Synchronization
 
@@ -21,7 +22,7 @@ final class StreamLoop: Sendable {
             let code = errno
             descriptor.close(hasUnsent: false)
             throw ByteStreamError(
-                .failed, peer: peer, message: "The system could not create a pipe: \(errorText(code)).",
+                .failed, peer: peer, message: "The system could not create a pipe: \(systemErrorText(code)).",
                 systemError: code)
         }
         let loop = StreamLoop(descriptor, peer: peer, wakeup: wakeup)
@@ -30,7 +31,7 @@ final class StreamLoop: Sendable {
         guard code == 0 else {
             descriptor.close(hasUnsent: false)
             throw ByteStreamError(
-                .failed, peer: peer, message: "The system could not start a thread: \(errorText(code)).",
+                .failed, peer: peer, message: "The system could not start a thread: \(systemErrorText(code)).",
                 systemError: code)
         }
         return loop
@@ -201,7 +202,8 @@ extension StreamLoop {
     }
 
     private func lost(_ code: Int32) -> ByteStreamError {
-        ByteStreamError(.lost, peer: peer, message: "The connection is lost: \(errorText(code)).", systemError: code)
+        ByteStreamError(
+            .lost, peer: peer, message: "The connection is lost: \(systemErrorText(code)).", systemError: code)
     }
 
     private func endInput(_ error: ByteStreamError) {
@@ -344,5 +346,3 @@ enum StreamDescriptor: Sendable {
         }
     }
 }
-
-func errorText(_ code: Int32) -> String { String(cString: strerror(code)) }

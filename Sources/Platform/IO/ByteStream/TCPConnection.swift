@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 import Synchronization
 
@@ -99,7 +100,7 @@ extension TCPAttempt {
         case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN:
             error(.unreachable, "There is no route to this host. Check the network, and the address.", code)
         case ETIMEDOUT: late
-        default: error(.failed, "The connection could not be opened: \(errorText(code)).", code)
+        default: error(.failed, "The connection could not be opened: \(systemErrorText(code)).", code)
         }
     }
 

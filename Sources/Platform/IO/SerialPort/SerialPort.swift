@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Synchronization
 
 /// One serial port, opened exclusively and read all the time.
@@ -106,7 +107,7 @@ extension SerialPortError {
                 .lost, path: error.peer,
                 message: "The port is gone. Check the cable, and that the board has power.")
         case .lost:
-            let reason = error.systemError.map(errorText) ?? error.message
+            let reason = error.systemError.map(systemErrorText) ?? error.message
             self.init(.lost, path: error.peer, message: "The port does not accept any more bytes: \(reason).")
         case .closed: self.init(.closed, path: error.peer, message: "The port was closed.")
         case .cancelled: self.init(.cancelled, path: error.peer, message: error.message)

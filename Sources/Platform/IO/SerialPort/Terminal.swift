@@ -47,7 +47,7 @@ struct Terminal: Sendable {
         cfsetospeed(&settings, speed_t(B115200))
         guard tcsetattr(descriptor, TCSANOW, &settings) == 0 else {
             throw SerialPortError(
-                .failed, path: path, message: "The port does not support 115200 baud, 8N1: \(errorText(errno)).")
+                .failed, path: path, message: "The port does not support 115200 baud, 8N1: \(systemErrorText(errno)).")
         }
     }
 
@@ -112,7 +112,7 @@ struct Terminal: Sendable {
         case EBUSY: .busy(path)
         case EISDIR: SerialPortError(.notATerminal, path: path, message: "\(path) is a folder, not a serial port.")
         default:
-            SerialPortError(.failed, path: path, message: "The port could not be opened: \(errorText(code)).")
+            SerialPortError(.failed, path: path, message: "The port could not be opened: \(systemErrorText(code)).")
         }
     }
 }
@@ -137,7 +137,7 @@ final class OpenTerminal: Sendable {
             var bits = (dataTerminalReady ? TIOCM_DTR : 0) | (requestToSend ? TIOCM_RTS : 0)
             guard ioctl(descriptor, UInt(TIOCMSET), &bits) != 0 else { return nil }
             return SerialPortError(
-                .failed, path: path, message: "The port cannot set its lines DTR and RTS: \(errorText(errno)).")
+                .failed, path: path, message: "The port cannot set its lines DTR and RTS: \(systemErrorText(errno)).")
         }
         if let failure { throw failure }
     }

@@ -95,3 +95,21 @@ package final class FairLock<Grant: Sendable, Failure: Error>: Sendable {
         }
     }
 }
+
+extension FairLock where Grant == Void {
+    /// Releases the lock. The next task has it at once.
+    package func leave() { leave {} }
+}
+
+extension FairLock where Grant == Void, Failure == Never {
+    /// Returns when the caller has the lock, even if its task is cancelled. For short work that has to be done in any case.
+    package func enter() async {
+        let waiter = Waiting()
+        let isFree = state.withLock { state in
+            if Self.take(&state, {}) != nil { return true }
+            state.waiting.append(waiter)
+            return false
+        }
+        if !isFree { _ = await waiter.value() }
+    }
+}

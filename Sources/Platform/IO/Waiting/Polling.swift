@@ -123,32 +123,30 @@ package func monotonicMicroseconds() -> UInt64 {
 package func monotonicMilliseconds() -> Int64 { Int64(monotonicMicroseconds() / 1000) }
 
 /// Wakes a thread that polls descriptors, from any other thread.
+///
+/// It works like a pipe to oneself, but needs only one descriptor (eventfd(2)). Handlers of signals have pipes of their own, because a
+/// handler may only use a number that was stored before (signal-safety(7)).
 package final class WakePipe: Sendable {
     /// Readable from ``ring()`` until ``drain()``. Poll it together with the other descriptors.
     package let reader: Int32
-    private let writer: Int32
 
-    /// Returns nil if the system could not create a pipe; `errno` has the reason.
+    /// Returns nil if the system could not create the descriptor; `errno` has the reason.
     package init?() {
-        var ends: [Int32] = [-1, -1]
-        guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { return nil }
-        (reader, writer) = (ends[0], ends[1])
+        // The flags of eventfd(2) have the values of those of open(2).
+        reader = eventfd(0, O_CLOEXEC | O_NONBLOCK)
+        guard reader >= 0 else { return nil }
     }
 
-    // The thread that rings and the one that polls both hold the pipe, so it is not closed while either uses it.
-    deinit {
-        close(reader)
-        close(writer)
-    }
+    // The thread that rings and the one that polls both hold the object, so the descriptor is not closed while either uses it.
+    deinit { if reader >= 0 { close(reader) } }
 
     package func ring() {
-        var byte: UInt8 = 1
-        // A full pipe wakes the thread as well as another byte would.
-        _ = write(writer, &byte, 1)
+        var one: UInt64 = 1
+        _ = write(reader, &one, MemoryLayout<UInt64>.size)
     }
 
     package func drain() {
-        var bytes = [UInt8](repeating: 0, count: 256)
-        while read(reader, &bytes, bytes.count) == bytes.count {}
+        var rings: UInt64 = 0
+        _ = read(reader, &rings, MemoryLayout<UInt64>.size)
     }
 }

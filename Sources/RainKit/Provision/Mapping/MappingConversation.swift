@@ -3,6 +3,7 @@ import ESPProvisioning
 import Logging
 import RainAccount
 import RainCore
+import RainIO
 import RainMaker
 import Synchronization
 
@@ -18,7 +19,7 @@ final class MappingConversation: Sendable {
     }
 
     private let state: Mutex<State>
-    private let storing = AsyncLock()
+    private let storing = FairLock<Void, Never>()
     private let store: any PendingMappingStore
     let cloud: any NodeMapping
     let time: Timekeeper
@@ -287,34 +288,4 @@ final class QuietPeriod: Sendable {
     var until: Duration { end.withLock { $0 } }
 
     func set(until end: Duration) { self.end.withLock { $0 = end } }
-}
-
-/// Lets one task in at a time, in the order in which they come. A cancelled task stays in the queue: the work inside is short, and has to
-/// be done in any case.
-final class AsyncLock: Sendable {
-    private struct State {
-        var isTaken = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Mutex(State())
-
-    func enter() async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                if state.isTaken { state.waiting.append(continuation) }
-                defer { state.isTaken = true }
-                return !state.isTaken
-            }
-            if isFree { continuation.resume() }
-        }
-    }
-
-    func leave() {
-        let next = state.withLock { state in
-            state.isTaken = !state.waiting.isEmpty
-            return state.isTaken ? state.waiting.removeFirst() : nil
-        }
-        next?.resume()
-    }
 }

@@ -156,12 +156,7 @@ actor BoardNetwork {
 
     /// Returns a random UUID (RFC 9562, 5.4).
     private func newUUID() -> String {
-        var bytes = request.randomBytes(16)
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-        return [digits[0..<4], digits[4..<6], digits[6..<8], digits[8..<10], digits[10..<16]]
-            .map { $0.joined() }.joined(separator: "-")
+        String(decoding: Hex.uuid(randomBytes: request.randomBytes(16)), as: UTF8.self)
     }
 }
 

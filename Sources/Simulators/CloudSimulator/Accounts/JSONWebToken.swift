@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import CRainOpenSSL
 import RainCrypto
 import RainCryptoOpenSSL
@@ -51,20 +52,20 @@ struct JSONWebTokenSigner: Sendable {
             throw SimulatorError(.crypto, "the token key has no public key: \(error)")
         }
         // A hash of the public key.
-        keyID = base64URL(Array(OpenSSLHashes.sha256(publicKey.pem).prefix(12)))
+        keyID = Base64.urlText(Array(OpenSSLHashes.sha256(publicKey.pem).prefix(12)))
         header = Self.header(algorithm.rawValue, keyID)
     }
 
     private static func header(_ algorithm: String, _ keyID: String) -> String {
-        base64URL(safe(["alg": .string(algorithm), "kid": .string(keyID), "typ": "JWT"]))
+        Base64.urlText(safe(["alg": .string(algorithm), "kid": .string(keyID), "typ": "JWT"]))
     }
 
     /// - Parameter foreign: the id of another key, for tokens that a client must refuse.
     func sign(_ claims: JSONValue, keyID foreign: String? = nil) throws(SimulatorError) -> String {
         let header = foreign.map { Self.header(algorithm.rawValue, $0) } ?? header
-        let signed = header + "." + base64URL(safe(claims))
+        let signed = header + "." + Base64.urlText(safe(claims))
         do {
-            return signed + "." + base64URL(try key.sign(Array(signed.utf8), algorithm: algorithm.signature))
+            return signed + "." + Base64.urlText(try key.sign(Array(signed.utf8), algorithm: algorithm.signature))
         } catch {
             throw SimulatorError(.crypto, "the token could not be signed")
         }
@@ -72,14 +73,14 @@ struct JSONWebTokenSigner: Sendable {
 
     /// Returns an unsigned token (RFC 7515, appendix A.5), which a client must refuse.
     func unsigned(_ claims: JSONValue) -> String {
-        Self.header("none", keyID) + "." + base64URL(safe(claims)) + "."
+        Self.header("none", keyID) + "." + Base64.urlText(safe(claims)) + "."
     }
 
     /// Returns the claims of a token that this key signed; nil for every other token.
     func verify(_ token: String) -> JSONValue? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= Self.maximumLength, parts.count == 3, parts[0] == header,
-            let payload = decodedBase64URL(parts[1]), let signature = decodedBase64URL(parts[2]),
+            let payload = Base64.urlDecoded(parts[1].utf8), let signature = Base64.urlDecoded(parts[2].utf8),
             publicKey.isValid(signature, for: Array("\(parts[0]).\(parts[1])".utf8), algorithm: algorithm.signature)
         else { return nil }
         return try? JSONValue(parsing: payload)
@@ -120,8 +121,8 @@ extension JSONWebTokenSigner {
         let point = (decodedBase64(String(decoding: Array(digits), as: UTF8.self)) ?? []).suffix(64)
         return .object(
             [
-                .init("kty", "EC"), .init("crv", "P-256"), .init("x", .string(base64URL(Array(point.prefix(32))))),
-                .init("y", .string(base64URL(Array(point.suffix(32))))),
+                .init("kty", "EC"), .init("crv", "P-256"), .init("x", .string(Base64.urlText(Array(point.prefix(32))))),
+                .init("y", .string(Base64.urlText(Array(point.suffix(32))))),
             ] + common)
     }
 
@@ -133,7 +134,7 @@ extension JSONWebTokenSigner {
             defer { BN_free(number) }
             var bytes = [UInt8](repeating: 0, count: (Int(BN_num_bits(number)) + 7) / 8)
             BN_bn2bin(number, &bytes)
-            return base64URL(bytes)
+            return Base64.urlText(bytes)
         }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -269,7 +270,7 @@ struct RefreshToken: Codable, Sendable, Equatable {
 
     private static func makeText(session: String) -> String {
         var random = OpenSSLRandom()
-        return session + "." + base64URL(random.bytes(48))
+        return session + "." + Base64.urlText(random.bytes(48))
     }
 
     private static func hash(_ text: String) -> [UInt8] { OpenSSLHashes.sha256(Array(text.utf8)) }

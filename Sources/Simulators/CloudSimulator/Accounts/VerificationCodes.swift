@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 import RainCrypto
 import RainCryptoOpenSSL
@@ -33,7 +34,7 @@ struct VerificationCodes: Codable, Sendable, Equatable {
 
         /// - Parameter holder: a user's id, or the handle of a sign-in that waits for the code.
         init(_ kind: Mailbox.Kind, _ holder: String) {
-            text = "\(kind.rawValue) \(lowercaseHex(OpenSSLHashes.sha256(Array(holder.utf8))))"
+            text = "\(kind.rawValue) \(Hex.text(OpenSSLHashes.sha256(Array(holder.utf8))))"
         }
     }
 
@@ -176,7 +177,7 @@ public final class Mailbox: Sendable {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         // The file may have existed with other permissions.
         guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else {
-            let reason = String(cString: strerror(errno))
+            let reason = systemErrorText(errno)
             if descriptor >= 0 { close(descriptor) }
             throw SimulatorError(.storage, "cannot write the mailbox \(path): \(reason); choose another --mailbox")
         }

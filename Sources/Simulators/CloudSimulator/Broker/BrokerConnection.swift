@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import CRainMosquitto
 import Glibc
 import Synchronization
@@ -21,7 +22,7 @@ final class BrokerConnection: @unchecked Sendable {
         _ = library
         guard let client = mosquitto_new(KeyRing.listenerName, true, nil) else {
             throw SimulatorError(
-                .unavailable, "libmosquitto could not create a client: \(String(cString: strerror(errno)))")
+                .unavailable, "libmosquitto could not create a client: \(systemErrorText(errno))")
         }
         let connection = BrokerConnection(client: client, handler: handler)
         try connection.start(address, keys)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import CRainOpenSSL
 import RainCrypto
 import RainCryptoOpenSSL
@@ -92,7 +93,8 @@ private struct ClaimApplication: Equatable {
 
     init(_ fields: Fields) throws(ClaimRefusal) {
         let (mac, platform) = (fields.value["mac_addr"]?.string ?? "", fields.value["platform"]?.string ?? "")
-        guard mac.utf8.count == 12, mac.utf8.allSatisfy({ hexDigit($0) != nil && !(0x61...0x66).contains($0) }) else {
+        guard mac.utf8.count == 12, mac.utf8.allSatisfy({ Hex.value(of: $0) != nil && !(0x61...0x66).contains($0) })
+        else {
             throw ClaimRefusal("MAC address is invalid")
         }
         guard Self.platforms.contains(platform) else { throw ClaimRefusal("Platform is invalid") }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import CRainDescriptors
 import Glibc
 import RainIO
@@ -238,7 +239,7 @@ public struct ListenAddress: Sendable, Equatable {
 
     private func failure(_ what: String) -> SimulatorError {
         SimulatorError(
-            .unavailable, "\(what) on \(urlHost):\(port): \(String(cString: strerror(errno))); choose another --listen")
+            .unavailable, "\(what) on \(urlHost):\(port): \(systemErrorText(errno)); choose another --listen")
     }
 
     private func fill(_ storage: UnsafeMutableRawPointer) -> socklen_t {

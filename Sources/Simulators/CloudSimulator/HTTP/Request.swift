@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import RainCore
 import RainJSON
 
 /// One complete HTTP request within the limits.
@@ -56,31 +56,7 @@ public struct Request: Sendable, Equatable {
 
 /// Decodes `+` as a space and `%41` as an A. A percent sign without two hex digits stays.
 func percentDecoded(_ text: Substring) -> String {
-    let source = Array(text.utf8)
-    var bytes: [UInt8] = []
-    var index = 0
-    while index < source.count {
-        let byte = source[index]
-        if byte == UInt8(ascii: "%"), index + 2 < source.count,
-            let high = hexDigit(source[index + 1]), let low = hexDigit(source[index + 2])
-        {
-            bytes.append(high << 4 | low)
-            index += 3
-        } else {
-            bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-            index += 1
-        }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-}
-
-func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
+    String(decoding: PercentEncoding.decoded(text.utf8, plusIsSpace: true), as: UTF8.self)
 }
 
 /// One HTTP response: usually JSON, or a page or a redirect for a browser.
@@ -144,7 +120,8 @@ public struct Response: Sendable, Equatable {
         let (type, bytes) = payload
         let whole = delivery == .halved ? Array(bytes.prefix(bytes.count / 2)) : bytes
         let sent = delivery == .cut ? Array(whole.prefix(whole.count / 2)) : whole
-        var head = "HTTP/1.1 \(status) \(reasonPhrase(status))\r\nDate: \(httpDate(now))\r\n"
+        let date = CivilTime(secondsSince1970: Int(now / 1000)).httpDate
+        var head = "HTTP/1.1 \(status) \(reasonPhrase(status))\r\nDate: \(date)\r\n"
         if let type { head += "Content-Type: \(type)\r\n" }
         for field in headers { head += "\(field.name): \(field.value)\r\n" }
         // Without a body and its length (RFC 9110, 8.6).
@@ -188,16 +165,4 @@ func reasonPhrase(_ status: Int) -> String {
     case 505: "HTTP Version Not Supported"
     default: status < 400 ? "Other" : status < 500 ? "Refused" : "Server Error"
     }
-}
-
-/// Returns a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, 5.6.7) from milliseconds since 1970.
-func httpDate(_ milliseconds: Int64) -> String {
-    var seconds = time_t(milliseconds / 1000)
-    var date = tm()
-    gmtime_r(&seconds, &date)
-    let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    let day = "\(days[Int(date.tm_wday)]), \(two(date.tm_mday)) \(months[Int(date.tm_mon)]) \(date.tm_year + 1900)"
-    return "\(day) \(two(date.tm_hour)):\(two(date.tm_min)):\(two(date.tm_sec)) GMT"
 }

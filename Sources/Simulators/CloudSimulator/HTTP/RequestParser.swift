@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 
 /// Parses requests (RFC 9112) from the bytes of one connection.
 ///
@@ -261,12 +262,12 @@ struct ChunkedBody: Sendable {
 
     /// Reads the size from a line such as `1a;name=value`.
     private static func size(_ line: ArraySlice<UInt8>) throws(RequestParser.Refusal) -> Int {
-        let digits = line.prefix { hexDigit($0) != nil }
+        let digits = line.prefix { Hex.value(of: $0) != nil }
         let rest = line[digits.endIndex...].drop { $0 == 0x20 || $0 == 0x09 }
         guard (1...maximumSizeDigits).contains(digits.count), rest.isEmpty || rest.first == UInt8(ascii: ";"),
             rest.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
         else { throw malformed("a chunk has no size") }
-        return digits.reduce(0) { $0 << 4 | Int(hexDigit($1) ?? 0) }
+        return digits.reduce(0) { $0 << 4 | Int(Hex.value(of: $1) ?? 0) }
     }
 
     private static func malformed(_ what: String) -> RequestParser.Refusal {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -48,7 +49,7 @@ extension CloudAPI {
             request.header("Sec-WebSocket-Version") == "13", protocols.contains("mqtt")
         else { return Response(status: 400, ["message": "Bad Request"]) }
         // RFC 6455, 1.3.
-        let accept = base64(OpenSSLHashes.sha1(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
+        let accept = Base64.text(OpenSSLHashes.sha1(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
         var response = Response(
             status: 101, content: .none,
             headers: [
@@ -103,52 +104,22 @@ struct RequestSignature {
             let signed = Self.milliseconds(date), (signed - 300_000...signed + seconds * 1000).contains(now),
             let host = request.header("Host")
         else { return false }
-        let query = fields.map { "\(escaped($0.name))=\(escaped($0.value))" }.sorted().joined(separator: "&")
-        let canonical = "GET\n\(request.path)\n\(query)\nhost:\(host)\n\nhost\n" + hexadecimal(OpenSSLHashes.sha256([]))
+        let query = fields.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }.sorted()
+            .joined(separator: "&")
+        let canonical = "GET\n\(request.path)\n\(query)\nhost:\(host)\n\nhost\n" + Hex.text(OpenSSLHashes.sha256([]))
         let text =
             "AWS4-HMAC-SHA256\n\(date)\n\(scope.joined(separator: "/"))\n"
-            + hexadecimal(OpenSSLHashes.sha256(Array(canonical.utf8)))
+            + Hex.text(OpenSSLHashes.sha256(Array(canonical.utf8)))
         let key = scope.reduce(Array("AWS4\(role.secretKey)".utf8)) {
             OpenSSLHashes.hmacSHA256(Array($1.utf8), key: $0)
         }
-        return hexadecimal(OpenSSLHashes.hmacSHA256(Array(text.utf8), key: key)) == signature
+        return Hex.text(OpenSSLHashes.hmacSHA256(Array(text.utf8), key: key)) == signature
     }
 
     /// Reads a time such as `20130524T000000Z`.
     private static func milliseconds(_ text: String) -> Int64? {
-        let digits = text.utf8.map { Int64($0) - 0x30 }
-        guard text.utf8.count == 16, Array(text.utf8)[8] == UInt8(ascii: "T"), text.hasSuffix("Z"),
-            (digits[..<8] + digits[9..<15]).allSatisfy({ (0...9).contains($0) })
-        else { return nil }
-        func number(_ range: Range<Int>) -> Int64 { digits[range].reduce(0) { $0 * 10 + $1 } }
-        let (year, month, day) = (number(0..<4), number(4..<6), number(6..<8))
-        guard (1970...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
-        // Days before the year, and before the month of a year that begins in March (H. Hinnant's days_from_civil).
-        let shifted = month > 2 ? year : year - 1
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
-        return ((days * 24 + number(9..<11)) * 60 + number(11..<13)) * 60_000 + number(13..<15) * 1000
+        CivilTime(basic: text).map { Int64($0.secondsSince1970) * 1000 }
     }
-}
-
-/// Percent-encodes all characters but RFC 3986's unreserved ones, such as `%41`.
-private func escaped(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    let bytes = text.utf8.flatMap { byte -> [UInt8] in
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            [byte]
-        default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-}
-
-private func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
 /// The short-lived credentials that `assume_role` has issued.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -322,7 +323,7 @@ extension CloudAPI {
         let timeout = try call.body(isOptional: true).integer("timeout") ?? 360
         guard (0...Self.maximumChallengeTimeout).contains(timeout) else { throw .challengeTimeoutOutOfRange }
         var random = OpenSSLRandom()
-        let (id, challenge, now) = (makeUUID(), lowercaseHex(random.bytes(32)), now)
+        let (id, challenge, now) = (makeUUID(), Hex.text(random.bytes(32)), now)
         let changes = try change { state in
             state.mappings.issueChallenge(
                 id: id, userID: user.id, challenge: challenge, patience: timeout == 0 ? nil : timeout * 1000, at: now)
@@ -346,7 +347,7 @@ extension CloudAPI {
         let outcome = try change { state in
             let outcome = state.mappings.answerChallenge(id: id, userID: user.id, nodeID: nodeID, at: now) {
                 challenge in
-                guard let signature = bytes(ofHex: answer) else { return false }
+                guard let signature = Hex.decoded(answer.utf8) else { return false }
                 return node.signed(challenge, signature)
             }
             state.leaveGroups(outcome.changes)

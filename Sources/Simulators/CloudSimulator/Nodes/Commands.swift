@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 import Synchronization
 
@@ -223,7 +224,7 @@ extension CloudAPI {
                 record.answer.isEmpty
                 ? .null
                 : record.isBase64 || answer == nil
-                    ? .string(base64(record.answer)) : json ?? .string(answer ?? "")
+                    ? .string(Base64.text(record.answer)) : json ?? .string(answer ?? "")
             members.append(.init("response_data", data))
             members.append(.init("response_timestamp", .integer(time / 1000)))
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 import Synchronization
 
@@ -238,7 +239,7 @@ enum SignInPage {
     fileprivate static func password(providers: [String], query: String, failure: String?) -> Response {
         let buttons = providers.map { provider in
             """
-            <li><a id="provider-\(escaped(provider))" href="?\(escaped(query))&amp;identity_provider=\(percentEncoded(provider))">\
+            <li><a id="provider-\(escaped(provider))" href="?\(escaped(query))&amp;identity_provider=\(PercentEncoding.encoded(provider))">\
             Continue with \(escaped(provider))</a></li>
             """
         }

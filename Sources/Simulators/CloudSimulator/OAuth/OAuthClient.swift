@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -144,21 +145,7 @@ extension StringProtocol {
 
 /// Returns `name=value&…`, with all characters percent-encoded except RFC 3986's unreserved ones.
 func formEncoded(_ fields: [Request.Field]) -> String {
-    fields.map { "\(percentEncoded($0.name))=\(percentEncoded($0.value))" }.joined(separator: "&")
-}
-
-func percentEncoded(_ text: String) -> String {
-    var encoded = ""
-    for byte in text.utf8 {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            encoded.unicodeScalars.append(Unicode.Scalar(byte))
-        default: encoded += "%" + lowercaseHex([byte]).uppercased()
-        }
-    }
-    return encoded
+    fields.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }.joined(separator: "&")
 }
 
 /// User and password of an `Authorization: Basic` header (RFC 7617).
@@ -174,7 +161,8 @@ struct BasicCredentials: Equatable {
         // Converts padded base64 of the standard alphabet to base64url without padding.
         let digits = header.dropFirst(6).filter { $0 != "=" && $0 != " " }
             .map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
-        guard let bytes = decodedBase64URL(String(digits)), let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
+        guard let bytes = Base64.urlDecoded(String(digits).utf8), let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+        else {
             return nil
         }
         let text = { (part: ArraySlice<UInt8>) in

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -188,11 +189,11 @@ struct AuthorizationGrants: Codable, Sendable, Equatable {
         case (nil, nil): return true
         case (let verifier?, let challenge?):
             guard (43...128).contains(verifier.utf8.count) else { return false }
-            let hash = base64URL(OpenSSLHashes.sha256(Array(verifier.utf8)))
+            let hash = Base64.urlText(OpenSSLHashes.sha256(Array(verifier.utf8)))
             return equalInConstantTime(Array(hash.utf8), Array(challenge.utf8))
         default: return false
         }
     }
 
-    private static func key(_ code: String) -> String { lowercaseHex(OpenSSLHashes.sha256(Array(code.utf8))) }
+    private static func key(_ code: String) -> String { Hex.text(OpenSSLHashes.sha256(Array(code.utf8))) }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -154,7 +155,7 @@ extension OwnCloudAPI {
         let lifetime = body["lifetime"]?.integer ?? 360
         guard (1...86_400).contains(lifetime) else { throw .badBody }
         var random = OpenSSLRandom()
-        let (id, text, now) = (makeUUID(), lowercaseHex(random.bytes(32)), now)
+        let (id, text, now) = (makeUUID(), Hex.text(random.bytes(32)), now)
         record(
             owners.withLock {
                 $0.challenge(id: id, user: caller.user.id, challenge: text, lifetime: lifetime, at: now)
@@ -168,7 +169,7 @@ extension OwnCloudAPI {
         let body = try call.body()
         try check(body, is: caller)
         let node = try OwnCloudCall.text("node_id", of: body)
-        guard let signature = body["signature"]?.string, let bytes = bytes(ofHex: signature) else { throw .badBody }
+        guard let signature = body["signature"]?.string, let bytes = Hex.decoded(signature.utf8) else { throw .badBody }
         let now = now
         let (changes, refusal) = owners.withLock {
             $0.answer(id, user: caller.user.id, node: node, signature: bytes, provider: caller.system, at: now)
@@ -310,7 +311,7 @@ extension OwnCloudAPI {
             ("grant_type", "authorization_code"), ("client_id", client.id),
             ("client_secret", "\(client.id)-secret"), ("redirect_uri", client.defaultRedirect ?? ""),
             ("code", code),
-        ].map { "\($0)=\(percentEncoded($1))" }.joined(separator: "&")
+        ].map { "\($0)=\(PercentEncoding.encoded($1))" }.joined(separator: "&")
         let redeemed = spid.respond(
             to: Request(
                 method: "POST", target: "/oauth/token",

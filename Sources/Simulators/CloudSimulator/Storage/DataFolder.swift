@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 
 /// The folder of all the simulator's data, mode 0700. Its files have mode 0600, and each is written whole or not at all.
@@ -111,7 +112,7 @@ public final class DataFolder: Sendable {
     }
 
     private static func failure(_ what: String, _ path: String) -> SimulatorError {
-        SimulatorError(.storage, "\(what) \(path): \(String(cString: strerror(errno))); choose another --data")
+        SimulatorError(.storage, "\(what) \(path): \(systemErrorText(errno)); choose another --data")
     }
 }
 
@@ -143,7 +144,7 @@ public final class FolderOwner: Sendable {
         let descriptor = open("\(folder)/in-use", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
             throw SimulatorError(
-                .storage, "cannot use \(folder): \(String(cString: strerror(errno))); choose another --data")
+                .storage, "cannot use \(folder): \(systemErrorText(errno)); choose another --data")
         }
         self.init(descriptor: descriptor)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

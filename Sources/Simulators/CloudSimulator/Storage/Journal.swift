@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import Glibc
 import RainJSON
 import Synchronization
@@ -20,7 +21,7 @@ public final class Journal: Sendable {
         }
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw SimulatorError(.storage, "cannot write the journal \(path): \(String(cString: strerror(errno)))")
+            throw SimulatorError(.storage, "cannot write the journal \(path): \(systemErrorText(errno))")
         }
     }
 

@@ -107,7 +107,7 @@ struct CurlCommand {
         // Only the reading end is for curl. It loses O_CLOEXEC right before curl starts, so that no other child process inherits the token.
         var ends: [Int32] = [0, 0]
         guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0, fcntl(ends[0], F_SETFL, 0) == 0 else {
-            throw CommandFailure(.other, message: "A pipe to curl cannot be made: \(String(cString: strerror(errno))).")
+            throw CommandFailure(.other, message: "A pipe to curl cannot be made: \(systemErrorText(errno)).")
         }
         // A pipe holds 64 KiB, or at least a page if the user has too many pipes. A token fits, so one write before curl starts is enough.
         let written = configuration.reveal { write(ends[1], $0.baseAddress, $0.count) }
@@ -124,11 +124,11 @@ struct CurlCommand {
         let words = ["curl", "--disable", "--config", "/dev/fd/\(ends[0])"] + arguments.checked
         var pointers = words.map { strdup($0) } + [nil]
         guard fcntl(ends[0], F_SETFD, 0) == 0 else {
-            throw CommandFailure(.other, message: "A pipe to curl cannot be made: \(String(cString: strerror(errno))).")
+            throw CommandFailure(.other, message: "A pipe to curl cannot be made: \(systemErrorText(errno)).")
         }
         execv(program, &pointers)
         throw CommandFailure(
-            .unavailable, reason: "no_curl", message: "\(program) does not start: \(String(cString: strerror(errno))).")
+            .unavailable, reason: "no_curl", message: "\(program) does not start: \(systemErrorText(errno)).")
     }
 }
 

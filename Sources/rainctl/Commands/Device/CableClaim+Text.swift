@@ -15,10 +15,6 @@ extension CableClaimEvent {
     }
 }
 
-extension UInt32 {
-    var hexadecimal: String { "0x" + String(self, radix: 16) }
-}
-
 extension CommandFailure {
     /// The failure of a claim that already counts, with the commands that finish it. The commands are complete, so that a shell can run
     /// them.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import ArgumentParser
 import ESPProvisioning
 import RainKit
@@ -198,7 +199,7 @@ extension ScanResult {
         networks = found.map { point in
             Network(
                 ssid: NullIfAbsent(wrappedValue: point.ssid.argument), ssidHex: point.ssid.hex,
-                bssid: point.bssid.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: ":"),
+                bssid: point.bssid.map { Hex.text([$0]) }.joined(separator: ":"),
                 channel: point.channel, rssi: point.rssi, auth: point.protection.description,
                 shown: point.ssid.description)
         }

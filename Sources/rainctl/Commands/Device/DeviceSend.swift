@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import ArgumentParser
 import RainKit
 
@@ -87,7 +88,7 @@ struct SendResult: CommandResult {
     init(_ endpoint: String, sent: [UInt8]? = nil, answered: [UInt8]) {
         self.endpoint = endpoint
         bytes = sent?.count
-        answerHex = answered.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        answerHex = Hex.text(answered)
         // ESP-IDF's example sends a C string, with the zero at its end.
         let trimmed = answered.last == 0 ? answered.dropLast() : answered[...]
         let text = String(validating: trimmed, as: UTF8.self)

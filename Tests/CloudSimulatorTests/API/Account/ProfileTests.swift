@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 import TestSupport
 import Testing
@@ -150,13 +151,13 @@ import Testing
             caller.cloud.send("GET", "/v1/user/public_profile\(query)", token: eve)
         }
         #expect(put(["profile": ["nick": "Ada"]]).status == 200)
-        #expect(get("?user_name=\(percentEncoded(TestCloud.user))").body["profile"] == ["nick": "Ada"])
+        #expect(get("?user_name=\(PercentEncoding.encoded(TestCloud.user))").body["profile"] == ["nick": "Ada"])
         #expect(get("").body["profile"] == [:])
         let missing = get("?user_name=nobody")
         #expect(missing.status == 404 && missing.errorCode == 101025)
         #expect(put([:]).errorCode == 101045 && put(["profile": 7]).errorCode == 100006)
         #expect(put(["profile": .null]).status == 200)
-        #expect(get("?user_name=\(percentEncoded(TestCloud.user))").body["profile"] == [:])
+        #expect(get("?user_name=\(PercentEncoding.encoded(TestCloud.user))").body["profile"] == [:])
     }
 
     @Test("phones learn where notifications go, and data can be requested")

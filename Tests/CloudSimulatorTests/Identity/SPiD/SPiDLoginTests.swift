@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 import TestSupport
 import Testing
@@ -193,7 +194,9 @@ struct SPiDLoginTests {
     func escaping() throws {
         let spid = try TestIdentity(.spid)
         let nasty = "\"><script>alert(1)</script>"
-        for target in [TestIdentity.spidPage(["state": nasty, "scope": nasty]), "/login?x=" + percentEncoded(nasty)] {
+        for target in [
+            TestIdentity.spidPage(["state": nasty, "scope": nasty]), "/login?x=" + PercentEncoding.encoded(nasty),
+        ] {
             let browser = TestBrowser(spid)
             let page = browser.open(target)
             let asked = browser.submit(

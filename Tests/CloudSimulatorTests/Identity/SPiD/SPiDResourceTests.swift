@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ struct SPiDResourceTests {
     /// Our own vector: made with Python's hmac, json and base64.
     static let assertion = [
         "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9",
-        base64(
+        Base64.text(
             Array(
                 #"{"iss":"app1","sub":"authorization","aud":"http://127.0.0.1/oauth/token","exp":"2030-01-01 00:00:00+0000","token_type":"facebook","token_value":"fbtok"}"#
                     .utf8)),
@@ -32,7 +33,7 @@ struct SPiDResourceTests {
         let body = spid.get("/api/2/user/1001", bearer: token).body
         let data = try #require(body["data"]?.string)
         #expect(body["algorithm"] == "HMAC-SHA256" && body["sig"]?.string == SPiDContainer.sign(data, "s1gn"))
-        let decoded = try JSONValue(parsing: try #require(decodedBase64URL(data)))
+        let decoded = try JSONValue(parsing: try #require(Base64.urlDecoded(data.utf8)))
         #expect(decoded["userId"] == "1001")
         #expect(spid.get("/api/2/user/1001", bearer: spid.passwordTokens().access).body["sig"] == nil)
         #expect(spid.control("settings", ["signed": true]) == 200)
@@ -98,12 +99,14 @@ struct SPiDResourceTests {
             "exp": "2030-01-01 00:00:00+0000", "token_type": "facebook", "token_value": "fbtok",
         ]
         for (name, value) in changes { claims[name] = value }
-        let encode = { (value: JSONValue) in standard ? base64URL(value.serialized()) : base64(value.serialized()) }
+        let encode = { (value: JSONValue) in
+            standard ? Base64.urlText(value.serialized()) : Base64.text(value.serialized())
+        }
         let signed =
             encode(["alg": "HS256", "typ": "JWT"]) + "."
             + encode(.object(claims.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }))
-        let signature = bytes(ofHex: hmacHex(signed, "s1gn")) ?? []
-        return signed + "." + (standard ? base64URL(signature) : lowercaseHex(signature))
+        let signature = Hex.decoded(hmacHex(signed, "s1gn").utf8) ?? []
+        return signed + "." + (standard ? Base64.urlText(signature) : Hex.text(signature))
     }
 
     private func signIn(_ spid: TestIdentity, _ assertion: String) -> Response {
@@ -158,7 +161,7 @@ struct SPiDResourceTests {
         #expect(spid.post("/api/2/signup", ["email": "new@example.com"], headers: client).status == 201)
         #expect(spid.post("/api/2/signup", ["email": "new@example.com"], headers: client).refusal == "302")
         #expect(spid.post("/api/2/signup", ["email": "nonsense"], headers: client).refusal == "400")
-        let status = spid.get("/api/2/email/\(base64URL(Array("new@example.com".utf8)))/status", headers: client)
+        let status = spid.get("/api/2/email/\(Base64.urlText(Array("new@example.com".utf8)))/status", headers: client)
         #expect(status.body["data"] == ["exists": true, "available": false, "verified": false])
         #expect(spid.get("/api/2/terms", headers: client).body["data"]?["client_terms_url"] != nil)
         let user = spid.passwordTokens().access

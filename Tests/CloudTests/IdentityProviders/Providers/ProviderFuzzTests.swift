@@ -96,7 +96,9 @@ struct ProviderFuzzTests {
                     from: HTTPResponse(status: 200, headers: [HTTPHeader("Set-Cookie", text)]), host: "portal.example")
                 #expect(jar.header?.revealBytes().allSatisfy { (0x20...0x7E).contains($0) } != false)
                 _ = LiferayAuthToken.find(in: input)
-                if let time = CivilTime(text) { #expect(CivilTime(CivilTime(time.time).text) == CivilTime(time.time)) }
+                if let time = CivilTime(text) {
+                    #expect(CivilTime(CivilTime(time.time).text()) == CivilTime(time.time))
+                }
                 let items = QueryItem.items(of: text)
                 _ = WSKeySignature.signed(
                     key: "k", method: "GET", query: items, stamp: .init(timestamp: "1", nonce: "2"))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import DeviceCore
 import ProtocommCore
 import RainJSON
@@ -145,7 +146,7 @@ struct GATTApplication: Sendable, Equatable {
 
     /// Returns the service's UUID with the 16-bit id at bytes 12 and 13 of its little-endian form: the second group of four digits.
     private static func uuid(_ id: UInt16, in service: String) -> String {
-        let digits = hexDigits([UInt8(id >> 8), UInt8(id & 0xFF)])
+        let digits = Hex.text([UInt8(id >> 8), UInt8(id & 0xFF)])
         return service.prefix(4) + digits + service.dropFirst(8)
     }
 }

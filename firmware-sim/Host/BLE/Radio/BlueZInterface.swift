@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainDBus
 
 /// The radio's interfaces, and the methods of each with the types of their arguments.
@@ -90,7 +91,7 @@ enum BlueZPath: Hashable, Sendable {
 
     /// `service000c`: four lower-case hex digits, from which clients read the handle.
     static func attribute(_ kind: String, _ handle: UInt16) -> String {
-        kind + hexDigits([UInt8(handle >> 8), UInt8(handle & 0xFF)])
+        kind + Hex.text([UInt8(handle >> 8), UInt8(handle & 0xFF)])
     }
 }
 
@@ -226,7 +227,7 @@ struct BlueZError: Error, Hashable, Sendable {
         case .insufficientAuthorization: self = .notAuthorized
         case .requestNotSupported: self = .notSupported
         default:
-            self = .failed("Operation failed with ATT error: 0x" + hexDigits([error.code]))
+            self = .failed("Operation failed with ATT error: 0x" + Hex.text([error.code]))
         }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainDBus
 
 /// A board from the radio's point of view, and BlueZ's data about it.
@@ -75,7 +76,7 @@ struct RadioDevice: Sendable {
     /// Gives the restarted board another random address.
     mutating func readdress() {
         let last = UInt8(address.suffix(2), radix: 16) ?? 0
-        address = String(address.dropLast(2)) + hexDigits([last &+ 0x40]).uppercased()
+        address = String(address.dropLast(2)) + Hex.text([last &+ 0x40]).uppercased()
         path = BlueZPath.deviceText(address)
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -34,7 +35,7 @@ extension CloudAPI {
     /// - Returns: the handle of the sign-in that waits for the code.
     func sendLogInCode(_ user: User, for kind: Mailbox.Kind) throws(APIError) -> String {
         var random = OpenSSLRandom()
-        let handle = "\(kind.rawValue).\(base64URL(random.bytes(24)))"
+        let handle = "\(kind.rawValue).\(Base64.urlText(random.bytes(24)))"
         try sendCode(to: user.phone ?? user.userName, for: kind, holder: handle, userID: user.id)
         return handle
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 
 /// OCLC's two authorization servers: the legacy one, with institutions and signed requests, and the current one.
@@ -206,7 +207,7 @@ extension OCLCService {
             ]
         }
         fields.append(("token_type", "bearer"))
-        return fields.map { "\($0)=\(percentEncoded($1).replacing("%3A", with: ":"))" }.joined(separator: "&")
+        return fields.map { "\($0)=\(PercentEncoding.encoded($1).replacing("%3A", with: ":"))" }.joined(separator: "&")
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 
@@ -55,14 +56,14 @@ struct WSKeyHeader: Equatable {
         key: String, timestamp: String, nonce: String, method: String, query: [Request.Field], secret: String
     ) -> String {
         let lines = [key, timestamp, nonce, "", method, "www.oclc.org", "443", "/wskey"]
-        let pairs = query.map { (percentEncoded($0.name), percentEncoded($0.value)) }
+        let pairs = query.map { (PercentEncoding.encoded($0.name), PercentEncoding.encoded($0.value)) }
             .sorted {
                 Array($0.0.utf8).lexicographicallyPrecedes(Array($1.0.utf8))
                     || $0.0 == $1.0 && Array($0.1.utf8).lexicographicallyPrecedes(Array($1.1.utf8))
             }
             .map { "\($0)=\($1)" }
         let text = (lines + pairs).map { $0 + "\n" }.joined()
-        return base64(OpenSSLHashes.hmacSHA256(Array(text.utf8), key: Array(secret.utf8)))
+        return Base64.text(OpenSSLHashes.hmacSHA256(Array(text.utf8), key: Array(secret.utf8)))
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -297,7 +298,7 @@ extension OIDCService {
             .init("sub", .string("\(subject)")), .init("aud", audience), .init("iat", .integer(now)),
             .init("exp", .integer(wrong == .expired ? now - 600 : now + oauth.rules.accessLifetime)),
             .init("auth_time", .integer(grant.authenticatedAt)),
-            .init("at_hash", .string(base64URL(Array(OpenSSLHashes.sha256(Array(hashed.utf8)).prefix(16))))),
+            .init("at_hash", .string(Base64.urlText(Array(OpenSSLHashes.sha256(Array(hashed.utf8)).prefix(16))))),
         ]
         if wrong == .authorizedParty { claims.append(.init("azp", "another")) }
         if let nonce = grant.nonce, wrong != .noNonce {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -160,7 +161,7 @@ enum SPiDContainer {
             return Response(status: status, .object(members + [.init("data", data)]))
         }
         // The data is sent as text, and the signature is over that text.
-        let text = base64URL(data.serialized())
+        let text = Base64.urlText(data.serialized())
         members += [
             .init("data", .string(text)), .init("algorithm", "HMAC-SHA256"), .init("sig", .string(sign(text, secret))),
         ]
@@ -178,7 +179,7 @@ enum SPiDContainer {
 
     /// base64url of HMAC-SHA-256 over the data as it is sent.
     static func sign(_ text: String, _ secret: String) -> String {
-        base64URL(OpenSSLHashes.hmacSHA256(Array(text.utf8), key: Array(secret.utf8)))
+        Base64.urlText(OpenSSLHashes.hmacSHA256(Array(text.utf8), key: Array(secret.utf8)))
     }
 
     private static func head(object: String, code: Int, path: String, budget: Budget) -> [JSONValue.Member] {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainJSON
 
 /// Sign-up, and sign-in without a password.
@@ -57,7 +58,7 @@ extension SPiDService {
     /// `GET /api/2/email/{base64url}/status`.
     mutating func emailStatus(_ encoded: String, _ call: inout IdentityCall) throws(SPiDFailure) -> Response {
         let caller = try caller(&call)
-        guard let bytes = decodedBase64URL(encoded.prefix { $0 != "=" }) else { throw .api(400, "Not base64url") }
+        guard let bytes = Base64.urlDecoded(encoded.prefix { $0 != "=" }.utf8) else { throw .api(400, "Not base64url") }
         let person = people.with(email: String(decoding: bytes, as: UTF8.self))
         let data: JSONValue = [
             "exists": .bool(person != nil), "available": .bool(person == nil),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 import RainJSON
@@ -219,11 +220,11 @@ struct SPiDAssertion: Equatable {
         guard parts.count == 3 else { return nil }
         let expected = OpenSSLHashes.hmacSHA256(Array("\(parts[0]).\(parts[1])".utf8), key: Array(secret.utf8))
         let isStandard = parts[2].utf8.count == 43
-        let given = isStandard ? decodedBase64URL(parts[2]) : bytes(ofHex: String(parts[2]))
+        let given = isStandard ? Base64.urlDecoded(parts[2].utf8) : Hex.decoded(parts[2].utf8)
         guard let given, equalInConstantTime(given, expected), isStandard || parts[2] == parts[2].lowercased() else {
             return nil
         }
-        let decode = { (part: Substring) in isStandard ? decodedBase64URL(part) : decodedBase64(part) }
+        let decode = { (part: Substring) in isStandard ? Base64.urlDecoded(part.utf8) : decodedBase64(part) }
         guard let header = decode(parts[0]).flatMap({ try? JSONValue(parsing: $0) }),
             header["alg"]?.string == "HS256",
             let claims = decode(parts[1]).flatMap({ try? JSONValue(parsing: $0) }),

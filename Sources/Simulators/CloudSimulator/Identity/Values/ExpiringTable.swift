@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainCryptoOpenSSL
 
@@ -122,7 +123,7 @@ struct StoredChallenge: Sendable, Equatable {
 
     fileprivate func isProven(by verifier: String?) -> Bool {
         guard let verifier, (43...128).contains(verifier.utf8.count) else { return false }
-        let hash = base64URL(OpenSSLHashes.sha256(Array(verifier.utf8)))
+        let hash = Base64.urlText(OpenSSLHashes.sha256(Array(verifier.utf8)))
         return equalInConstantTime(Array(hash.utf8), Array(challenge.utf8))
     }
 }
