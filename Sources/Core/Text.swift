@@ -57,12 +57,25 @@ package enum ShownText {
 
 /// Text functions for messages.
 extension String {
-    /// The name in snake case: `wrongProofOfPossession` becomes `wrong_proof_of_possession`.
+    /// A name of ASCII letters in snake case: `wrongProofOfPossession` becomes `wrong_proof_of_possession`, and `baseURLPath` becomes
+    /// `base_url_path`.
     package var snakeCased: String {
-        reduce(into: "") { result, character in
-            if character.isUppercase { result += "_" }
-            result += character.lowercased()
+        let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
+        guard utf8.contains(where: capitals.contains) else { return self }
+        let letters = Array(utf8)
+        func isCapital(_ index: Int) -> Bool { capitals ~= letters[index] }
+        var name: [UInt8] = []
+        for (index, letter) in letters.enumerated() {
+            guard isCapital(index) else {
+                name.append(letter)
+                continue
+            }
+            // Several capitals are one word, which ends before the last of them if a small letter follows.
+            let isBeforeSmall = index + 1 < letters.count && UInt8(ascii: "a")...UInt8(ascii: "z") ~= letters[index + 1]
+            if index > 0, !isCapital(index - 1) || isBeforeSmall { name.append(UInt8(ascii: "_")) }
+            name.append(letter | 0x20)
         }
+        return String(decoding: name, as: UTF8.self)
     }
 
     /// Whether the text is empty or only white space.

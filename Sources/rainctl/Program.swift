@@ -83,7 +83,7 @@ private struct Handed: @unchecked Sendable {
 /// The last steps of a command.
 enum Ending {
     /// How long a signal waits for the answer to a renewal.
-    static let afterSignal = Duration.seconds(5)
+    private static let afterSignal = Duration.seconds(5)
     /// How long to wait before a note is printed.
     private static let silence = Duration.milliseconds(300)
 

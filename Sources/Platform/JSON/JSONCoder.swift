@@ -35,10 +35,13 @@ public enum JSONCoder {
     }
 
     /// Returns the model as a value, for changes or for indented output.
-    public static func value(of model: some Encodable) throws(JSONError) -> JSONValue {
+    /// - Parameter name: returns the name of the member for a key.
+    public static func value(
+        of model: some Encodable, naming name: @escaping (any CodingKey) -> String = { $0.stringValue }
+    ) throws(JSONError) -> JSONValue {
         do {
             let node = JSONNode()
-            try JSONValueEncoder(node: node, codingPath: []).encode(model)
+            try JSONValueEncoder(node: node, codingPath: [], name: name).encode(model)
             return node.value
         } catch let error as EncodingError {
             throw JSONError(error)
@@ -320,16 +323,17 @@ final class JSONNode {
 struct JSONValueEncoder: Encoder, SingleValueEncodingContainer {
     let node: JSONNode
     let codingPath: [any CodingKey]
+    let name: (any CodingKey) -> String
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         node.becomeObject()
-        return KeyedEncodingContainer(KeyedJSONEncoding(node: node, codingPath: codingPath))
+        return KeyedEncodingContainer(KeyedJSONEncoding(node: node, codingPath: codingPath, name: name))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         node.becomeArray()
-        return UnkeyedJSONEncoding(node: node, codingPath: codingPath)
+        return UnkeyedJSONEncoding(node: node, codingPath: codingPath, name: name)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
@@ -372,6 +376,7 @@ struct JSONValueEncoder: Encoder, SingleValueEncodingContainer {
 struct KeyedJSONEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let node: JSONNode
     let codingPath: [any CodingKey]
+    let name: (any CodingKey) -> String
 
     func encodeNil(forKey key: Key) { encoder(key).encodeNil() }
     func encode(_ value: some Encodable, forKey key: Key) throws { try encoder(key).encode(value) }
@@ -383,19 +388,21 @@ struct KeyedJSONEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder(key).unkeyedContainer() }
 
     func superEncoder() -> any Encoder {
-        JSONValueEncoder(node: node.member(JSONKey.super.stringValue), codingPath: codingPath + [JSONKey.super])
+        JSONValueEncoder(
+            node: node.member(JSONKey.super.stringValue), codingPath: codingPath + [JSONKey.super], name: name)
     }
 
     func superEncoder(forKey key: Key) -> any Encoder { encoder(key) }
 
     private func encoder(_ key: Key) -> JSONValueEncoder {
-        JSONValueEncoder(node: node.member(key.stringValue), codingPath: codingPath + [key])
+        JSONValueEncoder(node: node.member(name(key)), codingPath: codingPath + [key], name: name)
     }
 }
 
 struct UnkeyedJSONEncoding: UnkeyedEncodingContainer {
     let node: JSONNode
     let codingPath: [any CodingKey]
+    let name: (any CodingKey) -> String
     var count: Int { node.count }
 
     func encodeNil() { encoder().encodeNil() }
@@ -410,6 +417,6 @@ struct UnkeyedJSONEncoding: UnkeyedEncodingContainer {
 
     private func encoder() -> JSONValueEncoder {
         let path = codingPath + [JSONKey(intValue: count)]
-        return JSONValueEncoder(node: node.append(), codingPath: path)
+        return JSONValueEncoder(node: node.append(), codingPath: path, name: name)
     }
 }

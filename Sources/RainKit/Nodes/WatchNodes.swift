@@ -97,6 +97,27 @@ extension NodeChange: CustomStringConvertible {
     }
 }
 
+extension NodeChange: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case nodeID = "node_id"
+        case state, path, value, previous
+    }
+
+    /// Encodes `node_id` and `state`: `online`, `offline`, or `value` with `path`, `value` and `previous`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(node.rawValue, forKey: .nodeID)
+        switch kind {
+        case .connected(let isConnected): try container.encode(isConnected ? "online" : "offline", forKey: .state)
+        case .value(let path, let value, let previous):
+            try container.encode("value", forKey: .state)
+            try container.encode("\(path)", forKey: .path)
+            try container.encode(value, forKey: .value)
+            try container.encodeIfPresent(previous, forKey: .previous)
+        }
+    }
+}
+
 /// The state of a watched node, from the answers of the cloud and the reports of the node itself.
 actor WatchedNode {
     private var known: Node

@@ -162,10 +162,8 @@ struct ProfileRemove: AsyncParsableCommand {
 struct ProfileChangeResult: CommandResult {
     enum Change { case added, removed, inUse }
 
-    let change: Change
+    @TextOnly var change: Change
     let profile: String
-
-    private enum CodingKeys: CodingKey { case profile }
 
     var text: String {
         switch change {
@@ -207,12 +205,6 @@ struct ProfileListResult: CommandResult {
         let profile: String
         let baseURL: String
         let current: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case profile
-            case baseURL = "base_url"
-            case current
-        }
     }
 }
 

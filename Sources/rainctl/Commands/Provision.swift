@@ -111,7 +111,7 @@ struct Provision: AsyncParsableCommand {
                 deadline: time.left, fetchesChallengeFirst: target.leavesNetwork && !noMapping,
                 waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context, questions, within: time))
             request.customData = custom.map { [$0] } ?? []
-            stream.name(device.deviceName ?? board.peer)
+            stream.writer?.name(device.deviceName ?? board.peer)
             let report = ProgressReport(context, options, events: stream, peer: board.peer)
 
             async let _ = report.animate()
@@ -144,7 +144,7 @@ struct Provision: AsyncParsableCommand {
 
 /// The network that the board is to join, and another one after a failure.
 extension Provision {
-    func requestedNetwork(
+    private func requestedNetwork(
         _ context: Context, _ questions: NetworkQuestions, within time: TimeBudget
     ) throws(CommandFailure) -> OnboardingRequest.Network {
         if wifi.noWifi { return .none }
@@ -326,18 +326,10 @@ struct ProvisionResult: CommandResult {
     let mapping: String
     let claimed: Bool
     let resumed: Bool
-    let elapsedMilliseconds: Int64
+    let elapsedMs: Int64
     let ssidHex: String?
     /// The answers of the board's application; absent if nothing was sent to it.
     var customData: [SendResult]?
-
-    private enum CodingKeys: String, CodingKey {
-        case nodeID = "node_id"
-        case ip, ssid, mapping, claimed, resumed
-        case elapsedMilliseconds = "elapsed_ms"
-        case ssidHex = "ssid_hex"
-        case customData = "custom_data"
-    }
 
     var text: String {
         var lines: [String] = []
@@ -357,7 +349,7 @@ extension ProvisionResult {
         mapping = node.mapping.rawValue
         claimed = node.claimed
         resumed = node.resumed
-        elapsedMilliseconds = Int64(node.elapsed / .milliseconds(1))
+        elapsedMs = Int64(node.elapsed / .milliseconds(1))
         customData =
             node.customData.isEmpty ? nil : node.customData.map { SendResult($0.endpoint, answered: $0.payload) }
     }

@@ -42,7 +42,7 @@ final class ProgressReport: Sendable {
     /// Reports in the form that the options ask for; silent if events go to standard error.
     convenience init(_ context: Context, _ options: GlobalOptions, events: EventStream, peer: String) {
         let form: Form =
-            events.isOn && options.json ? .silent : Self.form(options, environment: context.environment)
+            events.writer != nil && options.json ? .silent : Self.form(options, environment: context.environment)
         self.init(form: form, events: events, peer: peer, screen: context.screen, boardWords: context.boardWords)
     }
 
@@ -61,7 +61,7 @@ final class ProgressReport: Sendable {
     }
 
     func take(_ event: OnboardingEvent) {
-        events.take(event)
+        events.writer?.take(event)
         state.withLock { state in
             state.facts.take(event)
             switch event.state {

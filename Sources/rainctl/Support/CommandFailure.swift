@@ -104,10 +104,5 @@ extension CommandFailure {
     }
 }
 
-extension Duration {
-    /// Rounded up, because a request must not come before the time is over.
-    var wholeSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
-}
-
 /// The outcome of a command: the exit status, whose name is the `code` of JSON errors (docs/exit-codes.md).
 typealias ExitStatus = RainKitError.Code

@@ -4,8 +4,8 @@ import RainKit
 
 /// The output of a finished command: the members of its JSON document, and the same as text.
 ///
-/// Members are in the order in which the type's `CodingKeys` name them; one that is nil is absent. Scripts depend on names, order and
-/// types: a result only ever gains members, at its end.
+/// Members are the type's properties, in their order and with their names in snake case. One that is nil is absent, and `@TextOnly`
+/// properties are no members. Scripts depend on names, order and types: a result only ever gains members, at its end.
 protocol CommandResult: Encodable, Sendable {
     /// The text without a line end; empty if there is nothing to print.
     var text: String { get }
@@ -29,12 +29,12 @@ struct ActionResult: CommandResult {
 
 /// The output of every failed command.
 struct ErrorResult: CommandResult {
-    let error: Cause
+    private let error: RainKitError.Document
     /// The part that was done before the failure, as more members of the document.
     private let result: (any Encodable & Sendable)?
 
     init(_ failure: CommandFailure) {
-        error = Cause(failure)
+        error = RainKitError.Document(failure)
         result = failure.result
     }
 
@@ -46,29 +46,13 @@ struct ErrorResult: CommandResult {
         try result?.encode(to: encoder)
     }
 
-    var text: String { "error: \(error.message)" }
+    var text: String { "error: \(error.message.withoutControls)" }
+}
 
-    /// The cause of a failure; also the end of a stream of events.
-    struct Cause: Encodable, Sendable {
-        let code: String
-        let exit: Int32
-        let reason: String
-        let message: String
-        let step: String?
-        let retryAfter: Int64?
-
-        private enum CodingKeys: String, CodingKey {
-            case code, exit, reason, message, step
-            case retryAfter = "retry_after"
-        }
-
-        init(_ failure: CommandFailure) {
-            code = failure.status.name
-            exit = failure.status.rawValue
-            reason = failure.reason
-            message = failure.message.withoutControls
-            step = failure.step
-            retryAfter = failure.retryAfter?.wholeSeconds
-        }
+extension RainKitError.Document {
+    init(_ failure: CommandFailure) {
+        self.init(
+            code: failure.status, reason: failure.reason, message: failure.message, step: failure.step,
+            retryAfter: failure.retryAfter)
     }
 }

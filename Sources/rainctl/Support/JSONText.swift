@@ -18,12 +18,20 @@ enum JSONText {
 
     private static func text(_ content: some Encodable, isPretty: Bool) -> String {
         do throws(JSONError) {
-            let text = String(decoding: try JSONCoder.value(of: content).serialized(pretty: isPretty), as: UTF8.self)
-            return ShownText.json(text) + "\n"
+            let value = try JSONCoder.value(of: content, naming: name)
+            return ShownText.json(String(decoding: value.serialized(pretty: isPretty), as: UTF8.self)) + "\n"
         } catch {
             // JSON lacks infinite numbers and integers of more than 64 bits, and no result has them.
             preconditionFailure("\(type(of: content)) cannot be written as JSON: \(error)")
         }
+    }
+}
+
+extension JSONText {
+    /// Returns the name of a member: the property's name in snake case, such as `node_id` for `nodeID`. Only ``NamedMembers`` have names from
+    /// data, and those stay as they are.
+    static func name(_ key: any CodingKey) -> String {
+        key is NamedMembers.Name ? key.stringValue : key.stringValue.snakeCased
     }
 }
 
@@ -37,10 +45,7 @@ private struct Document<Content: Encodable>: Encodable {
     let content: Content
     let warnings: [Warning]
 
-    private enum CodingKeys: String, CodingKey {
-        case schemaVersion = "schema_version"
-        case warnings
-    }
+    private enum CodingKeys: CodingKey { case schemaVersion, warnings }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -101,7 +106,7 @@ struct NamedMembers: Encodable, Sendable {
         for member in members { try add(member.value, member.name) }
     }
 
-    private struct Name: CodingKey {
+    fileprivate struct Name: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
 
@@ -115,6 +120,19 @@ extension NamedMembers {
     init(sorted dictionary: [String: String]) {
         for (name, text) in dictionary.sorted(by: { $0.key < $1.key }) { add(name, text) }
     }
+}
+
+/// A property of a result that is only for its text. Documents do not have it.
+@propertyWrapper
+struct TextOnly<Value: Sendable>: Encodable, Sendable {
+    var wrappedValue: Value
+
+    func encode(to encoder: any Encoder) {}
+}
+
+extension KeyedEncodingContainer {
+    /// Encodes nothing: the compiler chooses this function for the property of a result.
+    mutating func encode(_ value: TextOnly<some Sendable>, forKey key: Key) {}
 }
 
 /// A member that is `null` without a value, instead of absent like others.

@@ -30,11 +30,11 @@ final class LogSink: Sendable {
         switch format {
         case .text:
             let pairs = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\("\($0.value)".onOneLine)" }.joined()
-            line = "\(Timestamp.text(Timestamp.now())) \(level) \(label): \(message.onOneLine)\(pairs)\n"
+            line = "\(Timestamp.now) \(level) \(label): \(message.onOneLine)\(pairs)\n"
         case .json:
             line = JSONText.line(
                 LogLine(
-                    time: Timestamp.text(Timestamp.now()), level: level, label: label, message: message,
+                    time: Timestamp.now, level: level, label: label, message: message,
                     metadata: metadata))
         }
         // One write for each line, so that lines of several threads do not mix.
@@ -157,7 +157,7 @@ final class DeviceLogFile: Sendable {
     }
 
     func write(_ line: String) {
-        let text = Array("\(Timestamp.text(Timestamp.now())) \(line.onOneLine)\n".utf8)
+        let text = Array("\(Timestamp.now) \(line.onOneLine)\n".utf8)
         let failure = turn.withLock { _ in StandardStreams.write(text, to: descriptor) }
         if let failure { PrivateLogFile.failed(failure, at: path) }
     }

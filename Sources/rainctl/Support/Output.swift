@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import RainCore
 import RainKit
 import Synchronization
@@ -92,26 +91,4 @@ final class Warnings: Sendable {
 
     /// Also passes each later warning to `listener`.
     func listen(_ listener: @escaping @Sendable (Warning) -> Void) { state.withLock { $0.listener = listener } }
-}
-
-/// RFC 3339 in UTC with milliseconds.
-enum Timestamp {
-    static func now() -> timespec {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return time
-    }
-
-    static func text(_ time: timespec) -> String {
-        let milliseconds = String(1000 + time.tv_nsec / 1_000_000).dropFirst()
-        return "\(CivilTime(secondsSince1970: time.tv_sec).text(separator: "T")).\(milliseconds)Z"
-    }
-}
-
-extension Timestamp {
-    static func text(_ time: UnixTime) -> String {
-        // Years have four digits, but a stored number may have any size.
-        let seconds = min(max(time.seconds, 0), 253_402_300_799)
-        return text(timespec(tv_sec: Int(seconds), tv_nsec: 0))
-    }
 }

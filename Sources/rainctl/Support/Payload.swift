@@ -115,7 +115,7 @@ struct Payload {
 
 extension JSONError {
     /// The error, with its line and column in the parsed text.
-    func located(in text: [UInt8]) -> String {
+    fileprivate func located(in text: [UInt8]) -> String {
         guard let offset, offset <= text.count else { return message }
         let before = text[..<offset]
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1

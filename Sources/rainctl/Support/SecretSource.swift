@@ -97,11 +97,11 @@ struct SecretSource {
     /// The prompt.
     var question: String { "\(name.prefix(1).uppercased() + name.dropFirst()): " }
     /// The message after an empty line.
-    var emptyAnswer: String { "Nothing was typed: type the \(name).\(ifThereIsNone.map { " \($0)" } ?? "")" }
+    private var emptyAnswer: String { "Nothing was typed: type the \(name).\(ifThereIsNone.map { " \($0)" } ?? "")" }
 
     /// Asks for a new secret twice, because typing errors are not visible. A secret that the cloud would refuse is refused at once, before
     /// the user types it again.
-    func promptTwice(mayAsk: Bool) throws(CommandFailure) -> Secret {
+    private func promptTwice(mayAsk: Bool) throws(CommandFailure) -> Secret {
         for attempt in 1...Self.maximumAttempts {
             let first = try prompt(mayAsk: mayAsk)
             if let rule {

@@ -31,7 +31,7 @@ struct SettingsFiles: Sendable {
         let path: String
     }
 
-    static let projectFile = ".rainkit.json"
+    private static let projectFile = ".rainkit.json"
     private static let maximumBytes = 65536
     private var values: [Level: [String: Setting]] = [:]
     /// The projects' files that are ignored, because others may write to them.

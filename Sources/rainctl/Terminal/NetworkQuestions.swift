@@ -134,7 +134,7 @@ final class NetworkQuestions: Sendable {
     }
 
     /// The signal strength as telephones draw it: with steps at -55, -67 and -75 dBm.
-    static func bars(_ rssi: Int) -> String {
+    private static func bars(_ rssi: Int) -> String {
         switch rssi {
         case (-55)...: "▂▄▆█"
         case (-67)...: "▂▄▆ "
@@ -161,7 +161,7 @@ final class NetworkQuestions: Sendable {
         return .stop
     }
 
-    static let passwordQuestion = "Wi-Fi password (n for another network): "
+    private static let passwordQuestion = "Wi-Fi password (n for another network): "
 
     /// Nil, after a message, if name or password break a rule of Wi-Fi.
     private func network(_ ssid: SSID, _ passphrase: Secret) -> WiFiNetwork? {

@@ -16,7 +16,7 @@ enum StandardStreams {
     }
 
     /// Records that the caller has closed standard output. Output is then lost, whatever file has the number of that descriptor now.
-    static func outIsClosed() { outClosed.withLock { $0 = true } }
+    fileprivate static func outIsClosed() { outClosed.withLock { $0 = true } }
     private static let outClosed = Mutex(false)
 
     /// The first error (`errno`) of writing to standard output. Output after it was not printed.

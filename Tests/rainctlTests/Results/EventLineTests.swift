@@ -7,38 +7,22 @@ import Testing
 
 @Suite("rainctl's lines of JSON")
 struct EventLineTests {
-    private func line(step: String?, node: String?, _ more: some Encodable) -> String {
-        JSONText.line(
-            EventLine(
-                time: "T", run: "r", device: "d", step: step, state: "done", code: "ok", attempt: 1,
-                elapsedMilliseconds: 12, nodeID: node, more: more))
-    }
-
-    @Test("an event has eight members; a step that is not there is null, a node id absent")
-    func event() {
-        #expect(
-            line(step: nil, node: nil, EventDetail(detail: nil)) == """
-                {"ts":"T","run":"r","device":"d","step":null,"state":"done","code":"ok","attempt":1,"elapsed_ms":12}
-
-                """)
-        #expect(
-            line(step: "join", node: "N1", EventDetail(detail: "heard")) == """
-                {"ts":"T","run":"r","device":"d","step":"join","state":"done","code":"ok","attempt":1,"elapsed_ms":12,\
-                "node_id":"N1","detail":"heard"}
-
-                """)
-    }
-
-    @Test("the last event has the result's members too, and keeps its own")
+    @Test("the last event has the members of the result or the error behind its own")
     func ending() {
+        func line(_ details: EventDocument.Details, node: NodeID?) -> String {
+            JSONText.line(
+                EventDocument(
+                    time: "T", run: "r", device: "d", step: node == nil ? nil : "confirm", state: "done",
+                    elapsed: .milliseconds(12), nodeID: node, details))
+        }
         #expect(
-            line(step: "confirm", node: "N1", ProvisionResult.sample) == """
+            line(.result(ProvisionResult.sample), node: NodeID("N1")) == """
                 {"ts":"T","run":"r","device":"d","step":"confirm","state":"done","code":"ok","attempt":1,"elapsed_ms":12,\
                 "node_id":"N1","ip":"10.0.0.2","ssid":"Home","mapping":"confirmed","claimed":true,"resumed":false,"ssid_hex":"486f6d65"}
 
                 """)
         #expect(
-            line(step: nil, node: nil, ErrorResult(CommandFailure(.usage, message: "No.", step: "join")).error) == """
+            line(.error(.init(CommandFailure(.usage, message: "No.", step: "join"))), node: nil) == """
                 {"ts":"T","run":"r","device":"d","step":null,"state":"done","code":"ok","attempt":1,"elapsed_ms":12,\
                 "exit":64,"reason":"usage","message":"No."}
 
@@ -48,11 +32,19 @@ struct EventLineTests {
     @Test("a found board and a warning are separate events")
     func found() {
         #expect(
-            JSONText.line(FoundEvent(DiscoveredBoardResult(transport: "serial", port: "/dev/ttyUSB0"), at: "T"))
+            JSONText.line(
+                TimedDocument(FoundEvent(DiscoveredBoardResult(transport: "serial", port: "/dev/ttyUSB0")), at: "T"))
                 == "{\"ts\":\"T\",\"event\":\"found\",\"transport\":\"serial\",\"port\":\"/dev/ttyUSB0\"}\n")
         #expect(
-            JSONText.line(WarningEvent(Warning(reason: "no_bluez", message: "No."), at: "T"))
+            JSONText.line(TimedDocument(WarningEvent(Warning(reason: "no_bluez", message: "No.")), at: "T"))
                 == "{\"ts\":\"T\",\"event\":\"warning\",\"reason\":\"no_bluez\",\"message\":\"No.\"}\n")
+    }
+
+    @Test("a line of a board's log has its time first")
+    func monitor() {
+        #expect(
+            JSONText.line(TimedDocument(MonitorEvent(event: "line", text: "boot"), at: "T"))
+                == #"{"ts":"T","event":"line","text":"boot"}"# + "\n")
     }
 
     @Test("a line of the log has its metadata behind, sorted")
@@ -69,5 +61,5 @@ extension ProvisionResult {
     fileprivate static let sample = ProvisionResult(
         nodeID: "N2", ip: "10.0.0.2", ssid: "Home", mapping: "confirmed", claimed: true,
         resumed: false,
-        elapsedMilliseconds: 99, ssidHex: "486f6d65")
+        elapsedMs: 99, ssidHex: "486f6d65")
 }

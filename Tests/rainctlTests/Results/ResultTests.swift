@@ -31,6 +31,23 @@ struct ResultTests {
                 "{\n  \"schema_version\": 1,\n  \"error\": {\n"))
     }
 
+    @Test(
+        "a member has its property's name in snake case; names from data stay, and what is only for the text is absent")
+    func names() {
+        struct Result: Encodable {
+            let nodeID = "N1"
+            let baseURL = "u"
+            let ssidHex = "41"
+            @NullIfAbsent var whyNot: String?
+            @TextOnly var showsProfile = true
+            var links = NamedMembers(sorted: ["homePage": "h", "ID": "i"])
+        }
+        #expect(
+            JSONText.line(Result())
+                == #"{"node_id":"N1","base_url":"u","ssid_hex":"41","why_not":null,"#
+                + #""links":{"ID":"i","homePage":"h"}}"# + "\n")
+    }
+
     @Test("only the results of the two commands that print a secret hold one")
     func secrets() {
         func holdsSecret(_ value: Any) -> Bool {

@@ -29,7 +29,7 @@ enum PublishedSchemas {
     /// The schemas of lines that commands stream.
     static func ofStreams() throws -> [(file: String, title: String, schema: JSONSchema)] {
         let warning = Warning(reason: "", message: "")
-        let failure = ErrorResult(CommandFailure(.usage, message: "")).error
+        let failure = RainKitError.Document(CommandFailure(.usage, message: ""))
         let board = DiscoveredBoardResult(transport: "")
         let path = ParameterPath(component: "", parameter: "")
         return [
@@ -37,38 +37,38 @@ enum PublishedSchemas {
                 "event.json", "A line of --events ndjson; the last one has the members of the document as well",
                 [
                     // An event before the first step has no step.
-                    try event(nil, EventDetail(detail: nil)), try event("account", EventDetail(detail: nil)),
-                    try event("account", WarningDetail(warning)),
-                    try event("sign_in", SessionDetail(userName: "", userID: "", attributes: [:])),
-                    try event("account", failure),
+                    try event(nil, .detail(nil)), try event("account", .detail(nil)),
+                    try event("account", .warning(reason: "", message: "")),
+                    try event("sign_in", .session(userName: "", userID: "", attributes: [.init("a", "b")])),
+                    try event("account", .error(failure)),
                 ]
             ),
             (
                 "discovery-event.json", "A line of device discover --events ndjson",
                 [
-                    try SchemaEncoder.schema(of: FoundEvent(board, at: "")),
-                    try SchemaEncoder.schema(of: WarningEvent(warning, at: "")),
+                    try SchemaEncoder.schema(of: TimedDocument(FoundEvent(board))),
+                    try SchemaEncoder.schema(of: TimedDocument(WarningEvent(warning))),
                 ]
             ),
             (
                 "monitor-event.json", "A line of device monitor --events ndjson",
-                [try SchemaEncoder.schema(of: MonitorEvent("line"))]
+                [try SchemaEncoder.schema(of: TimedDocument(MonitorEvent(event: "line")))]
             ),
             (
                 "watch-event.json", "A line of node watch --json",
                 try [NodeChange.Kind.connected(true), .value(path, 1, previous: nil)].map { kind in
                     let change = NodeChange(node: NodeID("N1"), name: nil, kind: kind)
-                    return try SchemaEncoder.schema(of: WatchLine(change, at: ""))
+                    return try SchemaEncoder.schema(of: TimedDocument(change))
                 }
             ),
         ].map { file, title, kinds in (file, title, kinds.dropFirst().reduce(kinds[0]) { $0.merged(with: $1) }) }
     }
 
-    private static func event(_ step: String?, _ more: some Encodable) throws -> JSONSchema {
+    private static func event(_ step: String?, _ details: EventDocument.Details) throws -> JSONSchema {
         try SchemaEncoder.schema(
-            of: EventLine(
-                time: "", run: "", device: "", step: step, state: "", code: "", attempt: 1, elapsedMilliseconds: 1,
-                nodeID: step, more: more))
+            of: EventDocument(
+                time: "", run: "", device: "", step: step, state: "", elapsed: .zero, nodeID: step.map { NodeID($0) },
+                details))
     }
 
     private static func versioned(_ schema: JSONSchema) -> JSONSchema {
@@ -93,8 +93,7 @@ enum PublishedSchemas {
     /// `NodeListResult` is `node-list`.
     static func stem(_ type: String) -> String {
         let stem = type.hasSuffix("Result") ? String(type.dropLast("Result".count)) : type
-        // QRShowResult is qr-show.
-        return String(stem.replacing("QR", with: "Qr").snakeCased.drop { $0 == "_" }.replacing("_", with: "-"))
+        return stem.snakeCased.replacing("_", with: "-")
     }
 
     private static func fileName(_ type: String) -> String { stem(type) + ".json" }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 
+@testable import rainctl
+
 /// Encodes a value into the schema of its type. A member that may be absent is known even if the value has it, because the type uses
 /// `encodeIfPresent`.
 enum SchemaEncoder {
@@ -85,7 +87,7 @@ enum SchemaEncoder {
         let box: Box
         var codingPath: [any CodingKey]
 
-        mutating func encodeNil(forKey key: Key) throws { box.set(key.stringValue, .null, isRequired: true) }
+        mutating func encodeNil(forKey key: Key) throws { box.set(JSONText.name(key), .null, isRequired: true) }
 
         mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
             try put(value, key, isRequired: true)
@@ -95,30 +97,30 @@ enum SchemaEncoder {
             if let value {
                 try put(value, key, isRequired: false)
             } else {
-                box.set(key.stringValue, SchemaEncoder.known(Value.self) ?? .unseen, isRequired: false)
+                box.set(JSONText.name(key), SchemaEncoder.known(Value.self) ?? .unseen, isRequired: false)
             }
         }
 
         mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws {
-            box.set(key.stringValue, .string, isRequired: false)
+            box.set(JSONText.name(key), .string, isRequired: false)
         }
 
         mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
-            box.set(key.stringValue, .boolean, isRequired: false)
+            box.set(JSONText.name(key), .boolean, isRequired: false)
         }
 
         mutating func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
-            box.set(key.stringValue, .integer, isRequired: false)
+            box.set(JSONText.name(key), .integer, isRequired: false)
         }
 
         mutating func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
-            box.set(key.stringValue, .integer, isRequired: false)
+            box.set(JSONText.name(key), .integer, isRequired: false)
         }
 
         private func put(_ value: any Encodable, _ key: Key, isRequired: Bool) throws {
             let inner = Box()
             try SchemaEncoder.encode(value, into: inner, path: codingPath + [key])
-            box.set(key.stringValue, inner.schema, isRequired: isRequired)
+            box.set(JSONText.name(key), inner.schema, isRequired: isRequired)
         }
 
         mutating func nestedContainer<Nested: CodingKey>(

@@ -186,7 +186,7 @@ struct UnsavedSignInTests {
             let one = Case(.basic, .kind(.memory), saving: false, isKept: false)
             let status = try await signIn(one, in: accounts).session.status()
             #expect(
-                JSONText.line(SessionDetail(status)) == """
+                JSONText.line(EventDocument.Details.session(status)) == """
                     {"user_name":"\(Self.user)","user_id":"1001","attributes":{"screenName":"ada","companyId":10157}}
 
                     """)

@@ -48,9 +48,7 @@ struct AccountList: AsyncParsableCommand {
 struct AccountListResult: CommandResult {
     let accounts: [Entry]
     /// Whether the lines show each account's deployment.
-    let showsProfile: Bool
-
-    private enum CodingKeys: CodingKey { case accounts }
+    @TextOnly var showsProfile: Bool
 
     var text: String { accounts.map { $0.line(showsProfile: showsProfile) }.joined(separator: "\n") }
 
@@ -61,13 +59,6 @@ struct AccountListResult: CommandResult {
         let userID: String
         let store: String
         let current: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case profile, account
-            case userName = "user_name"
-            case userID = "user_id"
-            case store, current
-        }
 
         fileprivate func line(showsProfile: Bool) -> String {
             let place = showsProfile ? "\(profile)  " : ""

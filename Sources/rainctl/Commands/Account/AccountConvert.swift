@@ -64,13 +64,6 @@ struct ConversionResult: CommandResult {
     let converted: Bool
     let next: String?
 
-    private enum CodingKeys: String, CodingKey {
-        case profile
-        case userName = "user_name"
-        case userID = "user_id"
-        case converted, next
-    }
-
     /// The code was sent to `userName`.
     init(profile: String, pending userName: String) {
         (self.profile, self.userName, userID, converted) = (profile, userName, nil, false)

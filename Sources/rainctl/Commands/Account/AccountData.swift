@@ -156,11 +156,9 @@ struct AccountDataRemove: AsyncParsableCommand {
 struct CustomDataChangeResult: CommandResult {
     enum Change { case kept, removed }
 
-    let change: Change
+    @TextOnly var change: Change
     let profile: String
     let key: String
-
-    private enum CodingKeys: CodingKey { case profile, key }
 
     var text: String {
         switch change {

@@ -76,12 +76,6 @@ struct DeletionResult: CommandResult {
     let deleted: Bool
     let next: String?
 
-    private enum CodingKeys: String, CodingKey {
-        case profile
-        case userName = "user_name"
-        case deleted, next
-    }
-
     init(profile: String, userName: String, isDeleted: Bool) {
         (self.profile, self.userName, deleted) = (profile, userName, isDeleted)
         next = isDeleted ? nil : "rainctl account delete --code-stdin"

@@ -61,12 +61,6 @@ struct ExportResult: CommandResult {
     let userName: String
     let path: String
 
-    private enum CodingKeys: String, CodingKey {
-        case profile
-        case userName = "user_name"
-        case path
-    }
-
     var text: String {
         "The session of \(userName.onOneLine) at \(profile) is in \(path). Anyone who can read it is signed in."
     }
@@ -162,15 +156,7 @@ struct ImportResult: CommandResult {
     let store: String
     let account: String?
     /// Whether commands use this deployment by default.
-    let isCurrent: Bool
-
-    private enum CodingKeys: String, CodingKey {
-        case profile
-        case baseURL = "base_url"
-        case userName = "user_name"
-        case userID = "user_id"
-        case store, account
-    }
+    @TextOnly var isCurrent: Bool
 
     var text: String {
         "The session of \(userName.onOneLine) at \(profile) is now also rainctl's."

@@ -43,11 +43,6 @@ struct PasswordChangedResult: CommandResult {
     let profile: String
     let userName: String
 
-    private enum CodingKeys: String, CodingKey {
-        case profile
-        case userName = "user_name"
-    }
-
     var text: String {
         "The password is changed and all your sessions have ended. Sign in: rainctl login \(userName.asShellWord)"
     }
@@ -107,12 +102,6 @@ struct PasswordResetResult: CommandResult {
     let userName: String
     let reset: Bool
     let next: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case profile
-        case userName = "user_name"
-        case reset, next
-    }
 
     init(profile: String, userName: String, isReset: Bool) {
         (self.profile, self.userName, reset) = (profile, userName, isReset)

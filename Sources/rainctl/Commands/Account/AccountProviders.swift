@@ -45,9 +45,7 @@ struct AccountProviders: AsyncParsableCommand {
 /// The identity providers, and what each can do.
 struct ProviderListResult: CommandResult {
     let providers: [Provider]
-    let text: String
-
-    private enum CodingKeys: CodingKey { case providers }
+    @TextOnly private(set) var text: String
 
     struct Provider: Encodable, Sendable {
         let name: String
@@ -58,23 +56,12 @@ struct ProviderListResult: CommandResult {
         let modes: [String]
         let environments: [String]
         let links: NamedMembers
-
-        private enum CodingKeys: String, CodingKey {
-            case name, title
-            case builtIn = "built_in"
-            case capabilities, parameters, modes, environments, links
-        }
     }
 
     struct Capability: Encodable, Sendable {
         let grant: String
         let available: Bool
         let whyNot: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case grant, available
-            case whyNot = "why_not"
-        }
     }
 
     struct Parameter: Encodable, Sendable {

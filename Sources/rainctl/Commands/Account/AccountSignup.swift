@@ -116,12 +116,6 @@ struct ConfirmationResult: CommandResult {
     let confirmed: Bool
     let next: String?
 
-    private enum CodingKeys: String, CodingKey {
-        case profile
-        case userName = "user_name"
-        case confirmed, next
-    }
-
     init(profile: String, userName: String, isConfirmed: Bool) {
         (self.profile, self.userName, confirmed) = (profile, userName, isConfirmed)
         next = isConfirmed ? nil : Self.next(userName)
@@ -176,12 +170,6 @@ struct CodeResentResult: CommandResult {
     let profile: String
     let userName: String
     let next: String
-
-    private enum CodingKeys: String, CodingKey {
-        case profile
-        case userName = "user_name"
-        case next
-    }
 
     init(profile: String, userName: String) {
         (self.profile, self.userName, next) = (profile, userName, ConfirmationResult.next(userName))

@@ -68,22 +68,6 @@ struct SessionResult: CommandResult {
     /// Whole seconds, rounded down.
     let refreshExpiresIn: Int64?
 
-    private enum CodingKeys: String, CodingKey {
-        case profile
-        case baseURL = "base_url"
-        case provider
-        case userName = "user_name"
-        case userID = "user_id"
-        case store, account
-        case storePath = "store_path"
-        case receivedAt = "received_at"
-        case expiresAt = "expires_at"
-        case expiresIn = "expires_in"
-        case expired, renewable
-        case refreshExpiresAt = "refresh_expires_at"
-        case refreshExpiresIn = "refresh_expires_in"
-    }
-
     var text: String {
         let renewal = renewable ? "renewed when needed" : "cannot be renewed: sign in again then"
         return """

@@ -135,12 +135,7 @@ struct ExchangeResult: CommandResult {
     /// In seconds.
     let expiresIn: Double
 
-    private enum CodingKeys: String, CodingKey {
-        case profile, type
-        case forClient = "for_client"
-        case code
-        case expiresIn = "expires_in"
-    }
+    private enum CodingKeys: CodingKey { case profile, type, forClient, code, expiresIn }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)

@@ -105,14 +105,7 @@ struct AccountUpdateResult: CommandResult {
     let userName: String
     let phoneConfirmed: Bool?
     let next: String?
-    private let place: String
-
-    private enum CodingKeys: String, CodingKey {
-        case profile
-        case userName = "user_name"
-        case phoneConfirmed = "phone_confirmed"
-        case next
-    }
+    @TextOnly private var place: String
 
     init(profile: String, userName: String, phone: Phone) {
         (self.profile, self.userName) = (profile, userName)

@@ -35,11 +35,6 @@ struct VersionsResult: CommandResult {
         let build: String?
         let releaseNotes: String?
 
-        private enum CodingKeys: String, CodingKey {
-            case version, used, build
-            case releaseNotes = "release_notes"
-        }
-
         fileprivate var line: String {
             "\(used ? "*" : " ") \(version.onOneLine)\(build.map { "  \($0.onOneLine)" } ?? "")"
         }

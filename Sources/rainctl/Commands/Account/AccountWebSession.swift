@@ -81,10 +81,7 @@ struct WebSessionResult: CommandResult {
     /// In seconds.
     let expiresIn = 60
 
-    private enum CodingKeys: String, CodingKey {
-        case profile, url
-        case expiresIn = "expires_in"
-    }
+    private enum CodingKeys: CodingKey { case profile, url, expiresIn }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)

@@ -170,9 +170,7 @@ struct AutomationRemove: CloudCommand {
 /// Automations, as the cloud keeps them.
 struct AutomationListResult: CommandResult {
     let automations: [JSONValue]
-    private let lines: [String]
-
-    private enum CodingKeys: CodingKey { case automations }
+    @TextOnly private var lines: [String]
 
     init(_ all: [Automation]) {
         automations = all.map(\.document)

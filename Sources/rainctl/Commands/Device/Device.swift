@@ -180,13 +180,7 @@ struct ScanResult: CommandResult {
         let rssi: Int
         let auth: String
         /// The name as a terminal can show it.
-        fileprivate let shown: String
-
-        private enum CodingKeys: String, CodingKey {
-            case ssid
-            case ssidHex = "ssid_hex"
-            case bssid, channel, rssi, auth
-        }
+        @TextOnly fileprivate var shown: String
 
         fileprivate var line: String {
             "\(rssi) dBm  ch \(channel)  \(bssid)  \(auth)  \(ssidHex.isEmpty ? "(hidden)" : shown)"

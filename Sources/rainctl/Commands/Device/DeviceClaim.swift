@@ -40,7 +40,7 @@ struct DeviceClaim: AsyncParsableCommand {
         let target = try await BoardTarget(device, context, client, within: time)
         return try await target.askingForProofAgain(context, within: time) { target in
             let board = try await target.open(within: time)
-            stream.name(device.deviceName ?? board.peer)
+            stream.writer?.name(device.deviceName ?? board.peer)
             let report = ProgressReport(context, options, events: stream, peer: board.peer)
 
             async let _ = report.animate()
@@ -135,17 +135,11 @@ struct HostClaimOptions: ParsableArguments {
 struct ClaimResult: CommandResult {
     let nodeID: String?
     let claimed: Bool
-    /// For a claim by the host: the board's address, the flash address of its credentials, or the file with them.
+    /// For a claim by the host: the board's address, the file with its credentials, or their flash address.
     var mac: String?
-    var flashAddress: String?
     var image: String?
-    var port: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case nodeID = "node_id"
-        case claimed, mac, image
-        case flashAddress = "flash_address"
-    }
+    var flashAddress: String?
+    @TextOnly var port: String? = nil
 
     var text: String {
         guard let nodeID else { return "The board already has its certificate: nothing to claim." }

@@ -65,7 +65,7 @@ struct DeviceDiscover: AsyncParsableCommand {
         var boards: [FoundBoard] = []
         let client = context.boardClient()
         if events != nil {
-            Output.warnings.listen { context.output.event(WarningEvent($0, at: Timestamp.text(Timestamp.now()))) }
+            Output.warnings.listen { context.output.event(TimedDocument(WarningEvent($0))) }
         }
         // If a board is on a cable, Bluetooth is not needed.
         for try await board in client.boards(
@@ -95,7 +95,7 @@ struct DeviceDiscover: AsyncParsableCommand {
     /// Prints a board at once, unless the whole list is printed at the end as one document.
     private func show(_ board: DiscoveredBoardResult, _ output: Output) {
         if events != nil {
-            output.event(FoundEvent(board, at: Timestamp.text(Timestamp.now())))
+            output.event(TimedDocument(FoundEvent(board)))
         } else if !options.json {
             output.result(board)
         }
@@ -111,36 +111,23 @@ struct DiscoveryResult: CommandResult {
 
 /// The line of `device discover --events ndjson` for a warning.
 struct WarningEvent: Encodable {
-    let time: String
     let event = "warning"
     let reason: String
     let message: String
 
-    private enum CodingKeys: String, CodingKey {
-        case time = "ts"
-        case event, reason, message
-    }
-
-    init(_ warning: Warning, at time: String) {
-        (self.time, reason, message) = (time, warning.reason, warning.message)
-    }
+    init(_ warning: Warning) { (reason, message) = (warning.reason, warning.message) }
 }
 
 /// The line of `device discover --events ndjson` for a board that was found.
 struct FoundEvent: Encodable {
-    let time: String
-    let board: DiscoveredBoardResult
+    private let board: DiscoveredBoardResult
 
-    private enum CodingKeys: String, CodingKey {
-        case time = "ts"
-        case event
-    }
+    private enum CodingKeys: CodingKey { case event }
 
-    init(_ board: DiscoveredBoardResult, at time: String) { (self.time, self.board) = (time, board) }
+    init(_ board: DiscoveredBoardResult) { self.board = board }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(time, forKey: .time)
         try container.encode("found", forKey: .event)
         try board.encode(to: encoder)
     }
@@ -158,11 +145,6 @@ struct DiscoveredBoardResult: CommandResult {
     var connected: Bool?
     /// The board's node id, if it announces one.
     var nodeID: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case transport, port, address, name, rssi, services, connected
-        case nodeID = "node_id"
-    }
 
     var text: String {
         if let port { return port }

@@ -142,11 +142,11 @@ final class MonitorScreen: Sendable {
         case .said: break
         case .opened(let path):
             state.withLock { ($0.port, $0.gone) = (path, nil) }
-            tell(MonitorEvent("opened", port: path), "Listening at \(path.onOneLine).")
+            tell(MonitorEvent(event: "opened", port: path), "Listening at \(path.onOneLine).")
         case .unfinished(let bytes): unfinished(bytes)
         case .gone(let path):
             state.withLock { ($0.port, $0.gone) = (nil, path) }
-            tell(MonitorEvent("gone", port: path), "\(path.onOneLine) is gone: waiting for it.")
+            tell(MonitorEvent(event: "gone", port: path), "\(path.onOneLine) is gone: waiting for it.")
         }
     }
 
@@ -171,7 +171,7 @@ final class MonitorScreen: Sendable {
         }
         file?.write(line)
         if isStreaming {
-            output.event(MonitorEvent("line", text: line.withoutControls))
+            output.event(TimedDocument(MonitorEvent(event: "line", text: line.withoutControls)))
         } else if !output.isJSON {
             StandardStreams.out(line.withoutControls + "\n")
         }
@@ -211,29 +211,19 @@ final class MonitorScreen: Sendable {
         guard isNew else { return }
         // The log itself has been printed.
         let text = trouble.description.withAdvice(trouble.remedies.filter { $0 != .boardLog })
-        tell(MonitorEvent("trouble", text: text, reason: trouble.code), "! \(text)")
+        tell(MonitorEvent(event: "trouble", text: text, reason: trouble.code), "! \(text)")
     }
 
     private func tell(_ event: MonitorEvent, _ words: String) {
-        if isStreaming { output.event(event) } else if !output.isJSON { output.say(words) }
+        if isStreaming { output.event(TimedDocument(event)) } else if !output.isJSON { output.say(words) }
     }
 }
 
 /// A line of `device monitor --events ndjson`.
 struct MonitorEvent: Encodable {
-    let time = Timestamp.text(Timestamp.now())
     /// `opened`, `gone`, `line` or `trouble`.
     let event: String
     var port: String?
     var text: String?
     var reason: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case time = "ts"
-        case event, port, text, reason
-    }
-
-    init(_ event: String, port: String? = nil, text: String? = nil, reason: String? = nil) {
-        (self.event, self.port, self.text, self.reason) = (event, port, text, reason)
-    }
 }

@@ -73,14 +73,9 @@ struct SendResult: CommandResult {
     let endpoint: String
     /// The number of bytes sent.
     let bytes: Int?
-    let answerHex: String
     /// The answer if it is text.
     let answer: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case endpoint, bytes, answer
-        case answerHex = "answer_hex"
-    }
+    let answerHex: String
 
     /// The answer as text if it is text, otherwise its hex digits.
     var text: String { answer ?? answerHex }

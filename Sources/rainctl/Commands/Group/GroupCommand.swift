@@ -258,11 +258,6 @@ struct GroupListResult: CommandResult {
         let type: String?
         let groups: [Entry]
 
-        private enum CodingKeys: String, CodingKey {
-            case groupID = "group_id"
-            case name, type, groups
-        }
-
         init(_ group: NodeGroup) {
             groupID = group.id
             name = group.name

@@ -132,14 +132,9 @@ struct CommandRecordsResult: CommandResult {
     let requestID: String
     let nodes: [Entry]
     /// Whether the command was only sent (`--no-wait`). A missing answer is not a failure then.
-    private let isOnlySent: Bool
+    @TextOnly private var isOnlySent: Bool
     /// The boards that were offline when it was sent.
-    private let away: [NodeID]
-
-    private enum CodingKeys: String, CodingKey {
-        case requestID = "request_id"
-        case nodes
-    }
+    @TextOnly private var away: [NodeID]
 
     struct Entry: Encodable, Sendable {
         let nodeID: String
@@ -148,12 +143,6 @@ struct CommandRecordsResult: CommandResult {
         let message: String?
         let response: JSONValue?
         let errorCode: Int?
-
-        private enum CodingKeys: String, CodingKey {
-            case nodeID = "node_id"
-            case status, message, response
-            case errorCode = "error_code"
-        }
     }
 
     /// - Parameters:

@@ -42,11 +42,6 @@ struct NodeListResult: CommandResult {
         let role: String?
         let connected: Bool?
 
-        private enum CodingKeys: String, CodingKey {
-            case nodeID = "node_id"
-            case name, model, role, connected
-        }
-
         fileprivate var line: String {
             let state = connected.map { $0 ? "online" : "offline" } ?? "unknown"
             return "\(nodeID.onOneLine)  \(state)  \((name ?? "").onOneLine)"

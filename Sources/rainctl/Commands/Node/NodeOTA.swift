@@ -65,11 +65,6 @@ struct UpdateResult: CommandResult {
     let chip: String?
     let size: Int
 
-    private enum CodingKeys: String, CodingKey {
-        case nodeID = "node_id"
-        case state, info, project, version, chip, size
-    }
-
     init(_ node: NodeID, _ image: FirmwareImage, state: String, info: String?) {
         nodeID = node.rawValue
         self.state = state

@@ -62,12 +62,7 @@ struct NodeParamsGet: AsyncParsableCommand {
 struct ParamsResult: CommandResult {
     let nodeID: String
     let params: JSONValue
-    private let lines: [String]
-
-    private enum CodingKeys: String, CodingKey {
-        case nodeID = "node_id"
-        case params
-    }
+    @TextOnly private var lines: [String]
 
     var text: String { lines.joined(separator: "\n") }
 
@@ -248,11 +243,9 @@ struct NodeParamsSet: AsyncParsableCommand {
 struct ParamsSetResult: CommandResult {
     let nodes: [Entry]
     /// Whether the board itself was asked, without the cloud.
-    private let isLocal: Bool
+    @TextOnly private var isLocal: Bool
     /// Why the cloud did not show whether boards have reported the values.
-    private let untold: AccountError?
-
-    private enum CodingKeys: String, CodingKey { case nodes }
+    @TextOnly private var untold: AccountError?
 
     struct Entry: Encodable, Sendable {
         let nodeID: String
@@ -265,16 +258,9 @@ struct ParamsSetResult: CommandResult {
         /// Paths whose values boards never report as they were set. It is only known that they were sent.
         let notReported: [String]?
         /// Whether all paths are in `notReported`.
-        fileprivate let isSentOnly: Bool
+        @TextOnly fileprivate var isSentOnly: Bool
         /// Whether the cloud did not show if the board has the values.
-        fileprivate let isUntold: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case nodeID = "node_id"
-            case state, message
-            case errorCode = "error_code"
-            case notReported = "not_reported"
-        }
+        @TextOnly fileprivate var isUntold: Bool
     }
 
     var text: String {
@@ -384,11 +370,6 @@ struct ParamsSetResult: CommandResult {
 struct NodeRemovedResult: CommandResult {
     let nodeID: String
     let removed = true
-
-    private enum CodingKeys: String, CodingKey {
-        case nodeID = "node_id"
-        case removed
-    }
 
     var text: String { "\(nodeID.onOneLine) is no longer in your account." }
 }

@@ -91,46 +91,17 @@ final class WatchPrinter: Sendable {
             return true
         }
         guard isWanted else { return false }
-        let time = Timestamp.text(Timestamp.now())
-        StandardStreams.out(output.isJSON ? JSONText.line(WatchLine(change, at: time)) : text(change, at: time) + "\n")
+        StandardStreams.out(output.isJSON ? JSONText.line(TimedDocument(change)) : text(change) + "\n")
         return !isDone && !isCut
     }
 
-    private func text(_ change: NodeChange, at time: String) -> String {
-        let name = change.name ?? change.node.rawValue
+    private func text(_ change: NodeChange) -> String {
+        let (time, name) = (Timestamp.now, change.name ?? change.node.rawValue)
         switch change.kind {
         case .connected(let isConnected): return "\(time)  \(name)  \(isConnected ? "online" : "offline")".onOneLine
         case .value(let path, let value, let previous):
             let before = previous.map { "  (was \($0.shown))" } ?? ""
             return "\(time)  \(name)  \(path): \(value.shown)\(before)".onOneLine
-        }
-    }
-}
-
-/// A change as a line of JSON.
-struct WatchLine: Encodable {
-    private let change: NodeChange
-    private let time: String
-
-    init(_ change: NodeChange, at time: String) { (self.change, self.time) = (change, time) }
-
-    private enum CodingKeys: String, CodingKey {
-        case time = "ts"
-        case nodeID = "node_id"
-        case state, path, value, previous
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(time, forKey: .time)
-        try container.encode(change.node.rawValue, forKey: .nodeID)
-        switch change.kind {
-        case .connected(let isConnected): try container.encode(isConnected ? "online" : "offline", forKey: .state)
-        case .value(let path, let value, let previous):
-            try container.encode("value", forKey: .state)
-            try container.encode("\(path)", forKey: .path)
-            try container.encode(value, forKey: .value)
-            try container.encodeIfPresent(previous, forKey: .previous)
         }
     }
 }

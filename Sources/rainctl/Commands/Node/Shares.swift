@@ -320,12 +320,6 @@ struct SharingListResult: CommandResult {
         let id: String
         let primaryUsers: [String]
         let secondaryUsers: [String]
-
-        private enum CodingKeys: String, CodingKey {
-            case id
-            case primaryUsers = "primary_users"
-            case secondaryUsers = "secondary_users"
-        }
     }
 
     init(_ all: [Sharing]) {
@@ -344,9 +338,7 @@ struct SharingListResult: CommandResult {
 /// Sharing requests that wait for an answer or were declined.
 struct SharingRequestsResult: CommandResult {
     let requests: [Entry]
-    private let areSent: Bool
-
-    private enum CodingKeys: CodingKey { case requests }
+    @TextOnly private var areSent: Bool
 
     struct Entry: Encodable, Sendable {
         let requestID: String
@@ -355,14 +347,6 @@ struct SharingRequestsResult: CommandResult {
         let userName: String?
         let ownerName: String?
         let requestedAt: String?
-
-        private enum CodingKeys: String, CodingKey {
-            case requestID = "request_id"
-            case status, ids
-            case userName = "user_name"
-            case ownerName = "owner_name"
-            case requestedAt = "requested_at"
-        }
     }
 
     init(_ all: [SharingRequest], areSent: Bool) {

@@ -264,9 +264,7 @@ struct QRShowResult: CommandResult {
     let svg: String?
     /// The number of modules on each side, without the quiet zone.
     let modules: Int
-    var drawing: String?
-
-    private enum CodingKeys: String, CodingKey { case name, png, svg, modules }
+    @TextOnly var drawing: String? = nil
 
     var text: String { drawing ?? "" }
 }

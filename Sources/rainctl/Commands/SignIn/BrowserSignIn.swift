@@ -12,11 +12,11 @@ struct BrowserSignIn: Sendable {
     private let context: Context
     private let limit: Duration
     private let desktop: DesktopSession
-    private let events: SignInEvents
+    private let events: EventStream
 
     /// Throws `usage` if nobody can be asked and no option replaces that.
     init(
-        _ options: BrowserOptions, _ context: Context, within limit: Duration, events: SignInEvents
+        _ options: BrowserOptions, _ context: Context, within limit: Duration, events: EventStream
     ) throws(CommandFailure) {
         self.options = options
         self.events = events
@@ -56,7 +56,7 @@ struct BrowserSignIn: Sendable {
         browser.schemeHandler = try schemeHandler()
         browser.report = { [output = context.output, events] foreign in
             output.warn(foreign.message.asSentence)
-            events.refused(foreign)
+            events.writer?.failed(foreign, as: "answer_not_accepted", detail: foreign.message)
         }
         return .browser(browser)
     }
@@ -101,7 +101,7 @@ struct BrowserSignIn: Sendable {
         let asksForPaste = pasteIsOffered && StandardStreams.inIsTerminal
         return { [events] url in
             // Before the address is printed: an answer to the page may come at once, and its event must come later.
-            events.pageShown()
+            events.writer?.note("page_shown")
             // If no browser opens, the sign-in needs the address, so it is printed even with `--quiet`.
             if opens, !isQuiet {
                 StandardStreams.err(

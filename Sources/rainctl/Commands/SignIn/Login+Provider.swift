@@ -8,7 +8,7 @@ import RainKit
 extension Login {
     /// Signs in to an identity provider by its definition. The grant determines what is asked for, never the provider's name.
     func signIn(
-        to provider: String, _ time: TimeBudget, _ context: Context, _ events: SignInEvents
+        to provider: String, _ time: TimeBudget, _ context: Context, _ events: EventStream
     ) async throws -> LoginResult {
         do {
             return try await signIn(at: provider, time, context, events)
@@ -19,7 +19,7 @@ extension Login {
     }
 
     private func signIn(
-        at provider: String, _ time: TimeBudget, _ context: Context, _ events: SignInEvents
+        at provider: String, _ time: TimeBudget, _ context: Context, _ events: EventStream
     ) async throws -> LoginResult {
         let entry = try context.providerDefinitions.entry(provider)
         try context.warnOfUnusedDefinition(of: provider)
@@ -67,7 +67,7 @@ extension Login {
 
     private func signIn(
         by grant: GrantName, _ settings: RememberedProviders.Settings, user: String?,
-        _ client: RainKitClient, _ access: AccountAccess, _ time: TimeBudget, _ context: Context, _ events: SignInEvents
+        _ client: RainKitClient, _ access: AccountAccess, _ time: TimeBudget, _ context: Context, _ events: EventStream
     ) async throws -> UserInfo {
         switch grant {
         case .authorizationCode where code.isGiven:
@@ -85,7 +85,7 @@ extension Login {
             return try await time.run {
                 try await client.signIn(
                     with: .deviceCode {
-                        events.pageShown()
+                        events.writer?.note("page_shown")
                         show($0)
                     }, to: access)
             }

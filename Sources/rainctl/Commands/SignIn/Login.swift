@@ -70,7 +70,8 @@ struct Login: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         try checkProviderOptions(context)
-        let events = SignInEvents(context, events)
+        let events = EventStream(ofSignIn: context, events)
+        events.writer?.note("started")
         try await events.ending {
             let time = TimeBudget(timeout)
             if let provider = otherProvider.name(context) {
@@ -237,7 +238,7 @@ struct Login: AsyncParsableCommand {
 
 extension Login {
     func signInThroughBrowser(
-        _ context: Context, _ client: RainKitClient, _ account: AccountAccess, _ events: SignInEvents
+        _ context: Context, _ client: RainKitClient, _ account: AccountAccess, _ events: EventStream
     ) async throws -> LoginResult {
         let browser = try BrowserSignIn(web, context, within: timeout.duration, events: events)
         return .signedIn(SignedInResult(try await client.signIn(with: try browser.method(), to: account), account))
@@ -307,15 +308,7 @@ struct SignedInResult: CommandResult {
     let store: String?
     let account: String?
     /// A remark for users who might expect to stay signed in.
-    let remark: String
-
-    private enum CodingKeys: String, CodingKey {
-        case profile
-        case signedIn = "signed_in"
-        case userName = "user_name"
-        case userID = "user_id"
-        case store, account
-    }
+    @TextOnly var remark: String
 
     var text: String { "Signed in as \(userName.onOneLine) (user id \(userID.onOneLine)).\(remark)" }
 }
@@ -335,13 +328,6 @@ struct SignInPendingResult: CommandResult {
     let signedIn = false
     let userName: String
     let next: String
-
-    private enum CodingKeys: String, CodingKey {
-        case profile
-        case signedIn = "signed_in"
-        case userName = "user_name"
-        case next
-    }
 
     var text: String { "A code was sent to \(userName.onOneLine). Sign in with it: \(next)" }
 }

@@ -50,12 +50,6 @@ struct SignedOutResult: CommandResult {
         let expiresAt: String?
         /// Whether the token is known to be valid.
         let certain: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case token
-            case expiresAt = "expires_at"
-            case certain
-        }
     }
 
     let profile: String
@@ -64,12 +58,6 @@ struct SignedOutResult: CommandResult {
     var stillValid: [Token]?
     /// The provider's own page for signing out.
     var signOutPage: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case profile, revoked
-        case stillValid = "still_valid"
-        case signOutPage = "sign_out_page"
-    }
 
     var text: String { revoked ? "Signed out." : "Signed out here." }
 }

@@ -83,13 +83,8 @@ struct EntryResult: CommandResult {
     let operation: String
     /// `reported` by the board, or `sent` by the cloud.
     let state: String
-    private let noun: String
-    private let changesTime: Bool
-
-    private enum CodingKeys: String, CodingKey {
-        case nodeID = "node_id"
-        case id, operation, state
-    }
+    @TextOnly private var noun: String
+    @TextOnly private var changesTime: Bool
 
     init(_ outcome: EntryOutcome, noun: String) {
         nodeID = outcome.node.rawValue
