@@ -17,6 +17,7 @@ public actor RainMakerConsoleBoard: Board {
     private let clock: any Clock<Duration>
     let time: Timekeeper
     let logger: Logger
+    private let printed: @Sendable () -> PrintedIdentity?
     private var nodeID: NodeID?
     private var hasAnswered = false
     private var network: WiFiNetwork?
@@ -37,12 +38,15 @@ public actor RainMakerConsoleBoard: Board {
     /// - Parameters:
     ///   - console: owned by the board from now on, and closed with it.
     ///   - nodeID: the board's id, if probing has already found it.
+    ///   - printed: returns the identity that the board has printed so far, if its start was heard.
     public init(
-        console: CommandConsole, nodeID: NodeID? = nil, clock: any Clock<Duration> = ContinuousClock(), logger: Logger
+        console: CommandConsole, nodeID: NodeID? = nil, printed: @escaping @Sendable () -> PrintedIdentity? = { nil },
+        clock: any Clock<Duration> = ContinuousClock(), logger: Logger
     ) {
         peer = console.port.path
         self.console = console
         self.nodeID = nodeID
+        self.printed = printed
         hasAnswered = nodeID != nil
         self.clock = clock
         time = Timekeeper(clock)
@@ -52,9 +56,11 @@ public actor RainMakerConsoleBoard: Board {
     public func identify() async throws(ProvisioningError) -> BoardIdentity {
         let nodeID = try await knownNodeID()
         // Only a claimed board has another name than the MAC address; self-claimed boards keep the MAC address too.
-        return BoardIdentity(
+        var identity = BoardIdentity(
             association: .userMapping, needsClaim: nodeID.isMACAddress ? nil : false, nodeID: nodeID,
             version: "rainmaker-console", capabilities: ["console.user_mapping", "console.wifi_prov"])
+        identity.printed = printed()
+        return identity
     }
 
     public func secure() async throws(ProvisioningError) {}

@@ -91,7 +91,9 @@ extension RainKitClient {
         return failures
     }
 
-    /// Opens the board at an address, without sending it anything yet. Without a location it opens the only board in reach.
+    /// Opens the board at an address. Without a location it opens the only board in reach.
+    ///
+    /// On a serial port it also finds out which protocol the board has. Over other transports the board connects with its first request.
     ///
     /// - Parameters:
     ///   - limit: the time in which the board must be found.
@@ -102,15 +104,28 @@ extension RainKitClient {
         waitsForBoard: Bool = false, followsLog: Bool = true
     ) async throws -> any Board {
         try await RainKitError.rethrowing { () async throws(ProvisioningError) in
-            try await openBoard(
+            try await locateBoard(
+                address, with: credentials, within: limit, waitsForBoard: waitsForBoard, followsLog: followsLog
+            ).open()
+        }
+    }
+
+    /// Finds the board at an address as ``open(_:with:within:waitsForBoard:followsLog:)`` does, and leaves opening it to the caller or to a
+    /// run (``provision(_:_:account:report:)``). Nothing is sent to the board.
+    public func locate(
+        _ address: BoardAddress, with credentials: BoardCredentials, within limit: Duration = .seconds(60),
+        waitsForBoard: Bool = false, followsLog: Bool = true
+    ) async throws -> UnopenedBoard {
+        try await RainKitError.rethrowing { () async throws(ProvisioningError) in
+            try await locateBoard(
                 address, with: credentials, within: limit, waitsForBoard: waitsForBoard, followsLog: followsLog)
         }
     }
 
-    func openBoard(
+    func locateBoard(
         _ address: BoardAddress, with credentials: BoardCredentials, within limit: Duration,
         waitsForBoard: Bool = false, followsLog: Bool = true
-    ) async throws(ProvisioningError) -> any Board {
+    ) async throws(ProvisioningError) -> UnopenedBoard {
         // The search ends a little before the limit, since "not found" with its remedies is more useful than "late".
         let foundBy = ContinuousClock.now + limit - min(.seconds(2), limit / 4)
         let transport = try registeredTransport(for: address)
@@ -122,13 +137,13 @@ extension RainKitClient {
         opening.networkChange = configuration.networkChange
         opening.state = configuration.keepsFiles ? configuration.state : nil
         opening.other = { [self] (address, credentials) async throws(ProvisioningError) -> any Board in
-            try await openBoard(address, with: credentials, within: limit)
+            try await locateBoard(address, with: credentials, within: limit).open()
         }
         let (ready, timer) = (opening, configuration.tools.timer)
         // A transport of the program's own may exceed the limit.
         let opened = await withDeadline(limit, sleep: { try await timer.sleep(for: $0) }) {
             () async throws(ProvisioningError) in
-            try await transport.board(at: address, ready)
+            try await transport.locate(address, ready)
         }
         if let opened { return try opened.get() }
         throw ProvisioningError(

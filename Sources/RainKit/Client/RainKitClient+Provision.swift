@@ -38,9 +38,9 @@ extension RainKitClient {
     ) async throws -> OnboardedNode {
         let began = ContinuousClock.now
         let cloud = request.needsAccount ? try await signedInCloud() : nil
-        let board: any Board
+        let board: UnopenedBoard
         do throws(ProvisioningError) {
-            board = try await openBoard(address, with: credentials, within: request.deadline)
+            board = try await locateBoard(address, with: credentials, within: request.deadline)
         } catch {
             throw RainKitError(
                 error.code == .cancelled ? .cancelled : .board(error), step: .identify, message: error.message)
@@ -58,9 +58,20 @@ extension RainKitClient {
         _ board: any Board, _ request: OnboardingRequest,
         report: @escaping @Sendable (OnboardingEvent) -> Void = { _ in }
     ) async throws -> OnboardedNode {
-        let cloud: Onboarder.Cloud?
+        try await provision(UnopenedBoard(board), request, report: report)
+    }
+
+    /// Sets up a board that was found by ``locate(_:with:within:waitsForBoard:followsLog:)``: opens it, and closes it whether that succeeds
+    /// or not.
+    /// - Parameter account: the result of ``checkCanProvision(_:)``, if that was called; otherwise it is made here.
+    @discardableResult
+    public func provision(
+        _ board: UnopenedBoard, _ request: OnboardingRequest, account: Onboarder.Cloud? = nil,
+        report: @escaping @Sendable (OnboardingEvent) -> Void = { _ in }
+    ) async throws -> OnboardedNode {
+        var cloud = request.needsAccount ? account : nil
         do throws(RainKitError) {
-            cloud = request.needsAccount ? try await signedInCloud() : nil
+            if request.needsAccount, cloud == nil { cloud = try await signedInCloud() }
         } catch {
             await board.close()
             throw error
@@ -85,7 +96,7 @@ extension RainKitClient {
     }
 
     private func run(
-        _ board: any Board, _ cloud: Onboarder.Cloud?, _ request: OnboardingRequest,
+        _ board: UnopenedBoard, _ cloud: Onboarder.Cloud?, _ request: OnboardingRequest,
         _ report: @escaping @Sendable (OnboardingEvent) -> Void
     ) async throws(RainKitError) -> OnboardedNode {
         let onboarder = Onboarder(
@@ -190,9 +201,13 @@ extension RainKitClient {
     /// Checks that boards can be put into the account. Throws `notSignedIn` before anything is sent anywhere. Throws `missingParameter` for
     /// a provider whose users need their own cloud, if the configuration describes none.
     /// - Parameter notes: the tags and metadata for the board. The user's own cloud may not support them (`unsupported`).
-    public func checkCanProvision(_ notes: MappingNotes = MappingNotes()) async throws {
+    /// - Returns: the account's part of a run, for ``provision(_:_:account:report:)``.
+    @discardableResult
+    public func checkCanProvision(_ notes: MappingNotes = MappingNotes()) async throws -> Onboarder.Cloud {
         try await RainKitError.rethrowing { () async throws(AccountError) in
-            try (try await onboardingCloud().mapping as? HTTPNodeMapping)?.check(notes)
+            let cloud = try await onboardingCloud()
+            try (cloud.mapping as? HTTPNodeMapping)?.check(notes)
+            return cloud
         }
     }
 
@@ -231,6 +246,7 @@ extension RainKitClient {
     private func onboardingCloud() async throws(AccountError) -> Onboarder.Cloud {
         try checkBackend()
         let account = try accountInUse()
+        // From the stored session: nothing is sent, and it shows whether somebody is signed in. The run's step `account` fetches the user.
         let user = try await account.session.userID()
         let mapping = try mapping(account, user: user)
         try await (mapping as? HTTPNodeMapping)?.checkSession()

@@ -190,8 +190,9 @@ extension RainKitClient {
         _ name: String, at host: String?, _ credentials: BoardCredentials, within limit: Duration
     ) async throws(RainKitError) -> any Board {
         do throws(ProvisioningError) {
-            return try await openBoard(
-                .localControl(host, name: host == nil ? name : nil), with: credentials, within: limit)
+            return try await locateBoard(
+                .localControl(host, name: host == nil ? name : nil), with: credentials, within: limit
+            ).open()
         } catch {
             var error = error.withLocalHost
             let shown = name.onOneLine

@@ -37,11 +37,19 @@ public protocol BoardTransport: Sendable {
         _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
     ) async throws(ProvisioningError)
 
-    /// Returns the board at an address, without asking it anything yet; without a location the only board in range.
+    /// Returns the board at an address; without a location the only board in range. The board is asked nothing, unless that is the only way
+    /// to learn its protocol.
     ///
     /// Throws `invalidArgument` for an invalid location, or if several boards match. Throws `unavailable` if there is none, or if this
     /// machine cannot search, and `cancelled`.
     func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board
+
+    /// Finds the board at an address, for a run that opens it once it has come that far. The same errors as ``board(at:_:)``.
+    ///
+    /// By default the board is the one of ``board(at:_:)``, which connects with its first request.
+    func locate(
+        _ address: BoardAddress, _ opening: BoardOpening
+    ) async throws(ProvisioningError) -> UnopenedBoard
 
     /// Releases the resources that all boards of this transport share.
     func close() async
@@ -59,7 +67,38 @@ extension BoardTransport {
     public func discover(
         _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
     ) async throws(ProvisioningError) {}
+    public func locate(
+        _ address: BoardAddress, _ opening: BoardOpening
+    ) async throws(ProvisioningError) -> UnopenedBoard { UnopenedBoard(try await board(at: address, opening)) }
     public func close() async {}
+}
+
+/// A board that has been found, and how to open it. A run opens it in its step `identify`, and closes it at its end.
+public struct UnopenedBoard: Sendable {
+    /// The board's name in messages: its host or its port.
+    public let peer: String
+    private let opening: @Sendable () async throws(ProvisioningError) -> any Board
+    private let closing: @Sendable () async -> Void
+
+    /// - Parameter open: opens the board. If it throws, nothing remains open, and it may be called again.
+    public init(peer: String, open: @escaping @Sendable () async throws(ProvisioningError) -> any Board) {
+        self.peer = peer
+        opening = open
+        closing = {}
+    }
+
+    /// A board that connects with its first request, or that is open already.
+    public init(_ board: any Board) {
+        peer = board.peer
+        opening = { () async throws(ProvisioningError) in board }
+        closing = { await board.close() }
+    }
+
+    /// Opens the board. The caller closes it.
+    public func open() async throws(ProvisioningError) -> any Board { try await opening() }
+
+    /// Closes a board that is not going to be opened.
+    public func close() async { await closing() }
 }
 
 /// A command line option for a part of an address.

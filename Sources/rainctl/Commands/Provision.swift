@@ -102,10 +102,10 @@ struct Provision: AsyncParsableCommand {
         let client = try owner.client(context, noMapping: noMapping)
         // First, so that earlier mappings can be given up even for a user whom the backend does not accept.
         if forgetPending { try await forgetLeftOvers(client, time, context) }
-        if !noMapping { try await time.run { try await client.checkCanProvision(notes) } }
+        let account = noMapping ? nil : try await time.run { try await client.checkCanProvision(notes) }
         let target = try await BoardTarget(device, context, client, within: time)
         return try await target.askingForProofAgain(context, within: time) { target in
-            let board = try await target.open(within: time)
+            let board = try await target.locate(within: time)
             var request = OnboardingRequest(
                 network: network, mapsToUser: !noMapping, notes: notes, label: target.label, resetsFirst: resetFirst,
                 deadline: time.left, fetchesChallengeFirst: target.leavesNetwork && !noMapping,
@@ -115,7 +115,7 @@ struct Provision: AsyncParsableCommand {
             let report = ProgressReport(context, options, events: stream, peer: board.peer)
 
             async let _ = report.animate()
-            return (try await client.provision(board, request) { report.take($0) }, client)
+            return (try await client.provision(board, request, account: account) { report.take($0) }, client)
         }
     }
 

@@ -36,10 +36,10 @@ struct BoardTarget {
     /// Whether waiting makes sense, because the user may still be joining the board's network.
     var mayAppearLater: Bool { transport.mayAppearLater(address) && StandardStreams.errIsTerminal }
 
-    /// Returns the board without sending it anything. Problems with this machine's Bluetooth are reported at once.
-    func open(within time: TimeBudget, followsLog: Bool = true) async throws -> any Board {
+    /// Finds the board without sending it anything. Problems with this machine's Bluetooth are reported at once.
+    func locate(within time: TimeBudget, followsLog: Bool = true) async throws -> UnopenedBoard {
         try await time.run(unfinished: "the board has not been found yet") {
-            try await kit.open(
+            try await kit.locate(
                 address, with: credentials, within: time.left, waitsForBoard: waits, followsLog: followsLog)
         }
     }

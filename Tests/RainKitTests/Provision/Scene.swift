@@ -34,7 +34,8 @@ final class Scene: Sendable {
             }
         }
         let onboarder = Onboarder(
-            board: board, cloud: connection, time: Timekeeper(clock), clock: civil, logger: Logger(label: "test"),
+            board: UnopenedBoard(board), cloud: connection, time: Timekeeper(clock), clock: civil,
+            logger: Logger(label: "test"),
             randomBytes: { [UInt8](repeating: 7, count: $0) })
         let isDone = Atomic(false)
         async let driver: Void = {

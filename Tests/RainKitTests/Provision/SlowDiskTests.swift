@@ -74,7 +74,8 @@ struct SlowDiskTests {
             () async throws(AccountError) in try await cloud.user()
         }
         let onboarder = Onboarder(
-            board: ScriptedBoard(clock, name: node, needsClaim: true), cloud: connection, time: Timekeeper(clock),
+            board: UnopenedBoard(ScriptedBoard(clock, name: node, needsClaim: true)), cloud: connection,
+            time: Timekeeper(clock),
             logger: Logger(label: "test"), randomBytes: { [UInt8](repeating: UInt8(number), count: $0) })
         do throws(RainKitError) {
             return .success(try await onboarder.run(OnboardingRequest(network: .given(Scene.home)), report: report))

@@ -31,7 +31,7 @@ struct SlowStoreTests {
         let store = LateStore()
         let cloud = ScriptedCloud(faults: ["status": [.expired]])
         let onboarder = Onboarder(
-            board: ScriptedBoard(clock),
+            board: UnopenedBoard(ScriptedBoard(clock)),
             cloud: Onboarder.Cloud(mapping: cloud, pending: store) {
                 () async throws(AccountError) in try await cloud.user()
             },

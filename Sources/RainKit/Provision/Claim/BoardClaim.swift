@@ -8,6 +8,7 @@ import RainMaker
 /// The step in which board and claim service exchange messages through this run.
 struct BoardClaim: Sendable {
     let context: RunContext
+    let board: any Board
     let account: SignedIn
     let service: any NodeClaiming
     let memory: ClaimMemory
@@ -16,17 +17,19 @@ struct BoardClaim: Sendable {
     private static let maximumTries = 5
 
     /// Returns the board after its claim.
-    func claim(_ board: IdentifiedBoard) async throws(RainKitError) -> IdentifiedBoard {
-        if try await hasBeenClaimed(board.identity) { return board }
+    func claim(_ found: IdentifiedBoard) async throws(RainKitError) -> IdentifiedBoard {
+        if try await hasBeenClaimed(found.identity) { return found }
         let node = try await claimNode()
         await memory.add(node)
         context.status.update { $0.boardName = node }
         context.tell(.claimed(node))
-        var board = board
-        board.claimedNode = node
+        var claimed = found
+        claimed.claimedNode = node
         // The board's identity may be different now. It may also still ask to be claimed, until it restarts.
-        board.identity = try await context.ask { (board) throws(ProvisioningError) in try await board.identify() }
-        return board
+        claimed.identity = try await context.ask(board) { (board) throws(ProvisioningError) in
+            try await board.identify()
+        }
+        return claimed
     }
 
     /// Whether an earlier run claimed the board and then failed, for example with a wrong Wi-Fi password. The board does not report its
@@ -40,7 +43,7 @@ struct BoardClaim: Sendable {
             let question: AssociationRequest =
                 identity.association == .userMapping
                 ? .userMapping(account.user, MappingSecret(randomBytes: bytes)) : .challenge(bytes)
-            return nodes.contains(try await context.board.associate(question).nodeID)
+            return nodes.contains(try await board.associate(question).nodeID)
         } catch {
             guard [.cancelled, .deviceLost].contains(error.code) else { return false }
             throw RainKitError(error)
@@ -62,17 +65,21 @@ struct BoardClaim: Sendable {
     }
 
     private func claimOnce() async throws(RainKitError) -> NodeID {
-        let introduction = try await context.ask { (board) throws(ProvisioningError) in try await board.startClaim() }
+        let introduction = try await context.ask(board) { (board) throws(ProvisioningError) in
+            try await board.startClaim()
+        }
         let invitation = try await ask { () throws(AccountError) in try await service.initiateClaim(introduction) }
         // The board has no certificate of that name, or no longer a valid one.
         await memory.remove(invitation.node)
         context.tell(.claimInitiated(invitation.node))
-        let request = try await context.ask { (board) throws(ProvisioningError) in
+        let request = try await context.ask(board) { (board) throws(ProvisioningError) in
             try await board.requestCertificate(invitation.reply)
         }
         context.tell(.certificateRequested)
         let certificate = try await ask { () throws(AccountError) in try await service.verifyClaim(request) }
-        try await context.ask { (board) throws(ProvisioningError) in try await board.storeCertificate(certificate) }
+        try await context.ask(board) { (board) throws(ProvisioningError) in
+            try await board.storeCertificate(certificate)
+        }
         return invitation.node
     }
 
@@ -104,13 +111,13 @@ struct BoardClaim: Sendable {
         switch failure.cause {
         case .board(let cause) where cause.code == .claimFailed:
             // The message already includes whether to restart it.
-            await context.board.abortClaim()
+            await board.abortClaim()
         case .account(var cause) where cause.isRefusal:
             // The reason is in the service's text, not in its status.
             if let words = cause.serverMessage.map(presentable), !words.isEmpty {
                 cause.message = "The claim service refused the claim: \"\(words)\". \(cause.message.asSentence)"
             }
-            guard await context.board.abortClaim() else { break }
+            guard await board.abortClaim() else { break }
             cause.message += Self.restartSentence(after: cause.message)
             return RainKitError(cause)
         default: break

@@ -9,13 +9,14 @@ import Synchronization
 /// The last step: waits until the cloud confirms that the board is the user's, and reports it.
 struct Confirmation: Sendable {
     let context: RunContext
+    let board: any Board
     let mapping: MappingConversation
     /// The cloud's name in messages.
     let cloudName: String
 
     /// Sends the board's signature to the cloud. If the cloud cannot be reached now, ``confirm(_:)`` sends it later.
     func verify() async throws(RainKitError) {
-        guard await !context.board.isOffline else { return context.status.emit(.deferred(Self.offline)) }
+        guard await !board.isOffline else { return context.status.emit(.deferred(Self.offline)) }
         do throws(AccountError) {
             try await mapping.tell()
         } catch {
@@ -28,13 +29,13 @@ struct Confirmation: Sendable {
     private static let offline = "this machine is on the board's network"
 
     /// - Parameter connection: nil if the board's Wi-Fi was not changed.
-    func confirm(_ board: IdentifiedBoard, _ connection: Connection?) async throws(RainKitError) {
+    func confirm(_ found: IdentifiedBoard, _ connection: Connection?) async throws(RainKitError) {
         guard connection?.network != nil, mapping.progress.isBySecret else {
             try await waitForMapping(ConfirmationWait(lostBoard: connection?.lostBoard))
             guard let lost = connection?.lostBoard, !mapping.provesNetwork else { return }
             return try await waitForPresence(lost)
         }
-        let stray = SilentNodeExplanation(board: board, cloud: cloudName)
+        let stray = SilentNodeExplanation(board: found, cloud: cloudName)
         context.status.update { $0.holdUp = stray.holdUp }
         let verdict = Mutex<RainKitError?>(nil)
         let wait = ConfirmationWait(onlineSince: context.time.elapsed(), notReported: stray.notReported)
@@ -50,7 +51,7 @@ struct Confirmation: Sendable {
 
     /// Returns an error once the board reports that it will not come to this cloud. Throws if it reports nothing of the kind.
     private func boardsWord(_ stray: SilentNodeExplanation) async throws -> RainKitError {
-        switch try await context.board.cloudContact() {
+        switch try await board.cloudContact() {
         case .unclaimed?: return .unclaimed
         case .connecting(let host)?:
             guard let expected = try await mapping.cloud.brokerHost(), !SilentNodeExplanation.isSame(host, expected)

@@ -80,7 +80,7 @@ struct UnfinishedMappingReview: Sendable {
     /// Whether the mapping may be about this run's board. Many boards are reached through one port or address, so the labels are compared
     /// as well.
     private func isHere(_ mapping: PendingMapping) -> Bool {
-        mapping.peer == context.board.peer && mapping.label == context.request.label
+        mapping.peer == context.peer && mapping.label == context.request.label
     }
 
     private func left() async throws(RainKitError) -> [PendingMapping] {

@@ -8,14 +8,13 @@ import RainMaker
 /// Brings the board onto its network. If the board is put into an account, the user's half of the mapping is sent to the cloud meanwhile.
 struct WiFiSetup: Sendable {
     let context: RunContext
+    let board: any Board
     /// Nil if no board is put into an account.
     let mapping: MappingConversation?
 
     /// Lets the caller choose from the networks that the board hears.
-    static func choose(
-        _ choose: @Sendable ([AccessPoint]) async -> WiFiNetwork?, _ context: RunContext
-    ) async throws(RainKitError) -> WiFiNetwork {
-        let heard = try await context.ask { (board) throws(ProvisioningError) in try await board.scan() }
+    func choose(_ choose: @Sendable ([AccessPoint]) async -> WiFiNetwork?) async throws(RainKitError) -> WiFiNetwork {
+        let heard = try await context.ask(board) { (board) throws(ProvisioningError) in try await board.scan() }
         context.tell(.heard(heard))
         guard let network = await choose(heard) else { throw .cancelled }
         return network
@@ -45,7 +44,7 @@ struct WiFiSetup: Sendable {
 
     /// Follows the board onto its network, and sends the user's half of the mapping to the cloud meanwhile.
     func connect(_ handOver: HandOver, to network: WiFiNetwork) async throws(RainKitError) -> Connection {
-        let isOffline = await context.board.isOffline
+        let isOffline = await board.isOffline
         async let announced: Void? = mapping?.announce(isOffline: isOffline)
         let connection = try await follow(handOver, to: network)
         await announced
@@ -54,7 +53,7 @@ struct WiFiSetup: Sendable {
 
     private func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
         let context = context
-        try await context.board.join(network) { progress in
+        try await board.join(network) { progress in
             // The error of this run if its time ends during this wait.
             if progress == .occupied { context.status.update { $0.trouble = .occupied } }
             context.tell(.wifi(progress))
@@ -87,10 +86,10 @@ struct WiFiSetup: Sendable {
 
     /// Returns nil if the cloud has confirmed the mapping and the board has reported nothing.
     private func watch() async -> Result<JoinedNetwork, ProvisioningError>? {
-        let (context, mapping) = (context, mapping)
-        return await race(against: { try await Self.waitForCloud(mapping, context) }) {
+        let (context, board, mapping) = (context, board, mapping)
+        return await race(against: { try await Self.waitForCloud(mapping, board, context) }) {
             () async throws(ProvisioningError) in
-            try await context.board.watch { context.tell(.wifi($0)) }
+            try await board.watch { context.tell(.wifi($0)) }
         }
     }
 
@@ -100,7 +99,7 @@ struct WiFiSetup: Sendable {
         let other = await context.request.otherNetwork?(verdict)
         do throws(ProvisioningError) {
             // Resets the board even if there is no other network: the board is then ready for the next run.
-            try await context.board.reset()
+            try await board.reset()
         } catch {
             context.logger.debug("board did not reset after a Wi-Fi failure", metadata: ["cause": "\(error.code)"])
             if other != nil { throw RainKitError(error) }
@@ -114,9 +113,9 @@ struct WiFiSetup: Sendable {
 
     /// Returns the verdict with its cause, if the board hears how the network is protected.
     private func explained(_ verdict: ProvisioningError, _ network: WiFiNetwork) async -> ProvisioningError {
-        let context = context
+        let (context, board) = (context, board)
         let heard = await withDeadline(WaitLimits.explanation, sleep: { try await context.time.sleep($0) }) {
-            () async throws(ProvisioningError) in try await context.board.scan()
+            () async throws(ProvisioningError) in try await board.scan()
         }
         guard case .success(let points)? = heard else { return verdict }
         return verdict.explained(by: points, joining: network)
@@ -149,13 +148,13 @@ extension ProvisioningError {
 extension WiFiSetup {
     /// Returns some time after the cloud has confirmed the mapping. Such a cloud confirms only boards that are on their network. Throws if
     /// no confirmation is to be expected.
-    static func waitForCloud(_ mapping: MappingConversation?, _ context: RunContext) async throws {
+    static func waitForCloud(_ mapping: MappingConversation?, _ board: any Board, _ context: RunContext) async throws {
         guard let mapping, mapping.provesNetwork else { throw CancellationError() }
         while true {
             let quiet = context.quiet.until - context.time.elapsed()
             try await context.time.sleep(max(WaitLimits.betweenCloudChecks, quiet))
             // Otherwise both tasks would send the mapping to the cloud.
-            guard mapping.progress.hasAnnounced, await !context.board.isOffline else { continue }
+            guard mapping.progress.hasAnnounced, await !board.isOffline else { continue }
             do throws(AccountError) {
                 switch try await mapping.ask() {
                 case .confirmed: break

@@ -40,7 +40,10 @@ public struct SerialBoards: BoardTransport {
         }
     }
 
-    public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
+    /// Chooses the port. The board is probed once it is opened, so nothing is sent to it before a run has come that far.
+    public func locate(
+        _ address: BoardAddress, _ opening: BoardOpening
+    ) async throws(ProvisioningError) -> UnopenedBoard {
         let waiting = PortOpening(
             files: files, timer: opening.tools.timer, waitsUntil: opening.waitsForBoard ? opening.foundBy : nil)
         let path: String
@@ -54,7 +57,12 @@ public struct SerialBoards: BoardTransport {
                 + "found."
             throw error
         }
-        return SerialBoard(path: path, parameters: address.parameters, in: files, opening: opening)
+        let opener = SerialBoardOpener(path: path, parameters: address.parameters, in: files, opening: opening)
+        return UnopenedBoard(peer: path) { () async throws(ProvisioningError) in try await opener.open() }
+    }
+
+    public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
+        try await locate(address, opening).open()
     }
 
     /// Returns why a port cannot be opened now: it does not exist, this user may not open it, or another program is using it. Nil if it can

@@ -89,7 +89,7 @@ extension FoundBoard {
 ///
 /// The first request joins its network. Before the cloud is asked anything again, this machine returns to its own network. That happens
 /// once the board has reported the result of its Wi-Fi, or is lost, and in any case at the end.
-actor SoftAPBoard: Board {
+actor SoftAPBoard: WrappedBoard {
     nonisolated let peer: String
     private let network: BoardNetwork
     private let name: String?
@@ -97,7 +97,7 @@ actor SoftAPBoard: Board {
     private let tell: @Sendable (NetworkChange) -> Void
     /// Makes another session with the board, without asking it anything yet.
     private let connect: @Sendable () -> any Board
-    private var board: any Board
+    private(set) var inner: any Board
     private var hasLeft = false
     private var hasAskedUser = false
 
@@ -108,28 +108,25 @@ actor SoftAPBoard: Board {
         hasPassword = request.password != nil
         tell = request.tell
         network = BoardNetwork(request)
-        board = connect()
+        inner = connect()
     }
 
     var isOffline: Bool { get async { await network.isAway && !DefaultRoute.exists } }
 
     func identify() async throws(ProvisioningError) -> BoardIdentity {
         switch try await network.enter() {
-        case .here: return try await board.identify()
+        case .here: return try await inner.identify()
         case .byHand(let why): return try await identifyOnceJoined(why)
         }
     }
 
-    func secure() async throws(ProvisioningError) { try await board.secure() }
-    func scan() async throws(ProvisioningError) -> [AccessPoint] { try await board.scan() }
-    func reset() async throws(ProvisioningError) { try await board.reset() }
     func join(_ network: WiFiNetwork) async throws(ProvisioningError) { try await join(network) { _ in } }
 
     func join(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) {
         do throws(ProvisioningError) {
-            try await board.join(network, report: report)
+            try await inner.join(network, report: report)
         } catch {
             if error.code == .mayBeJoining { await leave() }
             throw error
@@ -138,7 +135,7 @@ actor SoftAPBoard: Board {
 
     func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
         do throws(ProvisioningError) {
-            let joined = try await board.watch(report: report)
+            let joined = try await inner.watch(report: report)
             await leave()
             return joined
         } catch {
@@ -149,31 +146,17 @@ actor SoftAPBoard: Board {
     }
 
     func cloudContact() async throws(ProvisioningError) -> CloudContact? {
-        hasLeft ? nil : try await board.cloudContact()
+        hasLeft ? nil : try await inner.cloudContact()
     }
 
-    func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
-        try await board.associate(request)
-    }
-
-    func startClaim() async throws(ProvisioningError) -> [UInt8] { try await board.startClaim() }
-    func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8] {
-        try await board.requestCertificate(reply)
-    }
-    func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) {
-        try await board.storeCertificate(reply)
-    }
-    func abortClaim() async -> Bool { await board.abortClaim() }
-
-    func send(_ payload: [UInt8], to endpoint: String) async throws(ProvisioningError) -> [UInt8] {
-        try await board.send(payload, to: endpoint)
-    }
+    /// Only boards on their own network have an association mode to end.
+    func endAssociation() async throws(ProvisioningError) {}
 
     func close() async { await leave() }
 
     private func leave() async {
         hasLeft = true
-        await board.close()
+        await inner.close()
         await network.leave()
     }
 
@@ -190,7 +173,7 @@ actor SoftAPBoard: Board {
         if BoardNetworkAddress.isHere {
             result = nil
         } else {
-            let board = board
+            let board = inner
             result = await race(against: { try await BoardNetworkAddress.appearance() }) {
                 () async throws(ProvisioningError) in try await board.identify()
             }
@@ -198,9 +181,9 @@ actor SoftAPBoard: Board {
         if case .success(let identity)? = result { return identity }
         if case .failure(let error)? = result, ![.unavailable, .neverAnswered].contains(error.code) { throw error }
         // If the board did not answer, or another device did, a new session asks again.
-        await board.close()
-        board = connect()
-        guard case .failure(var error)? = result else { return try await board.identify() }
+        await inner.close()
+        inner = connect()
+        guard case .failure(var error)? = result else { return try await inner.identify() }
         let network = name.map { "the board's Wi-Fi network \($0)" } ?? "the board's Wi-Fi network (PROV_…)"
         // The device that answered is not the board: this machine is on another network.
         error.message =

@@ -34,8 +34,9 @@ extension DeviceCommand {
         let time = time ?? TimeBudget(timeout)
         let target = try await BoardTarget(device, context, context.boardClient(), within: time)
         let answer = try await target.askingForProofAgain(context, within: time) { target in
-            let board = try await target.open(within: time, followsLog: followsLog)
+            let unopened = try await target.locate(within: time, followsLog: followsLog)
             return try await time.run(unfinished: "the board has not answered yet") {
+                let board = try await unopened.open()
                 do {
                     let answer = try await ask(board)
                     await board.close()

@@ -36,18 +36,18 @@ struct DeviceClaim: AsyncParsableCommand {
         // Fails with `notSignedIn` before anything is sent to the board.
         let client = try context.rainMakerClient()
         if host.host { return try await claimByHost(context, client, time) }
-        try await time.run { try await client.checkCanProvision() }
+        let account = try await time.run { try await client.checkCanProvision() }
         let target = try await BoardTarget(device, context, client, within: time)
         return try await target.askingForProofAgain(context, within: time) { target in
-            let board = try await target.open(within: time)
+            let board = try await target.locate(within: time)
             stream.writer?.name(device.deviceName ?? board.peer)
             let report = ProgressReport(context, options, events: stream, peer: board.peer)
 
             async let _ = report.animate()
             return ClaimResult(
-                try await client.provision(board, .claim(deadline: time.left, waitsForBoard: target.mayAppearLater)) {
-                    report.take($0)
-                })
+                try await client.provision(
+                    board, .claim(deadline: time.left, waitsForBoard: target.mayAppearLater), account: account
+                ) { report.take($0) })
         }
     }
 

@@ -5,20 +5,15 @@ import ProtocommTransports
 import RainCore
 import RainIO
 
-/// A board on a serial port, with either protocol of its console: protocomm, or RainMaker's own commands. A board that accepts no commands
-/// is opened over the transport that its log names.
+/// Opens the board on a serial port, whichever protocol its console has: protocomm, RainMaker's own commands, or Improv. A board that
+/// accepts no commands is opened over the transport that its log names.
 ///
-/// ``identify()`` opens and probes the port, so that nothing is sent to a board before a run has come that far. A booting board answers
-/// only once it is up, which the probe waits for.
-actor SerialBoard: Board {
-    nonisolated let peer: String
+/// It opens and probes the port. A booting board answers only once it is up, which the probe waits for.
+struct SerialBoardOpener: Sendable {
+    private let peer: String
     private let opening: BoardOpening
     private let parameters: [String: String]
     private let ports: PortOpening
-    private var board: (any Board)?
-    /// The board's output since its port was opened.
-    private var log: DeviceLog?
-    private var isClosed = false
 
     /// - Parameters:
     ///   - parameters: the parameters of the board's address, for the transport that its log names.
@@ -31,61 +26,8 @@ actor SerialBoard: Board {
             files: files, timer: opening.tools.timer, waitsUntil: opening.waitsForBoard ? opening.foundBy : nil)
     }
 
-    var isOffline: Bool { get async { await board?.isOffline ?? false } }
-    func identify() async throws(ProvisioningError) -> BoardIdentity {
-        var identity = try await opened().identify()
-        if let summary = log?.moment.summary, summary.isESP { identity.printed = summary.identity }
-        return identity
-    }
-    func secure() async throws(ProvisioningError) { try await opened().secure() }
-    func scan() async throws(ProvisioningError) -> [AccessPoint] { try await opened().scan() }
-    func join(_ network: WiFiNetwork) async throws(ProvisioningError) { try await opened().join(network) }
-    func join(
-        _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
-    ) async throws(ProvisioningError) { try await opened().join(network, report: report) }
-    func cloudContact() async throws(ProvisioningError) -> CloudContact? { try await opened().cloudContact() }
-    func reset() async throws(ProvisioningError) { try await opened().reset() }
-
-    func endAssociation() async throws(ProvisioningError) { try await board?.endAssociation() }
-
-    func startClaim() async throws(ProvisioningError) -> [UInt8] { try await opened().startClaim() }
-    func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8] {
-        try await opened().requestCertificate(reply)
-    }
-    func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) {
-        try await opened().storeCertificate(reply)
-    }
-    func abortClaim() async -> Bool { await board?.abortClaim() ?? false }
-
-    func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
-        try await opened().associate(request)
-    }
-
-    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
-        try await opened().watch(report: report)
-    }
-
-    func send(_ payload: [UInt8], to endpoint: String) async throws(ProvisioningError) -> [UInt8] {
-        try await opened().send(payload, to: endpoint)
-    }
-
-    func close() async {
-        isClosed = true
-        await board?.close()
-    }
-
-    private func opened() async throws(ProvisioningError) -> any Board {
-        if let board { return board }
-        let found = try await find()
-        guard !isClosed else {
-            await found.close()
-            throw ProvisioningError(.cancelled, message: "The board was closed while it was being opened.")
-        }
-        board = found
-        return found
-    }
-
-    private func find() async throws(ProvisioningError) -> any Board {
+    /// Throws `unavailable` with the reason why no board was found. The port is then closed.
+    func open() async throws(ProvisioningError) -> any Board {
         let began = ContinuousClock.now
         let (logger, kept) = (opening.logger, opening.deviceLog)
         let log = DeviceLog(now: { ContinuousClock.now - began }) { line in
@@ -98,7 +40,6 @@ actor SerialBoard: Board {
             inbox.take(bytes)
         }
         var port = try await ports.open(peer, heard: heard)
-        self.log = log
         let listeners = Listeners(log: log, inbox: inbox, heard: heard)
         var reopenings = 2
         while true {
@@ -165,12 +106,14 @@ actor SerialBoard: Board {
             opening.credentials = try PrintedBoard(summary: listeners.log.moment.summary, port: peer)
                 .credentials(opening.credentials, from: listeners.log)
             return LoggedBoard(
+                peer,
                 opening.protocommBoard(
                     over: ConsoleTransport(console: console, sessionID: sessionID, logger: opening.logger)),
                 log: listeners.log)
         case .console(.rainMaker(let node)):
             try checkInsistence()
-            return RainMakerConsoleBoard(console: console, nodeID: node, logger: opening.logger)
+            return RainMakerConsoleBoard(
+                console: console, nodeID: node, printed: { listeners.log.printedIdentity }, logger: opening.logger)
         case .incomplete: return nil
         case .improv: return improvBoard(console.port, port, listeners)
         case .logOnly(let summary):
@@ -207,7 +150,7 @@ actor SerialBoard: Board {
             openOnNetwork: { [opening, parameters] (host) async throws(ProvisioningError) in
                 try await opening.other(.onNetwork(parameters["device-host"] ?? host), opening.credentials)
             }, logger: opening.logger)
-        return LoggedBoard(board, log: listeners.log)
+        return LoggedBoard(peer, board, log: listeners.log)
     }
 
     /// Opens the board over the transport that its log names.
@@ -217,14 +160,15 @@ actor SerialBoard: Board {
         let printed = PrintedBoard(summary: summary, port: peer)
         guard opening.followsLog else {
             try printed.checkUp()
-            return LogOnlyBoard(peer: peer, reachedAt: try? printed.address(parameters), port: port.port)
+            return LogOnlyBoard(
+                peer: peer, reachedAt: try? printed.address(parameters), log: log, port: port.port)
         }
         let address = try printed.address(parameters)
         opening.logger.info(
             "the board accepts no commands; its log names another transport",
             metadata: ["port": "\(peer)", "board": "\(address)"])
         let inner = try await opening.other(address, try printed.credentials(opening.credentials))
-        return LoggedBoard(inner, at: address, log: log, port: port, ports: ports)
+        return LoggedBoard(peer, inner, at: address, log: log, port: port, ports: ports)
     }
 }
 
@@ -232,9 +176,9 @@ actor SerialBoard: Board {
 ///
 /// The log completes the board's answers. A crash is the reason why it fell silent, and an address means that it has joined its network,
 /// even if the answer about that was lost.
-actor LoggedBoard: Board {
+actor LoggedBoard: WrappedBoard {
     nonisolated let peer: String
-    private let inner: any Board
+    nonisolated let inner: any Board
     /// The board's address, if it is not the port of its log.
     private let address: String?
     private let log: DeviceLog
@@ -244,22 +188,23 @@ actor LoggedBoard: Board {
     private var asked: (network: WiFiNetwork, earlier: String?)?
 
     /// A board behind a console, which reads the port.
-    init(_ inner: any Board, log: DeviceLog) {
+    init(_ port: String, _ inner: any Board, log: DeviceLog) {
+        peer = port
         self.inner = inner
         self.log = log
         address = nil
-        peer = inner.peer
         reading = nil
     }
 
     /// A board at another address.
     init(
-        _ inner: any Board, at address: BoardAddress, log: DeviceLog, port: PortOpening.OpenPort, ports: PortOpening
+        _ path: String, _ inner: any Board, at address: BoardAddress, log: DeviceLog, port: PortOpening.OpenPort,
+        ports: PortOpening
     ) {
+        peer = path
         self.inner = inner
         self.address = "\(address)"
         self.log = log
-        peer = inner.peer
         // The port itself passes its input to the log.
         reading = Task {
             var open: PortOpening.OpenPort? = port
@@ -271,35 +216,29 @@ actor LoggedBoard: Board {
         }
     }
 
-    var isOffline: Bool { get async { await inner.isOffline } }
-
     func identify() async throws(ProvisioningError) -> BoardIdentity {
-        var identity = try await told { () async throws(ProvisioningError) in try await inner.identify() }
+        var identity = try await call { (board) async throws(ProvisioningError) in try await board.identify() }
         if let address { identity.reachedAt = address }
         identity.nodeID = identity.nodeID ?? log.moment.summary.nodeID
+        identity.printed = log.printedIdentity ?? identity.printed
         return identity
     }
 
-    func secure() async throws(ProvisioningError) {
-        try await told { () async throws(ProvisioningError) in try await inner.secure() }
-    }
-    func scan() async throws(ProvisioningError) -> [AccessPoint] {
-        try await told { () async throws(ProvisioningError) in try await inner.scan() }
-    }
-    func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
-        asked = (network, log.moment.summary.address)
-        try await told { () async throws(ProvisioningError) in try await inner.join(network) }
-    }
     func join(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
     ) async throws(ProvisioningError) {
         asked = (network, log.moment.summary.address)
-        try await told { () async throws(ProvisioningError) in try await inner.join(network, report: report) }
+        try await call { (board) async throws(ProvisioningError) in try await board.join(network, report: report) }
+    }
+
+    func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
+        asked = (network, log.moment.summary.address)
+        try await call { (board) async throws(ProvisioningError) in try await board.join(network) }
     }
 
     func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
         do throws(ProvisioningError) {
-            return try await told { () async throws(ProvisioningError) in try await inner.watch(report: report) }
+            return try await call { (board) async throws(ProvisioningError) in try await board.watch(report: report) }
         } catch {
             guard [.deviceLost, .neverAnswered].contains(error.code), let asked, asked.earlier == nil,
                 let address = log.moment.summary.address
@@ -313,40 +252,19 @@ actor LoggedBoard: Board {
         return try await inner.cloudContact()
     }
 
-    func reset() async throws(ProvisioningError) {
-        try await told { () async throws(ProvisioningError) in try await inner.reset() }
-    }
-    func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
-        try await told { () async throws(ProvisioningError) in try await inner.associate(request) }
-    }
-    func endAssociation() async throws(ProvisioningError) { try await inner.endAssociation() }
-    func startClaim() async throws(ProvisioningError) -> [UInt8] {
-        try await told { () async throws(ProvisioningError) in try await inner.startClaim() }
-    }
-    func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8] {
-        try await told { () async throws(ProvisioningError) in try await inner.requestCertificate(reply) }
-    }
-    func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) {
-        try await told { () async throws(ProvisioningError) in try await inner.storeCertificate(reply) }
-    }
-    func abortClaim() async -> Bool { await inner.abortClaim() }
-    func send(_ payload: [UInt8], to endpoint: String) async throws(ProvisioningError) -> [UInt8] {
-        try await told { () async throws(ProvisioningError) in try await inner.send(payload, to: endpoint) }
-    }
-
     func close() async {
         await inner.close()
         reading?.cancel()
         await reading?.value
     }
 
-    /// Runs a step. If the board is lost during it, a trouble in its log at that time is the reason.
-    private func told<Result: Sendable>(
-        _ step: () async throws(ProvisioningError) -> Result
-    ) async throws(ProvisioningError) -> Result {
+    /// If the board is lost during a call, a trouble in its log at that time is the reason.
+    func call<Answer: Sendable>(
+        _ step: @Sendable (any Board) async throws(ProvisioningError) -> Answer
+    ) async throws(ProvisioningError) -> Answer {
         _ = log.takeTrouble()
         do throws(ProvisioningError) {
-            return try await step()
+            return try await step(inner)
         } catch {
             let isLoss = [.deviceLost, .mayBeJoining, .neverAnswered, .unavailable].contains(error.code)
             guard isLoss, let trouble = log.takeTrouble() else { throw error }
@@ -356,6 +274,14 @@ actor LoggedBoard: Board {
             told.remedies += trouble.remedies
             throw told
         }
+    }
+}
+
+extension DeviceLog {
+    /// The identity that the board has printed so far; nil if the output is not an Espressif chip's.
+    fileprivate var printedIdentity: PrintedIdentity? {
+        let summary = moment.summary
+        return summary.isESP ? summary.identity : nil
     }
 }
 
@@ -451,12 +377,14 @@ struct LogOnlyBoard: Board {
     let peer: String
     /// The address that its log names.
     let reachedAt: BoardAddress?
+    let log: DeviceLog
     let port: SerialPort
 
     func identify() async throws(ProvisioningError) -> BoardIdentity {
         var identity = BoardIdentity(association: .challengeResponse, needsClaim: nil)
         identity.takesCommands = false
         identity.reachedAt = reachedAt.map { "\($0)" }
+        identity.printed = log.printedIdentity
         return identity
     }
 
