@@ -165,9 +165,9 @@ let package = Package(
         tool(
             "rainctl", path: "Sources/rainctl",
             [
-                "ESPProvisioning", "IdentityProviders", "ProtocommTransports", "RainAccount", "RainCore", "RainDBus",
-                "RainHTTP", "RainHTTPCurl", "RainIO", "RainJSON", "RainKit", "RainMaker", "RainPrivateFiles",
-                "CRainDescriptors", argumentParser, logging,
+                "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommTransports", "RainAccount", "RainCore",
+                "RainDBus", "RainHTTP", "RainHTTPCurl", "RainIO", "RainJSON", "RainKit", "RainMaker",
+                "RainPrivateFiles", "CRainDescriptors", argumentParser, logging,
             ]),
         target(
             "CloudSimulator", path: "Sources/Simulators/CloudSimulator",
@@ -231,8 +231,8 @@ let package = Package(
         tests(
             "rainctl",
             [
-                "ESPProvisioning", "IdentityProviders", "RainAccount", "RainCore", "RainDBus", "RainJSON", "RainKit",
-                "RainKitTesting", "RainMaker", "TestSupport", "rainctl", argumentParser,
+                "ESPProvisioning", "IdentityProviders", "Protocomm", "RainAccount", "RainCore", "RainDBus", "RainJSON",
+                "RainKit", "RainKitTesting", "RainMaker", "TestSupport", "rainctl", argumentParser,
             ],
             resources: [.copy("Recorded")]),
         tests(

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import Protocomm
 import ProtocommCore
 
 /// A node's properties on its own network (ESP-IDF's `esp_local_ctrl`), for a board with an open session: call ``Board/secure()`` first.
 ///
 /// A RainMaker node has two, both JSON: the read-only `config`, and `params` (esp-rainmaker's `esp_rmaker_local_ctrl.c`). Every call throws
-/// ``ProvisioningError``: `malformed` for answers that make no sense, `rejected` for values that the node does not accept.
+/// `BoardError`: `malformed` for answers that make no sense, `rejected` for values that the node does not accept.
 public struct LocalControl: Sendable {
     /// A property and its value.
     public struct Property: Sendable, Equatable {
@@ -26,7 +27,7 @@ public struct LocalControl: Sendable {
     public init(_ board: any Board) { self.board = board }
 
     /// Returns all properties with their current values.
-    public func properties() async throws(ProvisioningError) -> [Property] {
+    public func properties() async throws(BoardError) -> [Property] {
         guard case .responseGetPropertyCount(let counted)? = try await ask(.commandGetPropertyCount) else {
             throw malformed("the number of its properties")
         }
@@ -46,9 +47,9 @@ public struct LocalControl: Sendable {
     }
 
     /// Returns the property with that name. Throws `unsupported` if the node has none.
-    public func property(_ name: String) async throws(ProvisioningError) -> Property {
+    public func property(_ name: String) async throws(BoardError) -> Property {
         guard let found = try await properties().first(where: { $0.name == name }) else {
-            throw ProvisioningError(
+            throw BoardError(
                 .unsupported,
                 message: "\(board.peer) has no property \(name). It is not a RainMaker node, or its firmware is older.")
         }
@@ -56,14 +57,14 @@ public struct LocalControl: Sendable {
     }
 
     /// Sets a property's value. The node has accepted it when this returns; read the property again for the resulting value.
-    public func set(_ property: Property, to value: [UInt8]) async throws(ProvisioningError) {
+    public func set(_ property: Property, to value: [UInt8]) async throws(BoardError) {
         let reply = try await ask(
             .commandSetPropertyValues(SetPropertyValuesCommand([PropertyValue(index: property.index, value: value)])))
         guard case .responseSetPropertyValues(let response)? = reply else {
             throw malformed("whether it took the values")
         }
         guard response.status == .success else {
-            throw ProvisioningError(
+            throw BoardError(
                 .rejected, message: "\(board.peer) does not accept these values of \(property.name).",
                 cause: "status \(response.status.rawValue)")
         }
@@ -74,7 +75,7 @@ public struct LocalControl: Sendable {
 
     private func ask(
         _ payload: LocalControlMessage.Payload
-    ) async throws(ProvisioningError) -> LocalControlMessage.Payload? {
+    ) async throws(BoardError) -> LocalControlMessage.Payload? {
         let bytes = try await board.send(LocalControlMessage(payload).encoded(), to: Self.endpoint)
         do throws(WireError) {
             return try LocalControlMessage(decoding: bytes).payload
@@ -85,7 +86,7 @@ public struct LocalControl: Sendable {
 
     private static let endpoint = String(decoding: Endpoint.localControl.name, as: UTF8.self)
 
-    private func malformed(_ what: String) -> ProvisioningError {
-        ProvisioningError(.malformed, message: "\(board.peer) did not answer with \(what).")
+    private func malformed(_ what: String) -> BoardError {
+        BoardError(.malformed, message: "\(board.peer) did not answer with \(what).")
     }
 }

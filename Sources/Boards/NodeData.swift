@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Protocomm
 import ProtocommCore
 import RainJSON
 
@@ -6,7 +7,7 @@ import RainJSON
 /// (esp-rainmaker's `esp_rmaker_prov_local_ctrl.c`). Call ``Board/secure()`` first.
 ///
 /// Boards with this function list `rmaker_extra.local_ctrl` in their ``BoardIdentity/capabilities``. Every call throws
-/// ``ProvisioningError``: `malformed` for answers that make no sense, `rejected` for values that the board does not accept.
+/// `BoardError`: `malformed` for answers that make no sense, `rejected` for values that the board does not accept.
 public struct NodeData: Sendable {
     /// The name of this function in ``BoardIdentity/capabilities``.
     public static let capability = "rmaker_extra.local_ctrl"
@@ -18,17 +19,17 @@ public struct NodeData: Sendable {
     public init(_ board: any Board) { self.board = board }
 
     /// Returns the node's configuration as JSON.
-    public func configuration() async throws(ProvisioningError) -> [UInt8] {
+    public func configuration() async throws(BoardError) -> [UInt8] {
         try await read(.configuration, from: .getConfiguration)
     }
 
     /// Returns the node's current values as JSON.
-    public func parameters() async throws(ProvisioningError) -> [UInt8] {
+    public func parameters() async throws(BoardError) -> [UInt8] {
         try await read(.parameters, from: .getParameters)
     }
 
     /// Sets values of the node: JSON such as `{"Light":{"Power":true}}`.
-    public func setParameters(_ values: [UInt8]) async throws(ProvisioningError) {
+    public func setParameters(_ values: [UInt8]) async throws(BoardError) {
         let answer = try await board.send(values, to: Self.text(.setParameters))
         let json: JSONValue
         do throws(JSONError) {
@@ -37,7 +38,7 @@ public struct NodeData: Sendable {
         switch json["status"]?.string {
         case "success": return
         case "fail":
-            throw ProvisioningError(
+            throw BoardError(
                 .rejected, message: "\(board.peer) does not accept these values.",
                 cause: json["description"]?.string.map { String($0.prefix(200)) })
         default: throw malformed()
@@ -45,7 +46,7 @@ public struct NodeData: Sendable {
     }
 
     /// Reads all fragments: firmware sends 200 bytes at a time.
-    private func read(_ type: LocalDataType, from endpoint: Endpoint) async throws(ProvisioningError) -> [UInt8] {
+    private func read(_ type: LocalDataType, from endpoint: Endpoint) async throws(BoardError) -> [UInt8] {
         var text: [UInt8] = []
         while true {
             let command = LocalDataPayload(
@@ -67,7 +68,7 @@ public struct NodeData: Sendable {
 
     private static func text(_ endpoint: Endpoint) -> String { String(decoding: endpoint.name, as: UTF8.self) }
 
-    private func malformed() -> ProvisioningError {
-        ProvisioningError(.malformed, message: "\(board.peer) did not answer with the values of a node.")
+    private func malformed() -> BoardError {
+        BoardError(.malformed, message: "\(board.peer) did not answer with the values of a node.")
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Protocomm
 import RainCore
 import RainJSON
 
@@ -38,7 +39,7 @@ public struct QRPayload: Sendable {
     /// - Throws: `malformed` for a text that is longer than ``maximumBytes``, has none of the forms or names no board. Also for a security
     ///   version other than 0, 1 and 2, for an unknown version (`ver`) or transport, and for a member of the wrong JSON type. The message
     ///   names them.
-    public init(_ text: [UInt8]) throws(ProvisioningError) {
+    public init(_ text: [UInt8]) throws(BoardError) {
         guard text.count <= Self.maximumBytes else { throw Self.unreadable("it is longer than a board's code") }
         var text = text[...]
         // Some editors put a byte order mark before a file's text.
@@ -72,7 +73,7 @@ public struct QRPayload: Sendable {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D || byte == 0x20 || byte == 0x09 }
 
-    private init(json: [UInt8]) throws(ProvisioningError) {
+    private init(json: [UInt8]) throws(BoardError) {
         let document: JSONValue
         do {
             document = try JSONValue(
@@ -87,7 +88,7 @@ public struct QRPayload: Sendable {
     }
 
     /// Throws for a member of the wrong type. If it counted as absent, the protection that the label promises would be lost.
-    private init(object document: JSONValue) throws(ProvisioningError) {
+    private init(object document: JSONValue) throws(BoardError) {
         // The members of a code with another version may have other meanings.
         if let version = document.members?.last(where: { $0.name == "ver" })?.value,
             ![.string("v1"), .integer(1)].contains(version)
@@ -146,7 +147,7 @@ public struct QRPayload: Sendable {
 
     /// Reads `name|pop|b` or `name|pop|s`. Nothing is escaped, so the text between the first bar and the last is the proof of possession.
     /// It implies the usual user name under Security 2.
-    private init(compact: ArraySlice<UInt8>) throws(ProvisioningError) {
+    private init(compact: ArraySlice<UInt8>) throws(BoardError) {
         let bar = UInt8(ascii: "|")
         guard let first = compact.firstIndex(of: bar), let last = compact.lastIndex(of: bar), first < last,
             first > compact.startIndex
@@ -172,13 +173,13 @@ public struct QRPayload: Sendable {
     }
 
     /// The error for a board's code with a fault. Only this error has a cause.
-    private static func unusable(_ why: String) -> ProvisioningError {
-        ProvisioningError(
+    private static func unusable(_ why: String) -> BoardError {
+        BoardError(
             .malformed, message: "The board's QR code cannot be used: \(why).", cause: "a member of the QR code")
     }
 
-    private static func unreadable(_ why: String) -> ProvisioningError {
-        ProvisioningError(.malformed, message: "This is not a board's QR code: \(why).")
+    private static func unreadable(_ why: String) -> BoardError {
+        BoardError(.malformed, message: "This is not a board's QR code: \(why).")
     }
 }
 
@@ -201,7 +202,7 @@ extension QRPayload {
     /// - Throws: `invalidArgument` for an empty name, for values that the form does not support, and for more than ``maximumBytes``.
     public static func text(
         name: String, proof: ProofOfPossession?, transport: Transport, username: String? = nil, form: Form = .json
-    ) throws(ProvisioningError) -> Secret {
+    ) throws(BoardError) -> Secret {
         guard !name.isEmpty else { throw impossible("the board's name is missing") }
         let text: [UInt8]
         switch form {
@@ -235,8 +236,8 @@ extension QRPayload {
 
     private static let page = "https://rainmaker.espressif.com/qrcode.html?data="
 
-    private static func impossible(_ why: String) -> ProvisioningError {
-        ProvisioningError(.invalidArgument, message: "No QR code can be made: \(why).")
+    private static func impossible(_ why: String) -> BoardError {
+        BoardError(.invalidArgument, message: "No QR code can be made: \(why).")
     }
 }
 

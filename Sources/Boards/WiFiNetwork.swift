@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Protocomm
 import RainCore
 
 /// A network to join. Its name is bytes, not text; an open network has an empty passphrase.
@@ -10,14 +11,14 @@ public struct WiFiNetwork: Sendable {
 
     /// Throws `invalidArgument` for values that no board accepts: a name of 0 or more than 32 bytes, a passphrase over 63 bytes that is not
     /// a key.
-    public init(ssid: SSID, passphrase: Secret) throws(ProvisioningError) {
+    public init(ssid: SSID, passphrase: Secret) throws(BoardError) {
         guard (1...32).contains(ssid.bytes.count) else {
-            throw ProvisioningError(
+            throw BoardError(
                 .invalidArgument, message: "A network name has 1 to 32 bytes, this one has \(ssid.bytes.count).")
         }
         guard passphrase.count <= 63 || passphrase.isKey else {
             let remark = passphrase.remark(as: "Wi-Fi password").map { " \($0)" } ?? ""
-            throw ProvisioningError(
+            throw BoardError(
                 .invalidArgument,
                 message: "A Wi-Fi password has at most 63 bytes, and this one has \(passphrase.count).\(remark)")
         }
@@ -31,9 +32,9 @@ extension WiFiNetwork {
     public var isKey: Bool { passphrase.isKey }
 
     /// Throws `invalidArgument` for a key if the board accepts only passphrases, as boards with protocomm do (`char password[64]`).
-    package func checkIsPassphrase() throws(ProvisioningError) {
+    package func checkIsPassphrase() throws(BoardError) {
         guard isKey else { return }
-        throw ProvisioningError(
+        throw BoardError(
             .invalidArgument,
             message:
                 "This board does not accept a Wi-Fi key of 64 hexadecimal digits. Give the password from which the key was made; it has 8 to 63 bytes.",
@@ -52,7 +53,7 @@ extension Secret {
 
 extension WiFiNetwork {
     /// A network whose name and passphrase are text. An open one has an empty passphrase.
-    public init(_ name: String, passphrase: String) throws(ProvisioningError) {
+    public init(_ name: String, passphrase: String) throws(BoardError) {
         try self.init(ssid: SSID(name), passphrase: Secret(passphrase))
     }
 }
@@ -119,26 +120,26 @@ extension SSID {
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// The error for a board that joins another kind of network.
-    package static func joinsThread(_ peer: String) -> ProvisioningError {
-        ProvisioningError(
+    package static func joinsThread(_ peer: String) -> BoardError {
+        BoardError(
             .unsupported,
             message:
                 "The board at \(peer) joins a Thread network, not Wi-Fi. RainKit provisions boards only for Wi-Fi.")
     }
 
     /// The error for a board that cannot find the network's name.
-    package static func notHeard(_ ssid: SSID?) -> ProvisioningError {
+    package static func notHeard(_ ssid: SSID?) -> BoardError {
         let network = ssid.map { "the network \"\($0)\"" } ?? "that network"
-        return ProvisioningError(
+        return BoardError(
             .wifiNetworkNotFound,
             message: "The board cannot find \(network). Check the name, and that it is on 2.4 GHz and in range.")
     }
 
     /// Adds a remark about a possible mistake in the given network to the error: about its name if the board cannot find it, otherwise
     /// about its passphrase.
-    package func remarking(on network: WiFiNetwork?) -> ProvisioningError {
+    package func remarking(on network: WiFiNetwork?) -> BoardError {
         guard let network else { return self }
         var error = self
         if code == .wifiNetworkNotFound {
@@ -152,25 +153,25 @@ extension ProvisioningError {
     }
 
     /// Returns the cause of a board's failure to join, from the networks that it receives; returns this error if they explain nothing.
-    package func explained(by heard: [AccessPoint], joining network: WiFiNetwork) -> ProvisioningError {
+    package func explained(by heard: [AccessPoint], joining network: WiFiNetwork) -> BoardError {
         let protections = heard.filter { $0.ssid == network.ssid }.map(\.protection)
         guard !protections.isEmpty else { return self }
         if protections.allSatisfy(\.isEnterprise) {
-            return ProvisioningError(
+            return BoardError(
                 .wifiAuthenticationFailed,
                 message:
                     "The network \"\(network.ssid)\" is an enterprise network, which requires a user name or a certificate. Boards join only with a "
                     + "password. Choose another network.", cause: message, reason: "enterprise_network")
         }
         if network.passphrase.isEmpty, !protections.contains(where: \.isOpen) {
-            return ProvisioningError(
+            return BoardError(
                 .wifiAuthenticationFailed,
                 message: "The network \"\(network.ssid)\" has a password, but the board received none.",
                 cause: message,
                 reason: "password_missing", remedies: [.networkPassword])
         }
         if !network.passphrase.isEmpty, protections.allSatisfy(\.isOpen) {
-            return ProvisioningError(
+            return BoardError(
                 .wifiAuthenticationFailed,
                 message: "The network \"\(network.ssid)\" has no password, but the board received one.",
                 cause: message,

@@ -23,7 +23,7 @@ public final class InMemoryTransport: Transport {
         /// Only this many bytes of the answer arrive.
         case truncateAnswer(Int)
         /// The transport throws this error, and the board does not see the request.
-        case fail(TransportError.Code)
+        case fail(BoardError.Code)
     }
 
     public let peer: String
@@ -57,13 +57,13 @@ public final class InMemoryTransport: Transport {
 
     public func maximumRequestLength(on endpoint: Endpoint) -> Int? { limit }
 
-    public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
+    public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(BoardError) -> [UInt8] {
         if let limit, request.count > limit {
             throw error(.tooLong, endpoint, "The request has \(request.count) bytes; the limit is \(limit).")
         }
         guard !Task.isCancelled else { throw cancelled(endpoint) }
         let number = count.wrappingAdd(1, ordering: .relaxed).oldValue
-        let result = await open.run { () async throws(TransportError) in
+        let result = await open.run { () async throws(BoardError) in
             try await self.perform(request, endpoint, self.fault(number, endpoint))
         }
         guard let result else { throw error(.cancelled, endpoint, "The transport is closed.") }
@@ -72,7 +72,7 @@ public final class InMemoryTransport: Transport {
 
     private func perform(
         _ request: [UInt8], _ endpoint: Endpoint, _ fault: Fault?
-    ) async throws(TransportError) -> [UInt8] {
+    ) async throws(BoardError) -> [UInt8] {
         switch fault {
         case .loseRequest:
             throw await silence(endpoint)
@@ -95,7 +95,7 @@ public final class InMemoryTransport: Transport {
     }
 
     /// Waits until the exchange is cancelled.
-    private func silence(_ endpoint: Endpoint) async -> TransportError {
+    private func silence(_ endpoint: Endpoint) async -> BoardError {
         let (nothing, end) = AsyncStream.makeStream(of: Never.self)
         await withTaskCancellationHandler {
             for await _ in nothing {}
@@ -107,17 +107,17 @@ public final class InMemoryTransport: Transport {
 
     public func close() async { open.close() }
 
-    private func finish(_ answer: [UInt8]?, _ endpoint: Endpoint) throws(TransportError) -> [UInt8] {
+    private func finish(_ answer: [UInt8]?, _ endpoint: Endpoint) throws(BoardError) -> [UInt8] {
         guard !Task.isCancelled else { throw cancelled(endpoint) }
         guard let answer else { throw error(.refused, endpoint, "The board refused the request: its answer is empty.") }
         return answer
     }
 
-    private func cancelled(_ endpoint: Endpoint) -> TransportError {
+    private func cancelled(_ endpoint: Endpoint) -> BoardError {
         error(.cancelled, endpoint, "The exchange was cancelled.")
     }
 
-    private func error(_ code: TransportError.Code, _ endpoint: Endpoint, _ message: String) -> TransportError {
-        TransportError(code, endpoint: endpoint, peer: peer, message: message)
+    private func error(_ code: BoardError.Code, _ endpoint: Endpoint, _ message: String) -> BoardError {
+        BoardError(code, endpoint: endpoint, peer: peer, message: message)
     }
 }

@@ -76,12 +76,12 @@ public actor ProtocommSession {
 
     /// Sends `payload` encrypted and returns the decrypted answer.
     ///
-    /// Throws `handshakeNeeded` if there is no session, and the other codes of ``ProtocommError``.
+    /// Throws `handshakeNeeded` if there is no session, and the other codes of ``BoardError``.
     ///
     /// - Parameter limit: how long to wait for the answer; ``ExchangeDeadlines/exchange`` if nil.
     public func request(
         _ payload: [UInt8], on endpoint: Endpoint, within limit: Duration? = nil
-    ) async throws(ProtocommError) -> [UInt8] {
+    ) async throws(BoardError) -> [UInt8] {
         let link = try await takeTurn(endpoint)
         var next = SessionLink.outOfStep
         defer { passTurn(next) }
@@ -126,7 +126,7 @@ public actor ProtocommSession {
     }
 
     /// Returns the board's answer on `proto-ver`, which is in clear and needs no session. A running session is not affected.
-    public func versionInfo() async throws(ProtocommError) -> [UInt8] {
+    public func versionInfo() async throws(BoardError) -> [UInt8] {
         let link = try await takeTurn(.version)
         defer { passTurn(link) }
         do {
@@ -145,7 +145,7 @@ public actor ProtocommSession {
     }
 
     /// Returns a board's answer on `proto-ver` without keeping a session.
-    public static func versionInfo(of transport: any Transport) async throws(ProtocommError) -> [UInt8] {
+    public static func versionInfo(of transport: any Transport) async throws(BoardError) -> [UInt8] {
         try await ProtocommSession(transport: transport).versionInfo()
     }
 
@@ -153,7 +153,7 @@ public actor ProtocommSession {
     ///
     /// Throws `securityMismatch` if the board refuses the first command of this scheme, or the transport cannot carry it. Throws
     /// `wrongProofOfPossession` if the board refuses the second command, or cannot prove itself.
-    public func handshake<Scheme: SecurityScheme>(_ scheme: Scheme) async throws(ProtocommError) {
+    public func handshake<Scheme: SecurityScheme>(_ scheme: Scheme) async throws(BoardError) {
         let previous = try await takeTurn(.session)
         var next = previous
         defer { passTurn(next) }
@@ -204,15 +204,15 @@ public actor ProtocommSession {
 extension ProtocommSession {
     func exchange(
         _ request: [UInt8], on endpoint: Endpoint, within limit: Duration
-    ) async throws(TransportError) -> [UInt8] {
+    ) async throws(BoardError) -> [UInt8] {
         let (transport, clock) = (transport, clock)
-        let cut = Mutex<TransportError?>(nil)
+        let cut = Mutex<BoardError?>(nil)
         let outcome = await withDeadline(limit, sleep: { try await clock.sleep(for: $0) }) {
-            () async throws(TransportError) in
-            do throws(TransportError) {
+            () async throws(BoardError) in
+            do throws(BoardError) {
                 return try await transport.exchange(request, on: endpoint)
             } catch {
-                if error.reason == TransportError.answerCut { cut.withLock { $0 = error } }
+                if error.reason == BoardError.answerCut { cut.withLock { $0 = error } }
                 throw error
             }
         }
@@ -225,20 +225,20 @@ extension ProtocommSession {
             return answer
         case .failure? where Task.isCancelled:
             // Always `cancelled`, whatever the transport throws: no caller should reconnect because of a cancellation.
-            throw TransportError(
+            throw BoardError(
                 .cancelled, endpoint: endpoint, peer: peer, message: "The exchange was cancelled.",
                 reason: partial?.reason)
         case .failure(let error)?:
             throw error
         case nil:
-            throw TransportError(
+            throw BoardError(
                 .timeout, endpoint: endpoint, peer: peer,
                 message: partial?.message ?? "The board at \(peer) did not answer within \(limit).",
                 reason: partial?.reason)
         }
     }
 
-    func checkLength(_ count: Int, _ endpoint: Endpoint) throws(ProtocommError) {
+    func checkLength(_ count: Int, _ endpoint: Endpoint) throws(BoardError) {
         guard let limit = transport.maximumRequestLength(on: endpoint), count > limit else { return }
         throw failure(
             .tooLong, endpoint,
@@ -247,7 +247,7 @@ extension ProtocommSession {
 
     func cipherStep(
         _ endpoint: Endpoint, _ body: () throws(CipherError) -> [UInt8]
-    ) throws(ProtocommError) -> [UInt8] {
+    ) throws(BoardError) -> [UInt8] {
         do throws(CipherError) {
             return try body()
         } catch {
@@ -258,7 +258,7 @@ extension ProtocommSession {
     }
 
     /// Describes an answer that cannot be decrypted. Clear text comes from firmware that has no session, or from a device in between.
-    func undecryptable(_ answer: [UInt8], _ endpoint: Endpoint, _ error: CipherError) -> ProtocommError {
+    func undecryptable(_ answer: [UInt8], _ endpoint: Endpoint, _ error: CipherError) -> BoardError {
         let isText = answer.allSatisfy { (0x20...0x7E).contains($0) || (0x09...0x0D).contains($0) }
         return failure(
             .cipherFailure, endpoint,
@@ -271,7 +271,7 @@ extension ProtocommSession {
 }
 
 extension ProtocommSession {
-    func takeTurn(_ endpoint: Endpoint) async throws(ProtocommError) -> SessionLink {
+    func takeTurn(_ endpoint: Endpoint) async throws(BoardError) -> SessionLink {
         guard !Task.isCancelled else { throw cancelled(endpoint) }
         let ticket: Int
         switch turn.enter() {
@@ -381,7 +381,7 @@ extension ProtocommSession {
     func handshakeStep<Value>(
         _ round: Int, _ title: String = "this scheme", _ answer: [UInt8] = [],
         _ body: () throws(HandshakeError) -> Value
-    ) throws(ProtocommError) -> Value {
+    ) throws(BoardError) -> Value {
         do throws(HandshakeError) {
             return try body()
         } catch {
@@ -416,12 +416,12 @@ extension ProtocommSession {
         }
     }
 
-    func refineHandshake(_ error: TransportError, round: Int) -> ProtocommError {
+    func refineHandshake(_ error: BoardError, round: Int) -> BoardError {
         if error.code == .tooLong {
             return failure(
                 .securityMismatch, .session,
                 "The messages of Security 2 are longer than the board accepts over this transport. Use another transport, or "
-                    + "firmware with Security 1.", cause: error)
+                    + "firmware with Security 1.", of: error)
         }
         guard error.code == .refused else {
             var failure = refine(error)
@@ -432,39 +432,35 @@ extension ProtocommSession {
             return failure(
                 .securityMismatch, .session,
                 "The board refused the first command of this security scheme. Try the scheme that its version information names.",
-                cause: error)
+                of: error)
         }
         return wrongProof(
             "The board refused the proof of possession. Check it on the board's label or QR code. "
-                + "RainMaker boards stop provisioning after five wrong proofs.", cause: error)
+                + "RainMaker boards stop provisioning after five wrong proofs.", of: error)
     }
 
-    func wrongProof(_ message: String, cause: TransportError? = nil) -> ProtocommError {
-        failure(.wrongProofOfPossession, .session, message, cause: cause)
+    func wrongProof(_ message: String, of exchange: BoardError? = nil) -> BoardError {
+        failure(.wrongProofOfPossession, .session, message, of: exchange)
     }
 
-    func refine(_ error: TransportError) -> ProtocommError {
-        turn.isEnded ? ended(error.endpoint) : ProtocommError(error, hasAnswered: hasAnswered)
+    func refine(_ error: BoardError) -> BoardError {
+        turn.isEnded ? ended(error.endpoint) : error.inSession(with: peer, hasAnswered: hasAnswered)
     }
 
     func failure(
-        _ code: ProtocommError.Code, _ endpoint: Endpoint?, _ message: String, cause: TransportError? = nil
-    ) -> ProtocommError {
-        ProtocommError(code, endpoint: endpoint, peer: peer, message: message, cause: cause, hasAnswered: hasAnswered)
+        _ code: BoardError.Code, _ endpoint: Endpoint?, _ message: String, of exchange: BoardError? = nil
+    ) -> BoardError {
+        var error = BoardError(code, endpoint: endpoint, peer: peer, message: message, reason: exchange?.reason)
+        error.transportCode = exchange?.code
+        error.hasAnswered = hasAnswered
+        return error
     }
 
-    func cancelled(_ endpoint: Endpoint) -> ProtocommError {
+    func cancelled(_ endpoint: Endpoint) -> BoardError {
         failure(.cancelled, endpoint, "The request was cancelled before it was sent.")
     }
 
-    func ended(_ endpoint: Endpoint?) -> ProtocommError {
+    func ended(_ endpoint: Endpoint?) -> BoardError {
         failure(.ended, endpoint, "The session has ended.")
-    }
-}
-
-extension TransportError {
-    /// Whether the request certainly did not reach the board's cipher.
-    var neverReachedTheCipher: Bool {
-        code == .unreachable || code == .tooLong || code == .noSuchEndpoint || code == .busy
     }
 }

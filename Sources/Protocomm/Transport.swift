@@ -6,10 +6,10 @@ import Synchronization
 /// Sends one request to an endpoint of one board and returns its response. It knows nothing about security.
 ///
 /// A transport handles one exchange at a time; ``ProtocommSession`` guarantees that. It never sends a request twice, because the ciphers
-/// count messages. Cancelling the calling task ends the exchange promptly with ``TransportError/Code-swift.struct/cancelled``, but does not
+/// count messages. Cancelling the calling task ends the exchange promptly with ``BoardError/Code-swift.struct/cancelled``, but does not
 /// take back a request that was sent.
 ///
-/// Errors, by ``TransportError/Code-swift.struct``:
+/// Errors, by ``BoardError/Code-swift.struct``:
 ///
 /// - `unreachable`, `tooLong`: nothing was sent.
 /// - `refused`: the board received the request and sent an empty answer. That is its way to report that a handler failed.
@@ -40,7 +40,7 @@ public protocol Transport: Sendable {
     /// Sends the request to the endpoint and returns the bytes of the board's answer. It neither encrypts nor decrypts.
     ///
     /// Throws the errors that ``Transport`` lists; `tooLong` if the request is longer than ``maximumRequestLength(on:)``.
-    func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8]
+    func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(BoardError) -> [UInt8]
 
     /// Closes the connection to the board. Closing twice is harmless; a running exchange ends with `cancelled`.
     func close() async
@@ -72,73 +72,6 @@ public struct ExchangeDeadlines: Sendable, Hashable {
 
     /// 5 s for each exchange. A console's prompt shows that a command has ended, so silence means that nothing reads the line.
     public static let console = ExchangeDeadlines(handshake: .seconds(5), exchange: .seconds(5))
-}
-
-/// A failed exchange between this machine and the board: the kind of failure, and the endpoint.
-public struct TransportError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure, for programs that act on it. Its description is the name used here, such as `noSuchEndpoint`.
-    public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Value: String {
-            case unreachable, refused, evicted, timeout, lost, tooLong, malformed, noSuchEndpoint, busy, cancelled
-        }
-        private let value: Value
-        public var description: String { value.rawValue }
-
-        /// The board, port or host is not there and nothing was sent, or something else answers at its address (`not_a_board`).
-        public static let unreachable = Code(value: .unreachable)
-        /// The board received the request and sent an empty answer: protocomm's only way to report that a handler failed.
-        public static let refused = Code(value: .refused)
-        /// The board ignored the request: another client has taken its one session or its one connection.
-        public static let evicted = Code(value: .evicted)
-        /// No answer within the deadline.
-        public static let timeout = Code(value: .timeout)
-        /// The connection broke and does not come back by itself.
-        public static let lost = Code(value: .lost)
-        /// The request is longer than the transport can carry; nothing was sent.
-        public static let tooLong = Code(value: .tooLong)
-        /// The answer is not valid.
-        public static let malformed = Code(value: .malformed)
-        /// The board does not have that endpoint.
-        public static let noSuchEndpoint = Code(value: .noSuchEndpoint)
-        /// Another program is using the port.
-        public static let busy = Code(value: .busy)
-        /// The calling task was cancelled, or the transport was closed.
-        public static let cancelled = Code(value: .cancelled)
-    }
-
-    /// The kind of failure; ``message`` describes it for people.
-    public var code: Code
-    /// The endpoint of the request; nil if the failure came before any request.
-    public var endpoint: Endpoint?
-    /// The board's name, from the transport.
-    public var peer: String
-    /// One sentence: what happened and, if possible, what to try.
-    public var message: String
-    /// The transport's own, more precise code in snake case, such as `not_found` or `powered_off`, if it has one. For an eviction:
-    /// `session_taken` if the board reported it, `connection_taken` if that is the only explanation.
-    public var reason: String?
-
-    public init(_ code: Code, endpoint: Endpoint? = nil, peer: String, message: String, reason: String? = nil) {
-        self.code = code
-        self.endpoint = endpoint
-        self.peer = peer
-        self.message = message
-        self.reason = reason
-    }
-
-    /// The ``reason`` of a `refused` whose only evidence is a missing answer.
-    package static let noAnswer = "no_answer"
-    /// The ``reason`` of a `cancelled` or `timeout` after a part of the answer arrived.
-    package static let answerCut = "answer_cut"
-    /// The ``reason`` of a `lost` before which nothing was sent: the transport closed its connection to read the board's endpoints again.
-    package static let endpointsUnknown = "endpoints_unknown"
-    /// The ``reason`` of a `lost` whose port was removed from the bus.
-    package static let portGone = "port_gone"
-
-    public var description: String {
-        if let endpoint { return "\(code) on \(endpoint): \(message) (\(peer))" }
-        return "\(code): \(message) (\(peer))"
-    }
 }
 
 /// The running exchanges of a transport, so that closing it ends them at once.

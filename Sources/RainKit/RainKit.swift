@@ -19,7 +19,6 @@ import RainMaker
 @_exported import enum ESPProvisioning.DeviceTrouble
 @_exported import struct ESPProvisioning.JoinedNetwork
 @_exported import struct ESPProvisioning.NetworkProtection
-@_exported import struct ESPProvisioning.ProvisioningError
 @_exported import struct ESPProvisioning.QRPayload
 @_exported import struct ESPProvisioning.SSID
 @_exported import struct ESPProvisioning.WiFiNetwork
@@ -28,8 +27,7 @@ import RainMaker
 @_exported import struct IdentityProviders.ProviderDefinition
 @_exported import struct IdentityProviders.ProviderRegistry
 @_exported import struct IdentityProviders.ProviderSettings
-@_exported import struct Protocomm.ProtocommError
-@_exported import struct Protocomm.TransportError
+@_exported import struct Protocomm.BoardError
 @_exported import struct ProtocommTransports.BluetoothError
 @_exported import struct RainAccount.AccountError
 @_exported import enum RainAccount.AccountEvent

@@ -27,9 +27,9 @@ struct ClaimAttemptTests {
 
     struct Case: Sendable {
         var stage: Stage
-        var fault: ProvisioningError.Code
+        var fault: BoardError.Code
         var restoresLinks = false
-        var meaning: ProvisioningError.Code
+        var meaning: BoardError.Code
         /// A part of the message; nil where it is the fault's own.
         var words: String?
     }
@@ -57,14 +57,14 @@ struct ClaimAttemptTests {
     func fault(example: Case) throws {
         var attempt = try Self.attempt(example.stage)
         let meaning = attempt.fault(
-            ProvisioningError(example.fault, message: "its own"), restoresLinks: example.restoresLinks)
+            BoardError(example.fault, message: "its own"), restoresLinks: example.restoresLinks)
         #expect(meaning.code == example.meaning)
         #expect(meaning.message.contains(example.words ?? "its own"))
     }
 
     @Test("a refusal at the start is a broken link once, and again only after a claim that was taken")
     func refusedTwice() throws {
-        let refusal = ProvisioningError(.rejected, message: "its own")
+        let refusal = BoardError(.rejected, message: "its own")
         var attempt = try Self.attempt(.start)
         #expect(attempt.fault(refusal, restoresLinks: true).code == .claimInterrupted)
         // To give a claim up does not make that forgotten.
@@ -86,7 +86,7 @@ struct ClaimAttemptTests {
         let answer = ClaimPayload(.responseInit, .response(PayloadResponse(buffer: gap)))
         for lostLinks in [0, 1] {
             var attempt = try Self.attempt(.request)
-            let error = #expect(throws: ProvisioningError.self) {
+            let error = #expect(throws: BoardError.self) {
                 try attempt.receive(answer, lostLinks: lostLinks)
             }
             #expect(error?.code == (lostLinks == 0 ? .claimFailed : .claimInterrupted))

@@ -122,12 +122,12 @@ struct ClaimConversationTests {
         _ = try claim.relay(Self.reply)
         for answer in example.answers.dropLast() { _ = try claim.receive(answer) }
         let last = try #require(example.answers.last)
-        let error = #expect(throws: ProvisioningError.self) { try claim.receive(last) }
+        let error = #expect(throws: BoardError.self) { try claim.receive(last) }
         #expect([.claimFailed, .malformed].contains(error?.code))
         #expect(error?.message.hasSuffix(".") == true)
         // It is over: nothing goes on from here.
-        #expect(throws: ProvisioningError.self) { try claim.receive(last) }
-        #expect(throws: ProvisioningError.self) { try claim.relay(Self.reply) }
+        #expect(throws: BoardError.self) { try claim.receive(last) }
+        #expect(throws: BoardError.self) { try claim.relay(Self.reply) }
     }
 
     @Test(
@@ -138,14 +138,14 @@ struct ClaimConversationTests {
         _ = try claim.relay(Self.reply)
         _ = try claim.receive(Self.answer(.responseInit, text: [1, 2]))
         _ = try claim.relay([1])
-        #expect(throws: ProvisioningError.self) { try claim.receive(Self.answer(.responseVerify, status)) }
+        #expect(throws: BoardError.self) { try claim.receive(Self.answer(.responseVerify, status)) }
     }
 
     @Test("a board that is not ready is reported", arguments: [ClaimStatus.invalidState, .fail])
     func notReady(status: ClaimStatus) {
         var claim = ClaimConversation()
         _ = claim.start()
-        #expect(throws: ProvisioningError.self) { try claim.receive(Self.answer(.responseStart, status, text: [1])) }
+        #expect(throws: BoardError.self) { try claim.receive(Self.answer(.responseStart, status, text: [1])) }
     }
 
     @Test("an introduction is short, whole and not empty")
@@ -157,7 +157,7 @@ struct ClaimConversationTests {
         ] {
             var claim = ClaimConversation()
             _ = claim.start()
-            #expect(throws: ProvisioningError.self) { try claim.receive(bad) }
+            #expect(throws: BoardError.self) { try claim.receive(bad) }
         }
     }
 
@@ -171,7 +171,7 @@ struct ClaimConversationTests {
             if fits {
                 _ = try claim.relay(reply)
             } else {
-                #expect(throws: ProvisioningError.self) { try claim.relay(reply) }
+                #expect(throws: BoardError.self) { try claim.relay(reply) }
             }
         }
         // Pieces are as small as the transport wants them.

@@ -84,14 +84,14 @@ struct ContentionTests {
     @Test("never costs the board more than four proofs, whose verdicts may have been lost")
     func proofsInDoubt() async throws {
         // After each proof, the board may have counted it before the other client came.
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await self.board(proof: "abcd1234") { $0 >= 2 && $0.isMultiple(of: 2) }.secure()
         }
         #expect(error?.code == .busy)
         try await board(proof: "abcd1234") { [2, 4, 6].contains($0) }.secure()
         // Nothing has been proven yet where the first command of the handshake is cut off.
         try await board(proof: "abcd1234") { (1...4).contains($0) }.secure()
-        let wrong = await #expect(throws: ProvisioningError.self) {
+        let wrong = await #expect(throws: BoardError.self) {
             try await self.board(proof: "wrong") { [2, 4, 6].contains($0) || $0 >= 9 }.secure()
         }
         #expect(wrong?.code == .wrongProofOfPossession, "the fourth is the last")

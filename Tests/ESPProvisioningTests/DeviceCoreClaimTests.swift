@@ -78,7 +78,7 @@ struct DeviceCoreClaimTests {
         }
     }
 
-    private func claim(_ board: some ESPProvisioning.Board) async throws(ProvisioningError) {
+    private func claim(_ board: some ESPProvisioning.Board) async throws(BoardError) {
         do {
             _ = try await board.startClaim()
             _ = try await board.requestCertificate(Array(#"{"node_id":"assigned"}"#.utf8))
@@ -115,14 +115,14 @@ struct DeviceCoreClaimTests {
         _ = try await board.identify()
         try await board.secure()
         firmware.lost.withLock { $0 = number }
-        let error = await #expect(throws: ProvisioningError.self) { try await claim(board) }
+        let error = await #expect(throws: BoardError.self) { try await claim(board) }
         #expect(error?.code == .claimFailed)
         #expect(error?.message.contains("estart") == true)
         #expect(!firmware.events().contains(.claimAborted))
         if number < 8 {
             try await claim(board)
         } else {
-            let error = await #expect(throws: ProvisioningError.self) { try await claim(board) }
+            let error = await #expect(throws: BoardError.self) { try await claim(board) }
             #expect(error?.code == .claimFailed && error?.message.contains("estart") == true)
         }
         #expect(firmware.nodeID == Array("assigned".utf8))

@@ -16,7 +16,7 @@ struct DisabledChallengeTests {
         let board = firmware.board()
         _ = try await board.identify()
         try await board.secure()
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await board.associate(.challenge(Array("challenge".utf8)))
         }
         #expect(error?.code == .rejected && error?.reason == "challenge_disabled")

@@ -84,7 +84,7 @@ struct FaultyVerifierTests {
     func wrongProof(verifier: Verifier) async throws {
         let board = try board(verifier, proof: verifier.proof + "x")
         _ = try await board.identify()
-        let error = await #expect(throws: ProvisioningError.self) { try await board.secure() }
+        let error = await #expect(throws: BoardError.self) { try await board.secure() }
         #expect(error?.code == .wrongProofOfPossession)
         #expect(asked.all == [.version, .session, .session, .session, .session])
         #expect(error?.refusedProofs == 2)
@@ -94,7 +94,7 @@ struct FaultyVerifierTests {
     func proofAfterRefusal() async throws {
         let board = try board(.right, proof: "wrong too", refusedBefore: 2)
         _ = try await board.identify()
-        let error = await #expect(throws: ProvisioningError.self) { try await board.secure() }
+        let error = await #expect(throws: BoardError.self) { try await board.secure() }
         #expect(asked.all == [.version, .session, .session])
         #expect(error?.refusedProofs == 3)
         #expect(error?.message.hasSuffix("and these were three of them.") == true)
@@ -108,7 +108,7 @@ struct FaultyVerifierTests {
         let board = try board(
             .right, proof: "wrong", version: #"{"local_ctrl":{"ver":"v1.0","sec_ver":2,"sec_patch_ver":1}}"#)
         _ = try await board.identify()
-        let error = await #expect(throws: ProvisioningError.self) { try await board.secure() }
+        let error = await #expect(throws: BoardError.self) { try await board.secure() }
         #expect(error?.code == .wrongProofOfPossession && error?.refusedProofs == 0)
         #expect(error?.message.contains("five wrong") == false, "\(error?.message ?? "")")
     }
@@ -122,7 +122,7 @@ struct FaultyVerifierTests {
     func codeAsProof(proof: String) async throws {
         let board = try board(.right, proof: proof)
         _ = try await board.identify()
-        let error = await #expect(throws: ProvisioningError.self) { try await board.secure() }
+        let error = await #expect(throws: BoardError.self) { try await board.secure() }
         #expect(error?.code == .malformed && error?.reason == "qr_code_as_proof")
         #expect(error?.message.contains("abcd1234") == false)
         #expect(asked.all == [.version])

@@ -61,7 +61,7 @@ struct LeastSecurityTests {
         credentials.leastSecurity = example.least
         let board = firmware.board(credentials: credentials)
         _ = try await board.identify()
-        var failure: ProvisioningError?
+        var failure: BoardError?
         // The firmware here shakes hands under Security 0 alone: what counts is whether it is asked to.
         do { try await board.secure() } catch { failure = error }
         #expect(firmware.asked.contains(.session) == (example.remedy == nil))

@@ -46,9 +46,9 @@ struct LeavingBoardTests {
             }
         }
         let (home, clock) = (home, firmware.clock)
-        let outcome = try await clock.run { () async throws -> Result<JoinedNetwork, ProvisioningError> in
+        let outcome = try await clock.run { () async throws -> Result<JoinedNetwork, BoardError> in
             try await board.join(home)
-            do throws(ProvisioningError) {
+            do throws(BoardError) {
                 return .success(try await board.watch { _ in })
             } catch {
                 return .failure(error)
@@ -92,12 +92,12 @@ struct LeavingBoardTests {
         let first = try await firmware.securedBoard()
         let second = try await firmware.securedBoard()
         let home = home
-        let outcome = try await firmware.clock.run { () async throws -> Result<JoinedNetwork, ProvisioningError> in
+        let outcome = try await firmware.clock.run { () async throws -> Result<JoinedNetwork, BoardError> in
             // Takes the session back.
             try await first.secure()
             try await first.join(home)
             _ = try await first.watch { _ in }
-            do throws(ProvisioningError) {
+            do throws(BoardError) {
                 try await second.join(home)
                 return .success(try await second.watch { _ in })
             } catch {
@@ -121,7 +121,7 @@ struct LeavingBoardTests {
         _ = try? await other.secure()
         let told = Mutex<[WiFiProgress]>([])
         let home = home
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await firmware.clock.run {
                 try await board.join(home) { progress in told.withLock { $0.append(progress) } }
             }

@@ -18,7 +18,7 @@ struct LongChallengeTests {
         let board = firmware.board(maximumRequestLength: 117)
         _ = try await board.identify()
         try await board.secure()
-        let error = await #expect(throws: ProvisioningError.self) { try await board.associate(request) }
+        let error = await #expect(throws: BoardError.self) { try await board.associate(request) }
         #expect(error?.code == .unsupported)
         #expect(error?.remedies == [.accessPoint])
         #expect(firmware.asked == [.version, .session])
@@ -32,7 +32,7 @@ struct LongChallengeTests {
         let board = firmware.board(maximumRequestLength: limit)
         _ = try await board.identify()
         try await board.secure()
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await board.send([UInt8](repeating: 0x61, count: limit + 1), to: "custom-data")
         }
         #expect(error?.code == .unsupported && error?.reason == "too_long")

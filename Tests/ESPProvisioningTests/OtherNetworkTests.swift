@@ -25,8 +25,8 @@ struct OtherNetworkTests {
         let (board, firmware) = try await board(
             #"{"prov":{"ver":"netprov-v1.2","sec_ver":0,"cap":["no_sec","thread_prov","thread_scan"]}}"#)
         for error in [
-            await #expect(throws: ProvisioningError.self) { try await board.join(home) },
-            await #expect(throws: ProvisioningError.self) { _ = try await board.scan() },
+            await #expect(throws: BoardError.self) { try await board.join(home) },
+            await #expect(throws: BoardError.self) { _ = try await board.scan() },
         ] {
             #expect(error?.code == .unsupported && error?.message.contains("Thread") == true)
         }
@@ -37,8 +37,8 @@ struct OtherNetworkTests {
     func onNetwork() async throws {
         let (board, firmware) = try await board(#"{"local_ctrl":{"ver":"v1.0","sec_ver":0,"cap":["no_sec"]}}"#)
         for error in [
-            await #expect(throws: ProvisioningError.self) { try await board.reset() },
-            await #expect(throws: ProvisioningError.self) { _ = try await board.scan() },
+            await #expect(throws: BoardError.self) { try await board.reset() },
+            await #expect(throws: BoardError.self) { _ = try await board.scan() },
         ] {
             #expect(error?.code == .unsupported && error?.message.contains("is already on its network") == true)
         }
@@ -48,7 +48,7 @@ struct OtherNetworkTests {
     @Test("an endpoint without a name is refused before anything is sent")
     func nameless() async throws {
         let (board, firmware) = try await board(ScriptedFirmware { _, _ in nil }.version)
-        let error = await #expect(throws: ProvisioningError.self) { _ = try await board.send([1], to: "") }
+        let error = await #expect(throws: BoardError.self) { _ = try await board.send([1], to: "") }
         #expect(error?.code == .invalidArgument && firmware.asked == [.version])
     }
 
@@ -56,7 +56,7 @@ struct OtherNetworkTests {
     func ownEndpoint() async throws {
         let (board, _) = try await board(ScriptedFirmware { _, _ in nil }.version)
         try await board.secure()
-        let error = await #expect(throws: ProvisioningError.self) { _ = try await board.send([1], to: "prov-config") }
+        let error = await #expect(throws: BoardError.self) { _ = try await board.send([1], to: "prov-config") }
         #expect(error?.message.contains("an endpoint of protocomm itself") == true, "\(error?.message ?? "")")
     }
 }
@@ -75,7 +75,7 @@ struct EndpointsReadAgainTests {
 
         func maximumRequestLength(on endpoint: Endpoint) -> Int? { nil }
 
-        func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
+        func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(BoardError) -> [UInt8] {
             if endpoint == .session { sessions.withLock { $0 += 1 } }
             let isFirst = hasLooked.withLock { hasLooked in
                 guard ![.version, .session].contains(endpoint), !hasLooked else { return false }
@@ -83,11 +83,11 @@ struct EndpointsReadAgainTests {
                 return true
             }
             if isFirst {
-                throw TransportError(
+                throw BoardError(
                     .lost, endpoint: endpoint, peer: peer, message: "again", reason: "endpoints_unknown")
             }
             guard endpoint.description != "no-such" else {
-                throw TransportError(.noSuchEndpoint, endpoint: endpoint, peer: peer, message: "none")
+                throw BoardError(.noSuchEndpoint, endpoint: endpoint, peer: peer, message: "none")
             }
             return try await board.exchange(request, on: endpoint)
         }
@@ -124,7 +124,7 @@ struct EndpointsReadAgainTests {
         let (board, _) = board()
         _ = try await board.identify()
         try await board.secure()
-        let error = await #expect(throws: ProvisioningError.self) { _ = try await board.send([7], to: "no-such") }
+        let error = await #expect(throws: BoardError.self) { _ = try await board.send([7], to: "no-such") }
         #expect(error?.code == .unsupported && error?.message.contains("has no endpoint no-such") == true)
     }
 }

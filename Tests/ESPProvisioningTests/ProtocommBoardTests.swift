@@ -49,7 +49,7 @@ struct ProtocommBoardTests {
 
     @Test("every detail of a failed attempt is reported, and the result is the board's")
     func verdicts() async throws {
-        let cases: [(WiFiStatusResponse, ProvisioningError.Code)] = [
+        let cases: [(WiFiStatusResponse, BoardError.Code)] = [
             (.init(state: .connectionFailed, detail: .failed(.authenticationError)), .wifiAuthenticationFailed),
             (.init(state: .connectionFailed, detail: .failed(.networkNotFound)), .wifiNetworkNotFound),
             (.init(state: .connectionFailed), .wifiFailed),
@@ -66,7 +66,7 @@ struct ProtocommBoardTests {
             try await board.secure()
             try await board.join(home)
             let heard = Mutex<[WiFiProgress]>([])
-            let error = await #expect(throws: ProvisioningError.self) {
+            let error = await #expect(throws: BoardError.self) {
                 try await board.watch { progress in heard.withLock { $0.append(progress) } }
             }
             #expect(error?.code == code)
@@ -88,7 +88,7 @@ struct ProtocommBoardTests {
         _ = try await board.identify()
         try await board.secure()
         try await board.join(home)
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await clock.run { try await board.watch { _ in } }
         }
         #expect(error?.code == .deviceLost)
@@ -199,7 +199,7 @@ struct ProtocommBoardTests {
             version: #"{"prov":{"ver":"x","sec_ver":7,"cap":[]}}"#, answers: { _, _ in nil })
         let board = firmware.board()
         _ = try await board.identify()
-        let error = await #expect(throws: ProvisioningError.self) { try await board.secure() }
+        let error = await #expect(throws: BoardError.self) { try await board.secure() }
         #expect(error?.code == .securityMismatch)
         #expect(firmware.asked == [.version])
     }
@@ -210,7 +210,7 @@ struct ProtocommBoardTests {
             version: #"{"prov":{"ver":"x","sec_ver":1,"cap":[]}}"#, answers: { _, _ in nil })
         let board = firmware.board()
         _ = try await board.identify()
-        let error = await #expect(throws: ProvisioningError.self) { try await board.secure() }
+        let error = await #expect(throws: BoardError.self) { try await board.secure() }
         #expect(error?.code == .invalidArgument)
         #expect(firmware.asked == [.version])
     }
@@ -245,7 +245,7 @@ struct ProtocommBoardTests {
         _ = try await board.identify()
         try await board.secure()
         let secret = MappingSecret(randomBytes: [UInt8](repeating: 9, count: 16))
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await board.associate(.userMapping(UserID("user-1"), secret))
         }
         #expect(error?.code == .malformed)
@@ -262,7 +262,7 @@ struct ProtocommBoardTests {
         _ = try await board.identify()
         try await board.secure()
         let secret = MappingSecret(randomBytes: [UInt8](repeating: 9, count: 16))
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await board.associate(.userMapping(UserID("user-1"), secret))
         }
         #expect(error?.message.contains("Restart the board, then run this again") == true, "\(error?.message ?? "")")

@@ -61,7 +61,7 @@ struct ProtocommClaimTests {
         firmware.bytes(on: .claim).compactMap { try? ClaimPayload(decoding: $0).message }
     }
 
-    private func claim(_ board: some Board) async throws(ProvisioningError) {
+    private func claim(_ board: some Board) async throws(BoardError) {
         _ = try await board.identify()
         try await board.secure()
         do {
@@ -87,13 +87,32 @@ struct ProtocommClaimTests {
             ])
     }
 
+    @Test("a handshake that a restarting board refuses interrupts the claim, which may begin again")
+    func refusedHandshake() async throws {
+        let firmware = firmware()
+        let seen = Mutex((handshakes: 0, claims: 0))
+        let board = firmware.board(restoresLinks: true) { _, endpoint in
+            seen.withLock { seen in
+                if endpoint == .session { seen.handshakes += 1 }
+                if endpoint == .claim { seen.claims += 1 }
+                if endpoint == .claim, seen.claims == 1 { return .fail(.lost) }
+                return endpoint == .session && seen.handshakes == 2 ? .refuse : nil
+            }
+        }
+        _ = try await board.identify()
+        try await board.secure()
+        let error = await #expect(throws: BoardError.self) { _ = try await board.startClaim() }
+        #expect(error?.code == .claimInterrupted, "\(String(describing: error))")
+        _ = try await board.startClaim()
+    }
+
     @Test("a lost piece is an error, and the board is informed")
     func gap() async throws {
         let buffer = PayloadBuffer(offset: 400, payload: [1], totalLength: UInt32(Self.request.count))
         let firmware = firmware(
             at: .commandInit, 2, answers: ClaimPayload(.responseInit, .response(PayloadResponse(buffer: buffer))))
         let board = firmware.board()
-        let error = await #expect(throws: ProvisioningError.self) { try await claim(board) }
+        let error = await #expect(throws: BoardError.self) { try await claim(board) }
         #expect(error?.code == .claimFailed)
         #expect(error?.message.contains("estart") == true)
         #expect(messages(firmware) == [.commandStart, .commandInit, .commandInit, .commandAbort])
@@ -111,7 +130,7 @@ struct ProtocommClaimTests {
     func restart(type: ClaimMessageType, number: Int) async throws {
         let firmware = firmware(at: type, number, answers: nil)
         let board = firmware.board()
-        let error = await #expect(throws: ProvisioningError.self) { try await claim(board) }
+        let error = await #expect(throws: BoardError.self) { try await claim(board) }
         #expect(error?.code == .claimFailed)
         #expect(error?.message.contains("estart") == true)
         #expect(!messages(firmware).contains(.commandAbort))
@@ -123,7 +142,7 @@ struct ProtocommClaimTests {
     func notReady(status: ClaimStatus) async throws {
         let firmware = firmware(
             at: .commandStart, answers: ClaimPayload(.responseStart, .response(PayloadResponse(status: status))))
-        let error = await #expect(throws: ProvisioningError.self) { try await claim(firmware.board()) }
+        let error = await #expect(throws: BoardError.self) { try await claim(firmware.board()) }
         #expect(error?.code == .claimFailed && error?.message.contains("estart") == true)
         #expect(messages(firmware) == [.commandStart])
     }
@@ -134,7 +153,7 @@ struct ProtocommClaimTests {
         let firmware = firmware(
             at: .commandVerify, 3,
             answers: ClaimPayload(.responseVerify, .response(PayloadResponse(status: .invalidParameter))))
-        let error = await #expect(throws: ProvisioningError.self) { try await claim(firmware.board()) }
+        let error = await #expect(throws: BoardError.self) { try await claim(firmware.board()) }
         #expect(error?.code == .claimFailed && error?.message.contains("estart") == true)
         #expect(messages(firmware).suffix(3) == [.commandVerify, .commandVerify, .commandVerify])
     }
@@ -152,8 +171,8 @@ struct ProtocommClaimTests {
             }
             return isIt ? .fail(.lost) : nil
         }
-        let error: ProvisioningError?
-        do throws(ProvisioningError) {
+        let error: BoardError?
+        do throws(BoardError) {
             try await claim(board)
             error = nil
         } catch let thrown {
@@ -171,9 +190,9 @@ struct ProtocommClaimTests {
     func takesNoClaim() async throws {
         let firmware = firmware(at: .commandStart, times: 2, answers: nil)
         let board = firmware.board(restoresLinks: true)
-        let first = await #expect(throws: ProvisioningError.self) { try await claim(board) }
+        let first = await #expect(throws: BoardError.self) { try await claim(board) }
         #expect(first?.code == .claimInterrupted)
-        let second = await #expect(throws: ProvisioningError.self) { try await claim(board) }
+        let second = await #expect(throws: BoardError.self) { try await claim(board) }
         #expect(second?.code == .claimFailed && second?.message.contains("estart") == true)
         #expect(messages(firmware) == [.commandStart, .commandStart])
         try await claim(board)
@@ -186,8 +205,8 @@ struct ProtocommClaimTests {
         _ = try await board.identify()
         try await board.secure()
         await board.abortClaim()
-        await #expect(throws: ProvisioningError.self) { try await board.requestCertificate(Self.reply) }
-        await #expect(throws: ProvisioningError.self) { try await board.storeCertificate(Self.reply) }
+        await #expect(throws: BoardError.self) { try await board.requestCertificate(Self.reply) }
+        await #expect(throws: BoardError.self) { try await board.storeCertificate(Self.reply) }
         #expect(messages(firmware).isEmpty)
     }
 
@@ -195,7 +214,7 @@ struct ProtocommClaimTests {
     func shortLines() async throws {
         let firmware = firmware()
         let board = firmware.board(maximumRequestLength: 119)
-        let error = await #expect(throws: ProvisioningError.self) { try await claim(board) }
+        let error = await #expect(throws: BoardError.self) { try await claim(board) }
         #expect(error?.code == .unsupported)
         #expect(messages(firmware).isEmpty)
     }

@@ -21,13 +21,13 @@ struct PulledCableTests {
 
         func maximumRequestLength(on endpoint: Endpoint) -> Int? { nil }
 
-        func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
+        func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(BoardError) -> [UInt8] {
             let isPulled = isPulled.withLock { isPulled in
                 if endpoint == .config { isPulled = true }
                 return isPulled
             }
             guard !isPulled else {
-                throw TransportError(
+                throw BoardError(
                     .lost, endpoint: endpoint, peer: peer, message: "The port is gone.", reason: "port_gone")
             }
             return try await board.exchange(request, on: endpoint)
@@ -56,7 +56,7 @@ struct PulledCableTests {
         let board = self.board()
         _ = try await board.identify()
         try await board.secure()
-        let error = await #expect(throws: ProvisioningError.self) { try await board.watch { _ in } }
+        let error = await #expect(throws: BoardError.self) { try await board.watch { _ in } }
         #expect(error?.code == .deviceLost && error?.reason == "port_gone", "\(String(describing: error))")
         #expect(error?.message.hasPrefix("The port /dev/ttyUSB0 was removed") == true, "\(error?.message ?? "")")
     }

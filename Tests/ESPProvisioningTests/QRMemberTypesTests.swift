@@ -8,8 +8,8 @@ struct QRMemberTypesTests {
     static let members: [String] = ["name", "pop", "transport", "username", "password", "security", "network"]
     static let values = ["null", "true", "12345678", "1.5", #""text""#, #"["a"]"#, #"{"a":1}"#]
 
-    private func fault(_ text: String) -> ProvisioningError? {
-        do throws(ProvisioningError) {
+    private func fault(_ text: String) -> BoardError? {
+        do throws(BoardError) {
             _ = try QRPayload(Array(text.utf8))
             return nil
         } catch {

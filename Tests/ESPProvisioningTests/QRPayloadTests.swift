@@ -62,7 +62,7 @@ struct QRPayloadTests {
     @Test(
         "the compact form takes no name with a bar in it, whatever follows the bar", arguments: ["a|b", "a|\u{301}b"])
     func bar(name: String) {
-        let error = #expect(throws: ProvisioningError.self) {
+        let error = #expect(throws: BoardError.self) {
             try QRPayload.text(name: name, proof: nil, transport: .ble, form: .compact)
         }
         #expect(error?.code == .invalidArgument)
@@ -75,7 +75,7 @@ struct QRPayloadTests {
             ("PROV_1", long, "the proof of possession is too long (4000 bytes)"),
             (long, "abcd", "the board's name is too long (4000 bytes)"),
         ] {
-            let error = #expect(throws: ProvisioningError.self) {
+            let error = #expect(throws: BoardError.self) {
                 try QRPayload.text(name: name, proof: ProofOfPossession(proof), transport: .ble)
             }
             #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
@@ -111,7 +111,7 @@ struct QRPayloadTests {
             #"{"name":"X","security":-1}"#, "https://x/?data=", "https://x/?data=NP:",
         ])
     func nonsense(text: String) {
-        #expect(throws: ProvisioningError.self) { try QRPayload(Array(text.utf8)) }
+        #expect(throws: BoardError.self) { try QRPayload(Array(text.utf8)) }
     }
 
     @Test(
@@ -125,14 +125,14 @@ struct QRPayloadTests {
             ("PROV_1", "neither JSON"), ("https://example.com/p/planted", "a web address without a board's data"),
         ])
     func foreign(text: String, words: String) {
-        let error = #expect(throws: ProvisioningError.self) { try QRPayload(Array(text.utf8)) }
+        let error = #expect(throws: BoardError.self) { try QRPayload(Array(text.utf8)) }
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
         #expect(error?.message.contains("planted") == false)
     }
 
     @Test("bytes that are not UTF-8 are not a code")
     func binary() {
-        let error = #expect(throws: ProvisioningError.self) { try QRPayload([0xFF, 0xFE, 0x41]) }
+        let error = #expect(throws: BoardError.self) { try QRPayload([0xFF, 0xFE, 0x41]) }
         #expect(error?.message.contains("not text") == true)
     }
 

@@ -16,7 +16,7 @@ struct ScanStateTests {
     func afterFailure() async throws {
         let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard()
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await firmware.clock.run {
                 try await board.join(wrong)
                 _ = try await board.watch { _ in }
@@ -47,7 +47,7 @@ struct ScanStateTests {
                 group.cancelAll()
             }
         }
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await firmware.clock.run { try await board.scan() }
         }
         #expect("\(error?.code, default: "")" == "joining")
@@ -59,12 +59,12 @@ struct ScanStateTests {
         let firmware = try FirmwareInMemory(ProvisioningOptions(attempts: 3))
         let board = try await firmware.securedBoard()
         try await firmware.clock.run { try await board.join(wrong) }
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await firmware.clock.run { try await board.scan() }
         }
         #expect("\(error?.code, default: "")" == "joining")
         #expect(!firmware.asked.contains(.scan))
-        await #expect(throws: ProvisioningError.self) {
+        await #expect(throws: BoardError.self) {
             try await firmware.clock.run { _ = try await board.watch { _ in } }
         }
         #expect(try await firmware.clock.run { try await board.scan() }.map(\.ssid) == [SSID("Home")])
@@ -79,7 +79,7 @@ struct ScanStateTests {
 
         let busy = try FirmwareInMemory(options)
         let joining = try await busy.securedBoard()
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await busy.clock.run {
                 try await joining.join(wrong)
                 _ = try await joining.scan()
@@ -93,7 +93,7 @@ struct ScanStateTests {
     func connected() async throws {
         let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard()
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await firmware.clock.run {
                 try await board.join(home)
                 _ = try await board.watch { _ in }

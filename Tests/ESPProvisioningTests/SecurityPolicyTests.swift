@@ -73,7 +73,7 @@ struct SecurityPolicyTests {
 
     @Test("a proof of possession that is known is reason enough to refuse a session in clear, unless it was asked for")
     func expectsProof() {
-        func refusal(_ claim: SecurityRequirement, wanted: Int? = nil) -> ProvisioningError? {
+        func refusal(_ claim: SecurityRequirement, wanted: Int? = nil) -> BoardError? {
             SecurityPolicy(wanted: wanted, least: .none, expectsProof: true).refusal(of: claim)
         }
         #expect(refusal(.none)?.code == .securityMismatch)

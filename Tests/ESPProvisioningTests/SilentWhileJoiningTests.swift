@@ -29,7 +29,7 @@ struct SilentWhileJoiningTests {
                 }
                 return nil
             } catch {
-                return (error as? ProvisioningError)?.unfinished
+                return (error as? BoardError)?.unfinished
             }
         }
     }

@@ -38,7 +38,7 @@ struct StatusPollTests {
             (6...8).contains(exchange) || exchange > 20 ? .fail(.unreachable) : nil
         }
         let heard = Mutex<[WiFiProgress]>([])
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await firmware.clock.run {
                 try await board.join(home)
                 _ = try await board.watch { progress in heard.withLock { $0.append(progress) } }

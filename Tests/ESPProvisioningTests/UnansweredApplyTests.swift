@@ -35,7 +35,7 @@ struct UnansweredApplyTests {
         let board = try await firmware.securedBoard { exchange, _ in
             exchange < Self.apply ? nil : exchange == Self.apply ? fault : .fail(.unreachable)
         }
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await firmware.clock.run { try await board.join(home) }
         }
         #expect(error?.code == .mayBeJoining)
@@ -50,7 +50,7 @@ struct UnansweredApplyTests {
         let board = try await firmware.securedBoard { exchange, _ in
             [Self.apply, Self.apply + 4].contains(exchange) ? .refuse : nil
         }
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await firmware.clock.run { try await board.join(home) }
         }
         #expect(error?.code == .rejected)
@@ -85,7 +85,7 @@ struct UnansweredApplyTests {
     func lostBefore(fault: InMemoryTransport.Fault) async throws {
         let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard { exchange, _ in exchange >= Self.apply - 1 ? fault : nil }
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await firmware.clock.run { try await board.join(home) }
         }
         #expect(error?.code == .deviceLost, "\(String(describing: error))")
@@ -104,7 +104,7 @@ struct UnansweredApplyTests {
         ) { exchange, _ in exchange < 3 ? nil : exchange == 3 ? .fail(.lost) : .loseRequest }
         _ = try await board.identify()
         try await board.secure()
-        let error = await #expect(throws: ProvisioningError.self) { try await clock.run { try await board.join(home) } }
+        let error = await #expect(throws: BoardError.self) { try await clock.run { try await board.join(home) } }
         #expect(error?.code == .mayBeJoining)
         #expect(clock.now.offset < .seconds(15), "\(clock.now.offset)")
     }
@@ -127,7 +127,7 @@ struct UnansweredApplyTests {
         let firmware = try FirmwareInMemory()
         try await firmware.securedBoard().join(home)
         let again = try await firmware.securedBoard()
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await firmware.clock.run {
                 try await again.join(try WiFiNetwork(ssid: SSID("Other"), passphrase: Secret("correct horse")))
                 _ = try await again.watch { _ in }

@@ -31,7 +31,7 @@ struct UnreadableAnswerTests {
     func always() async throws {
         let firmware = try FirmwareInMemory()
         let board = firmware.board { _, _ in .fail(.malformed) }
-        let error = await #expect(throws: ProvisioningError.self) { try await board.identify() }
+        let error = await #expect(throws: BoardError.self) { try await board.identify() }
         #expect(error?.code == .malformed)
     }
 
@@ -39,7 +39,7 @@ struct UnreadableAnswerTests {
     func outOfStep() async throws {
         let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard { number, _ in number == 3 ? .truncateAnswer(1) : nil }
-        let error = await #expect(throws: ProvisioningError.self) { try await board.associate(mapping) }
+        let error = await #expect(throws: BoardError.self) { try await board.associate(mapping) }
         #expect(error?.code == .malformed)
         #expect(try await board.associate(mapping).nodeID == NodeID("node1"))
     }

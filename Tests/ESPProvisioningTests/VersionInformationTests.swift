@@ -70,7 +70,7 @@ struct VersionInformationTests {
         "anything other than version information is an error that explains it",
         arguments: ["", "{", "<html>", "[]", "{}", #"{"prov":"#, "Vnot-a-version-but-far-too-long", "\u{0}"])
     func nonsense(text: String) {
-        #expect(throws: ProvisioningError.self) { try VersionInformation(Array(text.utf8)) }
+        #expect(throws: BoardError.self) { try VersionInformation(Array(text.utf8)) }
     }
 
     @Test(
@@ -94,7 +94,7 @@ struct VersionInformationTests {
             (#"{"local_ctrl":{"cap":"no_sec"}}"#, "\"local_ctrl.cap\""),
         ])
     func wrongTypes(text: String, says: String) {
-        let error = #expect(throws: ProvisioningError.self) { try VersionInformation(Array(text.utf8)) }
+        let error = #expect(throws: BoardError.self) { try VersionInformation(Array(text.utf8)) }
         #expect(error?.code == .malformed && error?.message.contains(says) == true, "\(error as Any)")
     }
 

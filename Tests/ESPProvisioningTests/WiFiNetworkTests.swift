@@ -17,7 +17,7 @@ struct WiFiNetworkTests {
 
     @Test("what firmware refuses is refused before it is sent", arguments: [(0, 8), (33, 8), (5, 64)])
     func limits(ssid: Int, passphrase: Int) {
-        #expect(throws: ProvisioningError.self) {
+        #expect(throws: BoardError.self) {
             try WiFiNetwork(
                 ssid: SSID([UInt8](repeating: 65, count: ssid)),
                 passphrase: Secret([UInt8](repeating: UInt8(ascii: "x"), count: passphrase)))

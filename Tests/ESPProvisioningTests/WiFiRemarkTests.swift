@@ -7,7 +7,7 @@ import Testing
 /// The causes that are named when a board could not join its network.
 @Suite("What may be wrong with a Wi-Fi network")
 struct WiFiRemarkTests {
-    private static let verdict = ProvisioningError(
+    private static let verdict = BoardError(
         .wifiAuthenticationFailed, message: "The access point refused the board.")
 
     static let passphrases: [(passphrase: String, words: String?)] = [
@@ -43,7 +43,7 @@ struct WiFiRemarkTests {
     @Test("a network that is not heard is named as it was given", arguments: names)
     func notHeard(name: String, start: String) throws {
         let network = try WiFiNetwork(name, passphrase: "\"correct horse\"")
-        let error = ProvisioningError.notHeard(network.ssid).remarking(on: network)
+        let error = BoardError.notHeard(network.ssid).remarking(on: network)
         #expect(error.code == .wifiNetworkNotFound && error.message.hasPrefix(start), "\(error.message)")
         #expect(error.message.contains("2.4 GHz") && !error.message.contains("horse"))
     }
@@ -51,7 +51,7 @@ struct WiFiRemarkTests {
     @Test("a JSON file that is too long for a passphrase is named as one")
     func longJSON() {
         let text = #"{"ssid":"Home","passphrase":"\#(String(repeating: "x", count: 63))"}"#
-        let error = #expect(throws: ProvisioningError.self) { try WiFiNetwork("Home", passphrase: text) }
+        let error = #expect(throws: BoardError.self) { try WiFiNetwork("Home", passphrase: text) }
         #expect(error?.message.contains("JSON") == true && error?.message.contains("63 bytes") == true)
     }
 
@@ -76,8 +76,8 @@ struct WiFiRemarkTests {
     func explained(passphrase: String, modes: [Int], reason: String?) throws {
         let network = try WiFiNetwork("Home", passphrase: passphrase)
         let heard = Self.heard(modes) + Self.heard([5], "Work")
-        for code in [ProvisioningError.Code.wifiAuthenticationFailed, .wifiNetworkNotFound, .wifiFailed] {
-            let error = ProvisioningError(code, message: "No.").explained(by: heard, joining: network)
+        for code in [BoardError.Code.wifiAuthenticationFailed, .wifiNetworkNotFound, .wifiFailed] {
+            let error = BoardError(code, message: "No.").explained(by: heard, joining: network)
             #expect(error.reason == reason)
             #expect(error.code == (reason == nil ? code : .wifiAuthenticationFailed))
             if reason != nil { #expect(error.message.contains("Home") && error.cause == "No.") }
@@ -98,11 +98,11 @@ struct WiFiRemarkTests {
         let firmware = try FirmwareInMemory()
         let board = try await firmware.securedBoard()
         let before = firmware.asked.count
-        let error = await #expect(throws: ProvisioningError.self) { try await board.join(network) }
+        let error = await #expect(throws: BoardError.self) { try await board.join(network) }
         #expect(error?.code == .invalidArgument && error?.reason == "key_not_taken")
         #expect(firmware.asked.count == before)
         for text in [String(repeating: "g", count: 64), String(repeating: "a", count: 65)] {
-            #expect(throws: ProvisioningError.self) { try WiFiNetwork("Home", passphrase: text) }
+            #expect(throws: BoardError.self) { try WiFiNetwork("Home", passphrase: text) }
         }
     }
 
@@ -110,7 +110,7 @@ struct WiFiRemarkTests {
     func noAddress() async throws {
         let firmware = try FirmwareInMemory(joinDelay: 600_000)
         let board = try await firmware.securedBoard()
-        let error = await #expect(throws: ProvisioningError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await firmware.clock.run {
                 try await board.join(try WiFiNetwork("Home", passphrase: "correct horse"))
                 _ = try await board.watch { _ in }

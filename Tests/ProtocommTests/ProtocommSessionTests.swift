@@ -36,7 +36,7 @@ struct ProtocommSessionTests {
     func handshakeFirst() async throws {
         let board = ToyBoard()
         let session = makeSession(board: board)
-        let error = await #expect(throws: ProtocommError.self) { try await session.request([1], on: .config) }
+        let error = await #expect(throws: BoardError.self) { try await session.request([1], on: .config) }
         #expect(error?.code == .handshakeNeeded)
         #expect(board.mostInside == 0)
     }
@@ -62,7 +62,7 @@ struct ProtocommSessionTests {
     func undecryptable(answer: [UInt8], words: String) async throws {
         let session = ProtocommSession(transport: InMemoryTransport { _, _ in answer })
         try await session.handshake(StrictScheme())
-        let error = await #expect(throws: ProtocommError.self) { try await session.request([1], on: .config) }
+        let error = await #expect(throws: BoardError.self) { try await session.request([1], on: .config) }
         #expect(error?.code == .cipherFailure && error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 
@@ -115,7 +115,7 @@ struct ProtocommSessionTests {
         let third = Task { try await session.request(Array("R3".utf8), on: .config) }
         while await session.waitingCount < 2 { await Task.yield() }
         second.cancel()
-        let error = await #expect(throws: ProtocommError.self) { try await second.value }
+        let error = await #expect(throws: BoardError.self) { try await second.value }
         #expect(error?.code == .cancelled)
         clock.advance(by: .seconds(1))
         #expect(text(try await first.value) == "1R")
@@ -132,10 +132,10 @@ struct ProtocommSessionTests {
         let task = Task { try await session.request(Array("R1".utf8), on: .config) }
         await clock.waitForSleepers(1)
         task.cancel()
-        let cancelled = await #expect(throws: ProtocommError.self) { try await task.value }
+        let cancelled = await #expect(throws: BoardError.self) { try await task.value }
         #expect(cancelled?.code == .cancelled)
         #expect(await session.state == .outOfStep)
-        let refused = await #expect(throws: ProtocommError.self) { try await session.request([1], on: .config) }
+        let refused = await #expect(throws: BoardError.self) { try await session.request([1], on: .config) }
         #expect(refused?.code == .handshakeNeeded)
         try await session.handshake(ToyScheme())
         #expect(text(try await session.request(Array("R2".utf8), on: .config)) == "2R")
@@ -154,7 +154,7 @@ struct ProtocommSessionTests {
         clock.advance(by: limit - .nanoseconds(1))
         await clock.waitForSleepers(1)
         clock.advance(by: .nanoseconds(1))
-        let error = await #expect(throws: ProtocommError.self) { _ = try await task.value }
+        let error = await #expect(throws: BoardError.self) { _ = try await task.value }
         #expect(error?.code == (silentExchange == 0 ? .neverAnswered : .timeout))
         #expect(error?.endpoint == (silentExchange == 0 ? .session : .config))
     }
@@ -163,13 +163,13 @@ struct ProtocommSessionTests {
     func unsentRequest() async throws {
         let session = makeSession(faults: [2: .fail(.unreachable), 4: .fail(.unreachable)])
         try await session.handshake(ToyScheme())
-        let error = await #expect(throws: ProtocommError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await session.request(Array("R1".utf8), on: .config)
         }
         #expect(error?.code == .unreachable)
         #expect(text(try await session.request(Array("R1".utf8), on: .config)) == "1R")
         _ = try? await session.request(Array("R2".utf8), on: .config)
-        let other = await #expect(throws: ProtocommError.self) {
+        let other = await #expect(throws: BoardError.self) {
             try await session.request(Array("R3".utf8), on: .config)
         }
         #expect(other?.code == .handshakeNeeded)
@@ -178,11 +178,11 @@ struct ProtocommSessionTests {
     @Test("a refused request, a broken answer and a lost connection each ask for a new handshake")
     func outOfStep() async throws {
         for (fault, code) in [
-            (Fault.refuse, ProtocommError.Code.refused), (.fail(.lost), .lost), (.fail(.malformed), .malformed),
+            (Fault.refuse, BoardError.Code.refused), (.fail(.lost), .lost), (.fail(.malformed), .malformed),
         ] {
             let session = makeSession(faults: [2: fault])
             try await session.handshake(ToyScheme())
-            let error = await #expect(throws: ProtocommError.self) {
+            let error = await #expect(throws: BoardError.self) {
                 try await session.request(Array("R1".utf8), on: .config)
             }
             #expect(error?.code == code)
@@ -194,7 +194,7 @@ struct ProtocommSessionTests {
     func tooLong() async throws {
         let session = makeSession(limit: 10)
         try await session.handshake(ToyScheme())
-        let error = await #expect(throws: ProtocommError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await session.request([UInt8](repeating: 0x52, count: 11), on: .config)
         }
         #expect(error?.code == .tooLong)
@@ -205,7 +205,7 @@ struct ProtocommSessionTests {
     func handshakeTooLong() async throws {
         let board = ToyBoard()
         let session = makeSession(board: board, limit: 0)
-        let error = await #expect(throws: ProtocommError.self) { try await session.handshake(ToyScheme()) }
+        let error = await #expect(throws: BoardError.self) { try await session.handshake(ToyScheme()) }
         #expect(error?.code == .securityMismatch)
         #expect(board.mostInside == 0)
     }
@@ -213,24 +213,24 @@ struct ProtocommSessionTests {
     @Test("a refused first command is a security mismatch, a refused second one a wrong proof of possession")
     func inference() async throws {
         for (exchange, code) in [
-            (0, ProtocommError.Code.securityMismatch), (1, .wrongProofOfPossession),
+            (0, BoardError.Code.securityMismatch), (1, .wrongProofOfPossession),
         ] {
             let session = makeSession(faults: [exchange: .refuse])
-            let error = await #expect(throws: ProtocommError.self) { try await session.handshake(ToyScheme()) }
+            let error = await #expect(throws: BoardError.self) { try await session.handshake(ToyScheme()) }
             #expect(error?.code == code)
         }
         let session = makeSession()
-        let error = await #expect(throws: ProtocommError.self) { try await session.handshake(ToyScheme(proof: 41)) }
+        let error = await #expect(throws: BoardError.self) { try await session.handshake(ToyScheme(proof: 41)) }
         #expect(error?.code == .wrongProofOfPossession)
     }
 
     @Test("a board that proves itself wrongly, or answers with something else, is not trusted")
     func unverifiedBoard() async throws {
         for (exchange, code) in [
-            (0, ProtocommError.Code.securityMismatch), (1, .wrongProofOfPossession),
+            (0, BoardError.Code.securityMismatch), (1, .wrongProofOfPossession),
         ] {
             let session = makeSession(faults: [exchange: .truncateAnswer(1)])
-            let error = await #expect(throws: ProtocommError.self) { try await session.handshake(ToyScheme()) }
+            let error = await #expect(throws: BoardError.self) { try await session.handshake(ToyScheme()) }
             #expect(error?.code == code)
             #expect(await session.state == .outOfStep)
         }
@@ -247,7 +247,7 @@ struct ProtocommSessionTests {
         while await session.waitingCount < 1 { await Task.yield() }
         await session.end()
         for task in [inFlight, waiting, Task { try await session.request([1], on: .config) }] {
-            let error = await #expect(throws: ProtocommError.self) { try await task.value }
+            let error = await #expect(throws: BoardError.self) { try await task.value }
             #expect(error?.code == .ended)
         }
         #expect(await session.state == .ended)

@@ -52,12 +52,12 @@ struct SecuritySchemesTests {
         return ProtocommSession(transport: transport, clock: ManualClock())
     }
 
-    func code(_ body: () async throws -> Void) async -> ProtocommError.Code? {
+    func code(_ body: () async throws -> Void) async -> BoardError.Code? {
         do {
             try await body()
             return nil
         } catch {
-            return (error as? ProtocommError)?.code
+            return (error as? BoardError)?.code
         }
     }
 

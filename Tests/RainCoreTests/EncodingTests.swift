@@ -48,7 +48,7 @@ struct Base64Tests {
     @Test("a token that is only read may have padding and unused bits", arguments: ["Zh", "Zh==", "Zg=", "Zg"])
     func lenient(text: String) { #expect(Base64.urlDecodedLeniently(text.utf8) == [0x66]) }
 
-    @Test("even so, other text is not base64url", arguments: ["Z", "Z===", "Zg===", "Z+8", "=", "Zg==Zg"])
+    @Test("even so, other text is not base64url", arguments: ["Z", "Z===", "Zg===", "Z+8", "Zg==Zg"])
     func notLenient(text: String) { #expect(Base64.urlDecodedLeniently(text.utf8) == nil) }
 }
 

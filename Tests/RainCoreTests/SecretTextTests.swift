@@ -72,7 +72,7 @@ struct SecretTextTests {
         let remark = Secret(secret).remark(as: "Wi-Fi password")
         #expect((remark == nil) == (words == nil), "\(remark ?? "")")
         if let words, let remark {
-            #expect(remark.contains(words) && remark.hasPrefix("The Wi-Fi password") && remark.hasSuffix("."))
+            #expect(remark.contains(words) && remark.hasPrefix("The given Wi-Fi password") && remark.hasSuffix("."))
             #expect(!remark.contains("hunter22"))
         }
     }

@@ -30,7 +30,7 @@ struct AnnouncedBoardsTests {
             [Self.board("Lamp", node: "n1"), Self.board("Lamp", node: "n1", address: "10.9.0.1")], wanted: nil)
         #expect(both.candidates.count == 1)
         let apart = Self.heard([Self.board("Lamp", node: "n1"), Self.board("Lamp", node: "n2")], wanted: "Lamp")
-        let error = #expect(throws: ProvisioningError.self) { try apart.choice() }
+        let error = #expect(throws: BoardError.self) { try apart.choice() }
         #expect(error?.reason == "several_boards" && error?.remedies == [.boardName(["n1", "n2"])])
     }
 
@@ -46,7 +46,7 @@ struct AnnouncedBoardsTests {
         if let node {
             #expect(try heard.choice().nodeID == node)
         } else {
-            #expect(throws: ProvisioningError.self) { try heard.choice() }
+            #expect(throws: BoardError.self) { try heard.choice() }
         }
     }
 
@@ -83,5 +83,5 @@ struct AnnouncedBoardsTests {
             "fe80::1%eth0", "[fe80::1%]", "[fe80::1%a/b]", "[fe80::1%eth0%eth1]", "host%eth0",
             "[fe80::1%0123456789abcdef]",
         ])
-    func badZones(text: String) { #expect(throws: ProvisioningError.self) { try HostAndPort(text) } }
+    func badZones(text: String) { #expect(throws: BoardError.self) { try HostAndPort(text) } }
 }

@@ -24,7 +24,7 @@ struct BoardAddressTests {
     @Test(
         "an invalid address is refused", arguments: ["", "/dev/ttyUSB0", ":x", "Serial:x", "ble:x?adapter", "ble:x?=y"])
     func refused(text: String) {
-        let error = #expect(throws: ProvisioningError.self) { try BoardAddress(text) }
+        let error = #expect(throws: BoardError.self) { try BoardAddress(text) }
         #expect(error?.code == .invalidArgument)
     }
 
@@ -38,7 +38,7 @@ struct BoardAddressTests {
             "[g::]",
             "a&b", "a=b",
         ])
-    func noHost(text: String) { #expect(throws: ProvisioningError.self) { try HostAndPort(text) } }
+    func noHost(text: String) { #expect(throws: BoardError.self) { try HostAndPort(text) } }
 
     @Test(
         "a host that cannot be used is refused with its cause",
@@ -50,7 +50,7 @@ struct BoardAddressTests {
             ("[::1]:0", "\"0\" is not a port"), ("192.168.4.1/prov", "HOST or HOST:PORT"),
         ])
     func cause(text: String, words: String) {
-        let error = #expect(throws: ProvisioningError.self) { try HostAndPort(text) }
+        let error = #expect(throws: BoardError.self) { try HostAndPort(text) }
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 
@@ -61,7 +61,7 @@ struct BoardAddressTests {
             "http://bob:TOPSECRET@192.168.4.1/", "b:o:TOPSECRET@board", "bob:TOP@SECRET:TOPSECRET@board",
         ])
     func password(text: String) throws {
-        let error = try #require(throws: ProvisioningError.self) { try HostAndPort(text) }
+        let error = try #require(throws: BoardError.self) { try HostAndPort(text) }
         #expect(!"\(error) \(error.cause ?? "")".contains("TOPSECRET"), "\(error)")
     }
 
@@ -74,7 +74,7 @@ struct BoardAddressTests {
         ])
     func noInterface(text: String, words: String) throws {
         let place = try HostAndPort(text)
-        let error = #expect(throws: ProvisioningError.self) { try place.checkInterface() }
+        let error = #expect(throws: BoardError.self) { try place.checkInterface() }
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 

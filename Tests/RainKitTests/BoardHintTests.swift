@@ -52,7 +52,7 @@ struct BoardHintTests {
 
     @Test("an unknown transport is refused, and the known ones are listed")
     func unknown() {
-        let error = #expect(throws: ProvisioningError.self) {
+        let error = #expect(throws: BoardError.self) {
             try Self.client().address(for: BoardHint(scheme: "tcp"))
         }
         #expect(error?.code == .invalidArgument && error?.message.contains("serial, ble, softap") == true)

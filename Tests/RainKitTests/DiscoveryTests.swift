@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Boards in reach, as one stream", .timeLimit(.minutes(10)))
 struct DiscoveryTests {
-    static let off = ProvisioningError(.unavailable, message: "Bluetooth is switched off.", reason: "powered_off")
+    static let off = BoardError(.unavailable, message: "Bluetooth is switched off.", reason: "powered_off")
 
     static func client(_ transports: any BoardTransport...) -> RainKitClient {
         var configuration = RainKitConfiguration.inMemory()
@@ -86,7 +86,7 @@ struct DiscoveryTests {
 
     @Test("if no transport works, the search ends at once, with each reason reported once and its transport before it")
     func noWay() async throws {
-        let other = ProvisioningError(.unavailable, message: "The cable is cut.", reason: "no_port")
+        let other = BoardError(.unavailable, message: "The cable is cut.", reason: "no_port")
         let kit = Self.client(
             ScriptedBoards(scheme: "ble", failure: Self.off), ScriptedBoards(scheme: "softap", failure: Self.off),
             ScriptedBoards(scheme: "serial", failure: other))
@@ -104,7 +104,7 @@ struct DiscoveryTests {
 
     @Test("the errors of transports are in the order of the transports, whichever fails first")
     func order() async throws {
-        let other = ProvisioningError(.unavailable, message: "The cable is cut.", reason: "no_port")
+        let other = BoardError(.unavailable, message: "The cable is cut.", reason: "no_port")
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)
         let kit = Self.client(
             ScriptedBoards(scheme: "ble", failure: Self.off, failsAfter: gate),

@@ -17,7 +17,7 @@ struct NetworkManagerReasonTests {
 
     @Test("each NetworkManager error has its own reason, and none of them blames the board", arguments: reasons)
     func word(code: NetworkManagerError.Code, reason: String) {
-        let error = ProvisioningError(NetworkManagerError(code, message: "Said."))
+        let error = BoardError(NetworkManagerError(code, message: "Said."))
         #expect(error.reason == reason && error.code == .unavailable)
     }
 }

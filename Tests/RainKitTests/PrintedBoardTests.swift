@@ -25,7 +25,7 @@ struct PrintedBoardTests {
     @Test("an unusable code is an error, because it is then unknown how the board is protected")
     func faulty() throws {
         let code = #"{"name":"PROV_a1b2c3","pop":12345678,"transport":"ble"}"#
-        let error = #expect(throws: ProvisioningError.self) { try credentials(code, BoardCredentials(proof: nil)) }
+        let error = #expect(throws: BoardError.self) { try credentials(code, BoardCredentials(proof: nil)) }
         #expect(error?.code == .malformed && error?.message.contains("\"pop\" is a number") == true)
         #expect(error?.message.contains("/dev/ttyUSB0") == true && error?.remedies == [.proofOfPossession])
         // Credentials that the user gives have priority.
@@ -44,7 +44,7 @@ struct PrintedBoardTests {
             _ = reader.take(Array(line.utf8))
         }
         let board = PrintedBoard(summary: reader.summary, port: "/dev/ttyUSB0")
-        let error = #expect(throws: ProvisioningError.self) { try board.address([:]) }
+        let error = #expect(throws: BoardError.self) { try board.address([:]) }
         #expect(error?.reason == "provisioning_timed_out")
     }
 

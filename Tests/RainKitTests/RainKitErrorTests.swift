@@ -18,7 +18,7 @@ struct RainKitErrorTests {
         // A network fault stays one in every step.
         let outage = AccountError(.network, message: "down")
         #expect(RainKitError(outage, step: .claim).code == .temporary && RainKitError(outage).isTransient)
-        let board = ProvisioningError(.rejected, message: "no")
+        let board = BoardError(.rejected, message: "no")
         #expect(RainKitError(board).code == .other && RainKitError(board, step: .claim).code == .claimNeeded)
     }
 
@@ -26,8 +26,8 @@ struct RainKitErrorTests {
     func reasons() {
         #expect(RainKitError(AccountError(.notSignedIn, message: "")).reason == "not_signed_in")
         #expect(
-            RainKitError(ProvisioningError(.wrongProofOfPossession, message: "")).reason == "wrong_proof_of_possession")
-        let named = ProvisioningError(.unavailable, message: "", reason: "no_port")
+            RainKitError(BoardError(.wrongProofOfPossession, message: "")).reason == "wrong_proof_of_possession")
+        let named = BoardError(.unavailable, message: "", reason: "no_port")
         #expect(RainKitError(named).reason == "no_port" && RainKitError(named).code == .unavailable)
         let value = ParameterError(.outOfBounds, message: "too much")
         #expect(RainKitError(value, at: "Lamp").reason == "out_of_bounds")
@@ -38,7 +38,7 @@ struct RainKitErrorTests {
     func cancelled() {
         for error in [
             RainKitError(AccountError(.cancelled, message: "")),
-            RainKitError(ProvisioningError(.cancelled, message: "")),
+            RainKitError(BoardError(.cancelled, message: "")),
             RainKitError(wrapping: CancellationError()),
         ] {
             guard case .cancelled = error.cause else {
@@ -53,9 +53,24 @@ struct RainKitErrorTests {
     func wrapping() {
         let account: any Error = AccountError(.network, message: "down")
         #expect(RainKitError(wrapping: account).account?.code == .network)
-        let board: any Error = ProvisioningError(.busy, message: "busy")
+        let board: any Error = BoardError(.busy, message: "busy")
         #expect(RainKitError(wrapping: board).board?.code == .busy)
         #expect(RainKitError(wrapping: RainKitError(.deadline, message: "late")).code == .deadline)
+    }
+
+    @Test(
+        "an exchange's error that a board of another program passes on gets a documented code, and its own words as the cause"
+    )
+    func exchange() {
+        var error = BoardError(.timeout, peer: "lamp", message: "No answer.")
+        #expect("\(error)" == "timeout: No answer. (lamp)")
+        error.hasAnswered = true
+        let board = RainKitError(error).board
+        #expect(board?.code == .deviceLost && board?.cause == "\(error)")
+        #expect(RainKitError(error).code == .deviceLost && RainKitError(error).reason == "device_lost")
+        // A board's own error stays as it is.
+        let busy = BoardError(.busy, message: "busy", cause: "why")
+        #expect("\(busy)" == "busy: busy [why]" && RainKitError(busy).board?.cause == "why")
     }
 
     @Test("advice is a sentence without any program's options")

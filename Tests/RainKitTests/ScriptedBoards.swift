@@ -6,7 +6,7 @@ import RainKit
 struct ScriptedBoards: BoardTransport {
     let scheme: String
     var names: [String] = []
-    var failure: ProvisioningError?
+    var failure: BoardError?
     /// Whether it continues to search after it has found all its boards.
     var keepsLooking = false
     /// It fails only once this has ended.
@@ -15,7 +15,7 @@ struct ScriptedBoards: BoardTransport {
 
     func discover(
         _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
-    ) async throws(ProvisioningError) {
+    ) async throws(BoardError) {
         for name in names {
             guard await found(FoundBoard(BoardAddress(scheme: scheme, location: name), name: name)) else { return }
         }
@@ -25,11 +25,11 @@ struct ScriptedBoards: BoardTransport {
         do {
             try await Task.sleep(for: .seconds(3600))
         } catch {
-            throw ProvisioningError(.cancelled, message: "Cancelled.")
+            throw BoardError(.cancelled, message: "Cancelled.")
         }
     }
 
-    func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
-        throw ProvisioningError(.unavailable, message: "Nothing is behind it.")
+    func board(at address: BoardAddress, _ opening: BoardOpening) async throws(BoardError) -> any Board {
+        throw BoardError(.unavailable, message: "Nothing is behind it.")
     }
 }

@@ -7,18 +7,18 @@ actor UntouchedBoard: Board {
     nonisolated let peer = "untouched"
     private(set) var isClosed = false
 
-    private func nothing() -> ProvisioningError {
-        ProvisioningError(.unavailable, message: "Nothing is behind it.")
+    private func nothing() -> BoardError {
+        BoardError(.unavailable, message: "Nothing is behind it.")
     }
 
-    func identify() throws(ProvisioningError) -> BoardIdentity { throw nothing() }
-    func secure() throws(ProvisioningError) { throw nothing() }
-    func scan() throws(ProvisioningError) -> [AccessPoint] { throw nothing() }
-    func associate(_ request: AssociationRequest) throws(ProvisioningError) -> AssociationReply { throw nothing() }
-    func join(_ network: WiFiNetwork) throws(ProvisioningError) { throw nothing() }
-    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
+    func identify() throws(BoardError) -> BoardIdentity { throw nothing() }
+    func secure() throws(BoardError) { throw nothing() }
+    func scan() throws(BoardError) -> [AccessPoint] { throw nothing() }
+    func associate(_ request: AssociationRequest) throws(BoardError) -> AssociationReply { throw nothing() }
+    func join(_ network: WiFiNetwork) throws(BoardError) { throw nothing() }
+    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(BoardError) -> JoinedNetwork {
         throw nothing()
     }
-    func reset() throws(ProvisioningError) { throw nothing() }
+    func reset() throws(BoardError) { throw nothing() }
     func close() { isClosed = true }
 }

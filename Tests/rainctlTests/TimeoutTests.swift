@@ -47,7 +47,7 @@ struct TimeoutTests {
             try await withTimeout(.milliseconds(1), of: .seconds(2), unfinished: "the board has not answered yet") {
                 () -> Void in
                 await givenUp()
-                var error = ProvisioningError(.cancelled, message: "cancelled")
+                var error = BoardError(.cancelled, message: "cancelled")
                 error.unfinished = isKnown ? "no data has arrived from tty0" : nil
                 throw error
             }

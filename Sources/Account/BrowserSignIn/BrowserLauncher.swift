@@ -136,7 +136,7 @@ public struct DesktopSession: Sendable, Equatable {
         if isSet("SSH_CONNECTION") || isSet("SSH_CLIENT") || isSet("SSH_TTY") {
             obstacle = .ssh
         } else if isSet("container") || isSet("CODESPACES") || isSet("REMOTE_CONTAINERS")
-            || ["/.dockerenv", "/run/.containerenv"].contains(where: fileExists)
+            || runsInContainer(fileExists: fileExists)
         {
             obstacle = .container
         } else if !isSet("DISPLAY"), !isSet("WAYLAND_DISPLAY") {

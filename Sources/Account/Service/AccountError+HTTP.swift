@@ -46,6 +46,11 @@ package func presentable(_ words: String) -> String {
     return words.unicodeScalars.count > 300 || shown != line ? shown + "…" : line
 }
 
+/// What a status from 500 on says of a server: the end of the sentence "HOST …".
+package func serverTrouble(_ status: Int) -> String {
+    status == 503 ? "is not available at the moment (HTTP 503)" : "has an internal fault (HTTP \(status))"
+}
+
 extension AccountError {
     /// Creates the error for a status that only a device between this machine and the service sends. Returns nil for any other status.
     package init?(interference response: HTTPResponse, from host: String) {

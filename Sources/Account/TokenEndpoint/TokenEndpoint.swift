@@ -177,7 +177,7 @@ extension AccountError.Code {
         case .malformedAnswer: return Self.redirectSentence(host: host, status: status)
         case .rateLimited: return "\(host) asks to slow down; try again in some minutes"
         case .forbidden: return "the signed-in user may not do this"
-        case .serverFault: return "\(host) has an internal fault (HTTP \(status)); try again later"
+        case .serverFault: return "\(host) \(serverTrouble(status)); try again later"
         default: return "\(host) refused the request (HTTP \(status))\(name)"
         }
     }

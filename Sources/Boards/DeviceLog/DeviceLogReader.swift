@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Protocomm
 import RainCore
 import RainIO
 
@@ -290,7 +291,7 @@ enum PrintedCode {
             text = whole[...]
         }
         guard let text else { return nil }
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             let payload = try QRPayload(Array(text.utf8))
             return isName(payload.name) ? .code(payload) : nil
         } catch {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Protocomm
 import Logging
 import RainCore
 import RainIO
@@ -17,8 +18,8 @@ public actor ImprovBoard: Board {
     public nonisolated let peer: String
     private var port: SerialPort
     private let inbox: ImprovInbox
-    private let reopen: @Sendable () async throws(ProvisioningError) -> SerialPort?
-    private let openOnNetwork: @Sendable (_ host: String?) async throws(ProvisioningError) -> any Board
+    private let reopen: @Sendable () async throws(BoardError) -> SerialPort?
+    private let openOnNetwork: @Sendable (_ host: String?) async throws(BoardError) -> any Board
     private let logger: Logger
     private var pump: Task<Void, Never>?
     private var asked: WiFiNetwork?
@@ -32,10 +33,10 @@ public actor ImprovBoard: Board {
     ///   - openOnNetwork: opens the same board on its network, at its host if that is known.
     public init(
         port: SerialPort, inbox: ImprovInbox,
-        reopen: @escaping @Sendable () async throws(ProvisioningError) -> SerialPort? = {
-            () throws(ProvisioningError) in nil
+        reopen: @escaping @Sendable () async throws(BoardError) -> SerialPort? = {
+            () throws(BoardError) in nil
         },
-        openOnNetwork: @escaping @Sendable (_ host: String?) async throws(ProvisioningError) -> any Board,
+        openOnNetwork: @escaping @Sendable (_ host: String?) async throws(BoardError) -> any Board,
         logger: Logger
     ) {
         peer = port.path
@@ -46,9 +47,9 @@ public actor ImprovBoard: Board {
         self.logger = logger
     }
 
-    public func identify() async throws(ProvisioningError) -> BoardIdentity {
+    public func identify() async throws(BoardError) -> BoardIdentity {
         var words: [String] = []
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             let strings = try await ask(.information).first ?? []
             words = strings.map { String(decoding: $0, as: UTF8.self) }
         } catch {
@@ -63,19 +64,19 @@ public actor ImprovBoard: Board {
         return identity
     }
 
-    public func secure() async throws(ProvisioningError) {}
+    public func secure() async throws(BoardError) {}
 
-    public func scan() async throws(ProvisioningError) -> [AccessPoint] {
+    public func scan() async throws(BoardError) -> [AccessPoint] {
         let networks = try await ask(.scan, for: Self.scanDeadline)
         return networks.compactMap { AccessPoint(improv: $0) }.sorted { $0.rssi > $1.rssi }
     }
 
-    public func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
+    public func join(_ network: WiFiNetwork) async throws(BoardError) {
         asked = network
         addresses = []
         let strings = [network.ssid.bytes, network.passphrase.revealBytes()]
         guard let frame = ImprovFrame.command(.joinNetwork, strings) else {
-            throw ProvisioningError(
+            throw BoardError(
                 .invalidArgument, message: "The network's name and passphrase are too long for Improv.")
         }
         // The error of an earlier attempt may still arrive.
@@ -84,7 +85,7 @@ public actor ImprovBoard: Board {
     }
 
     /// State, result and error arrive in any order. A board whose port is removed when it has joined may send nothing at all.
-    public func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
+    public func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(BoardError) -> JoinedNetwork {
         var hasReported = false
         var isAsked = false
         var silences = 0
@@ -114,7 +115,7 @@ public actor ImprovBoard: Board {
                 await report(.connecting)
             }
             if frame.state == .stopped {
-                throw ProvisioningError(
+                throw BoardError(
                     .rejected,
                     message:
                         "The board accepts no Wi-Fi settings now (Improv is stopped). Restart it, then run this again.",
@@ -122,7 +123,7 @@ public actor ImprovBoard: Board {
             }
             // A board that restarted has forgotten its settings.
             if frame.state == .ready, isAsked, hasReported {
-                throw ProvisioningError(
+                throw BoardError(
                     .wifiFailed,
                     message:
                         "The board stopped trying to join the network and did not report why. Check its name and password, then run this again."
@@ -132,22 +133,22 @@ public actor ImprovBoard: Board {
         }
     }
 
-    private func check(_ failure: ImprovFailure) throws(ProvisioningError) {
+    private func check(_ failure: ImprovFailure) throws(BoardError) {
         switch failure {
         case .none: return
         case .unableToConnect:
-            throw ProvisioningError(
+            throw BoardError(
                 .wifiAuthenticationFailed,
                 message:
                     "The board could not join the network: check its name and password, and that it is on 2.4 GHz and in range. Improv does "
                     + "not report the cause.", reason: "unable_to_connect"
             ).remarking(on: asked)
         case .notAuthorized:
-            throw ProvisioningError(
+            throw BoardError(
                 .rejected, message: "The board waits for its button to be pressed before it accepts a network.",
                 reason: "not_authorized")
         default:
-            throw ProvisioningError(.rejected, message: "The board did not accept the Wi-Fi settings (\(failure)).")
+            throw BoardError(.rejected, message: "The board did not accept the Wi-Fi settings (\(failure)).")
         }
     }
 
@@ -155,26 +156,26 @@ public actor ImprovBoard: Board {
         JoinedNetwork(address: addresses.first { Self.isAddress($0) } ?? "", ssid: asked?.ssid ?? SSID([]))
     }
 
-    public func reset() async throws(ProvisioningError) {
+    public func reset() async throws(BoardError) {
         // Nothing to do: a board accepts other settings at any time.
     }
 
-    public func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
+    public func associate(_ request: AssociationRequest) async throws(BoardError) -> AssociationReply {
         try await boardOnNetwork().associate(request)
     }
 
-    public func endAssociation() async throws(ProvisioningError) { try await onNetwork?.endAssociation() }
+    public func endAssociation() async throws(BoardError) { try await onNetwork?.endAssociation() }
 
     /// Opens the board on its network, shortly after it has its address: first at the address that it reported, then by its mDNS
     /// announcement.
-    private func boardOnNetwork() async throws(ProvisioningError) -> any Board {
+    private func boardOnNetwork() async throws(BoardError) -> any Board {
         if let onNetwork { return onNetwork }
         let end = ContinuousClock.now + Self.timeToAppear
         var pause = Duration.milliseconds(100)
         while true {
-            var failure: ProvisioningError?
+            var failure: BoardError?
             for host in addresses.prefix(1).map(Optional.some) + [nil] {
-                do throws(ProvisioningError) {
+                do throws(BoardError) {
                     return try await reached(host)
                 } catch {
                     guard [.unavailable, .neverAnswered].contains(error.code) else { throw error.onNetwork }
@@ -183,7 +184,7 @@ public actor ImprovBoard: Board {
             }
             if ContinuousClock.now >= end, let failure { throw failure.onNetwork }
             do { try await Task.sleep(for: pause) } catch {
-                throw ProvisioningError(.cancelled, message: "Cancelled.")
+                throw BoardError(.cancelled, message: "Cancelled.")
             }
             pause = min(pause * 2, .seconds(1))
         }
@@ -192,9 +193,9 @@ public actor ImprovBoard: Board {
     /// Firmware starts its service once it has an address.
     private static let timeToAppear = Duration.seconds(10)
 
-    private func reached(_ host: String?) async throws(ProvisioningError) -> any Board {
+    private func reached(_ host: String?) async throws(BoardError) -> any Board {
         let board = try await openOnNetwork(host)
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             _ = try await board.identify()
             try await board.secure()
         } catch {
@@ -218,7 +219,7 @@ extension ImprovBoard {
     /// Sends a command and returns the strings of each result: one result, or for a list all results before the empty one.
     private func ask(
         _ command: ImprovCommand, for time: Duration = commandDeadline
-    ) async throws(ProvisioningError) -> [[[UInt8]]] {
+    ) async throws(BoardError) -> [[[UInt8]]] {
         let frame = ImprovFrame.command(command)!
         for _ in 0..<Self.attempts {
             inbox.clear()
@@ -227,7 +228,7 @@ extension ImprovBoard {
             let end = ContinuousClock.now + time
             while let answer = try await next(within: ContinuousClock.now.duration(to: end)) {
                 if answer.failure == .unknownCommand {
-                    throw ProvisioningError(
+                    throw BoardError(
                         .unsupported, message: "The board's firmware does not know Improv's command \(command).")
                 }
                 guard let result = answer.result, result.command == command else { continue }
@@ -238,11 +239,11 @@ extension ImprovBoard {
             // The end of the list was lost.
             if !results.isEmpty { return results }
         }
-        throw ProvisioningError(
+        throw BoardError(
             .deviceLost, message: "The board at \(peer) stopped answering. Check its power, then run this again.")
     }
 
-    private func send(_ frame: ImprovFrame) async throws(ProvisioningError) {
+    private func send(_ frame: ImprovFrame) async throws(BoardError) {
         listen()
         do throws(SerialPortError) {
             try await port.write(frame.encoded)
@@ -252,12 +253,12 @@ extension ImprovBoard {
         }
     }
 
-    private func next(within limit: Duration) async throws(ProvisioningError) -> ImprovFrame? {
+    private func next(within limit: Duration) async throws(BoardError) -> ImprovFrame? {
         listen()
         let frame = await inbox.next(within: max(.zero, limit))
-        if Task.isCancelled { throw ProvisioningError(.cancelled, message: "Cancelled.") }
+        if Task.isCancelled { throw BoardError(.cancelled, message: "Cancelled.") }
         if frame == nil, port.isGone, !(try await comesBack()) {
-            throw ProvisioningError(
+            throw BoardError(
                 .deviceLost, message: "The port \(peer) is gone. Check the cable, and that the board has power.",
                 reason: "port_gone")
         }
@@ -271,7 +272,7 @@ extension ImprovBoard {
         pump = Task { while (try? await port.read()) != nil {} }
     }
 
-    private func comesBack() async throws(ProvisioningError) -> Bool {
+    private func comesBack() async throws(BoardError) -> Bool {
         guard port.isGone else { return false }
         await port.close()
         guard let again = try await reopen() else { return false }
@@ -282,8 +283,8 @@ extension ImprovBoard {
         return true
     }
 
-    private static func lost(_ error: SerialPortError) -> ProvisioningError {
-        ProvisioningError(
+    private static func lost(_ error: SerialPortError) -> BoardError {
+        BoardError(
             error.code == .cancelled || error.code == .closed ? .cancelled : .deviceLost, message: error.message,
             cause: error.description)
     }
@@ -326,9 +327,9 @@ extension AccessPoint {
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// Converts the error for a board that has joined its Wi-Fi.
-    fileprivate var onNetwork: ProvisioningError {
+    fileprivate var onNetwork: BoardError {
         var told = self
         told.message = "The board is on its network, but cannot be added to the account there. \(message)"
         return told

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Protocomm
 import ProtocommCore
 import RainCore
 import RainCrypto
@@ -71,9 +72,9 @@ struct SecurityPolicy: Sendable, Equatable {
     }
 
     /// Returns the error for a board that claims this security; nil if a session may be opened.
-    func refusal(of claim: SecurityRequirement) -> ProvisioningError? {
+    func refusal(of claim: SecurityRequirement) -> BoardError? {
         if let wanted, wanted != claim.version {
-            return ProvisioningError(
+            return BoardError(
                 .securityMismatch,
                 message: "The board uses Security \(claim.version), not \(wanted).", remedies: [.anySecurity])
         }
@@ -84,8 +85,8 @@ struct SecurityPolicy: Sendable, Equatable {
         return refusal(of: claim, "\(Self.clear), although a proof of possession was given for it")
     }
 
-    private func refusal(of claim: SecurityRequirement, _ contradiction: String) -> ProvisioningError {
-        ProvisioningError(
+    private func refusal(of claim: SecurityRequirement, _ contradiction: String) -> BoardError {
+        BoardError(
             .securityMismatch,
             message:
                 "The board reports that it \(contradiction). Another device may use its name. Nothing secret was sent.",
@@ -121,13 +122,13 @@ struct SecuritySelection {
 
     func scheme<Suite: CryptoSuite, Random: RandomSource>(
         _: Suite.Type, passwordHash: PasswordHash = .standard, random: inout Random
-    ) throws(ProvisioningError) -> ClientSecurity<Suite> {
+    ) throws(BoardError) -> ClientSecurity<Suite> {
         switch (required.version, Security2PatchVersion(required.patch)) {
         case (0, _): return .security0(Security0Client())
         case (1, _): return .security1(Security1Client(proofOfPossession: password, random: &random))
         case (2, let patch?):
             guard !username.isEmpty else {
-                throw ProvisioningError(
+                throw BoardError(
                     .invalidArgument, message: "Security 2 needs a user name.", remedies: [.securityUserName])
             }
             return .security2(
@@ -135,7 +136,7 @@ struct SecuritySelection {
                     username: username, password: password, patchVersion: patch, passwordHash: passwordHash,
                     random: &random))
         default:
-            throw ProvisioningError(
+            throw BoardError(
                 .securityMismatch,
                 message:
                     "The board requires Security \(required.version), patch \(required.patch), which this version does "

@@ -10,10 +10,10 @@ extension ProtocommBoard {
     /// The minimum length for a piece of the usual size; a console's line has less.
     private static var minimumRoom: Int { ClaimConversation.standardPiece }
 
-    public func startClaim() async throws(ProvisioningError) -> [UInt8] {
+    public func startClaim() async throws(BoardError) -> [UInt8] {
         let room = session.maximumRequestLength(on: .claim).map { $0 - Self.frameBytes }
         if let room, room < Self.minimumRoom {
-            throw ProvisioningError(
+            throw BoardError(
                 .unsupported,
                 message:
                     "A claim needs longer messages than this console's lines: claim the board over Bluetooth or its own "
@@ -24,23 +24,25 @@ extension ProtocommBoard {
         return try await text(beginningWith: claim.start(room: room, lostLinks: lostLinks))
     }
 
-    /// Opens a new session. The link of the previous claim may still be about to break.
-    private func secureForClaim() async throws(ProvisioningError) {
-        do throws(ProvisioningError) {
+    /// Opens a new session. The link of the previous claim may still be about to break, also in the middle of the handshake. A refused
+    /// handshake does not mean the end of the service here: a board that waits for a claim has no network.
+    private func secureForClaim() async throws(BoardError) {
+        do throws(BoardError) {
             try await secureAgain()
         } catch {
-            guard session.restoresLinks, error.code != .cancelled, error.code != .deviceLost else { throw error }
+            guard session.restoresLinks, error.code != .cancelled, error.code != .deviceLost || error.isRefusedHandshake
+            else { throw error }
             throw .claimInterrupted(error.message)
         }
     }
 
-    public func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8] {
+    public func requestCertificate(_ reply: [UInt8]) async throws(BoardError) -> [UInt8] {
         try await text(beginningWith: try claim.relay(reply))
     }
 
-    public func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) {
+    public func storeCertificate(_ reply: [UInt8]) async throws(BoardError) {
         guard case .claimed = try await converse(try claim.relay(reply)) else {
-            throw ProvisioningError.unexpectedAnswer(on: .claim)
+            throw BoardError.unexpectedAnswer(on: .claim)
         }
         claim.finish()
         logger.debug("board claimed", metadata: ["peer": "\(peer)"])
@@ -60,19 +62,19 @@ extension ProtocommBoard {
         return true
     }
 
-    private func text(beginningWith request: ClaimPayload) async throws(ProvisioningError) -> [UInt8] {
+    private func text(beginningWith request: ClaimPayload) async throws(BoardError) -> [UInt8] {
         guard case .tellService(let text) = try await converse(request) else {
-            throw ProvisioningError.unexpectedAnswer(on: .claim)
+            throw BoardError.unexpectedAnswer(on: .claim)
         }
         return text
     }
 
     /// Asks the board until the service has to reply, or the claim is done.
-    private func converse(_ first: ClaimPayload) async throws(ProvisioningError) -> ClaimConversation.Step {
+    private func converse(_ first: ClaimPayload) async throws(BoardError) -> ClaimConversation.Step {
         var request = first
         while true {
             let answer: ClaimPayload
-            do throws(ProvisioningError) {
+            do throws(BoardError) {
                 answer = try await answerInClaim(to: request)
             } catch {
                 throw claim.fault(error, restoresLinks: session.restoresLinks)
@@ -84,7 +86,7 @@ extension ProtocommBoard {
     }
 
     /// Repeats the request after a broken link, except for the one request that must not reach a board twice.
-    private func answerInClaim(to request: ClaimPayload) async throws(ProvisioningError) -> ClaimPayload {
+    private func answerInClaim(to request: ClaimPayload) async throws(BoardError) -> ClaimPayload {
         guard claim.isAtItsEnd else { return try await ask(request, on: .claim, repeats: 0) }
         guard let answer = try await askOnce(request, on: .claim) else {
             throw .claimEndUnknown(.claimFailed, nil)
@@ -113,7 +115,7 @@ struct ClaimAttempt: Sendable {
     }
 
     /// Takes the service's reply and returns the next request.
-    mutating func relay(_ reply: [UInt8]) throws(ProvisioningError) -> ClaimPayload {
+    mutating func relay(_ reply: [UInt8]) throws(BoardError) -> ClaimPayload {
         guard var conversation else { throw .claimFailure("no claim was begun") }
         let request = try conversation.relay(reply)
         self.conversation = conversation
@@ -121,12 +123,12 @@ struct ClaimAttempt: Sendable {
     }
 
     /// Takes the board's answer and returns the next step.
-    mutating func receive(_ answer: ClaimPayload, lostLinks: Int) throws(ProvisioningError) -> ClaimConversation.Step {
+    mutating func receive(_ answer: ClaimPayload, lostLinks: Int) throws(BoardError) -> ClaimConversation.Step {
         // The claim may have been ended during the request.
         guard var conversation else { throw .claimBrokenOff(nil) }
         defer { self.conversation = conversation }
         let wasStarting = conversation.isStarting
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             let step = try conversation.receive(answer)
             if wasStarting { wasRefusedAtStart = false }
             return step
@@ -139,7 +141,7 @@ struct ClaimAttempt: Sendable {
     /// Returns the meaning of a missing answer for the claim.
     ///
     /// - Parameter restoresLinks: whether the transport restores a broken link.
-    mutating func fault(_ error: ProvisioningError, restoresLinks: Bool) -> ProvisioningError {
+    mutating func fault(_ error: BoardError, restoresLinks: Bool) -> BoardError {
         let cause = error.cause ?? error.message
         // A board that sends an empty answer, or has another session, has lost its state, most likely by a restart.
         let isBroken =
@@ -149,6 +151,7 @@ struct ClaimAttempt: Sendable {
             guard isBroken || error.code == .deviceLost else { return error }
             return .claimEndUnknown(isBroken ? .claimFailed : error.code, cause)
         }
+        if restoresLinks, error.isRefusedHandshake { return .claimInterrupted(cause) }
         guard isBroken else { return error }
         let isStart = conversation?.isStarting == true
         // A link that breaks at this moment looks like a refusal, but it will not break twice in the same place.
@@ -228,8 +231,8 @@ struct ClaimConversation: Sendable {
     }
 
     /// Takes the board's answer and returns the next step.
-    mutating func receive(_ answer: ClaimPayload) throws(ProvisioningError) -> Step {
-        do throws(ProvisioningError) {
+    mutating func receive(_ answer: ClaimPayload) throws(BoardError) -> Step {
+        do throws(BoardError) {
             return try take(answer)
         } catch {
             state = .over
@@ -238,7 +241,7 @@ struct ClaimConversation: Sendable {
     }
 
     /// Takes the service's reply and returns the next request.
-    mutating func relay(_ reply: [UInt8]) throws(ProvisioningError) -> ClaimPayload {
+    mutating func relay(_ reply: [UInt8]) throws(BoardError) -> ClaimPayload {
         guard (1...Self.maximumText).contains(reply.count) else {
             throw .claimFailure(
                 "the service's reply has \(reply.count) bytes, and a board accepts at most \(Self.maximumText)")
@@ -258,7 +261,7 @@ struct ClaimConversation: Sendable {
         }
     }
 
-    private mutating func take(_ answer: ClaimPayload) throws(ProvisioningError) -> Step {
+    private mutating func take(_ answer: ClaimPayload) throws(BoardError) -> Step {
         guard case .response(let response)? = answer.payload else { throw .unexpectedInClaim }
         switch (state, answer.message) {
         case (.starting, .responseStart):
@@ -277,7 +280,7 @@ struct ClaimConversation: Sendable {
         }
     }
 
-    private mutating func introduce(_ buffer: PayloadBuffer) throws(ProvisioningError) -> Step {
+    private mutating func introduce(_ buffer: PayloadBuffer) throws(BoardError) -> Step {
         guard buffer.offset == 0, (1...Self.maximumIntroduction).contains(buffer.payload.count),
             Int(buffer.totalLength) == buffer.payload.count
         else { throw .claimFailure("the board did not describe itself in one piece") }
@@ -287,7 +290,7 @@ struct ClaimConversation: Sendable {
 
     private mutating func collect(
         _ buffer: PayloadBuffer, after text: [UInt8], total: Int?
-    ) throws(ProvisioningError) -> Step {
+    ) throws(BoardError) -> Step {
         let expected = total ?? Int(buffer.totalLength)
         guard Int(buffer.totalLength) == expected else {
             throw .claimFailure("the length of the board's request changed in the middle")
@@ -324,7 +327,7 @@ struct ClaimConversation: Sendable {
         return ClaimPayload(.commandVerify, .command(buffer))
     }
 
-    private static func refusal(_ status: ClaimStatus, of what: String) -> ProvisioningError {
+    private static func refusal(_ status: ClaimStatus, of what: String) -> BoardError {
         switch status {
         case .invalidState: .claimFailure("it lost its state, as after a restart", cause: "status \(status.rawValue)")
         case .noMemory: .claimFailure("\(what) does not fit into its memory", cause: "status \(status.rawValue)")
@@ -334,21 +337,21 @@ struct ClaimConversation: Sendable {
 }
 
 /// Errors of a claim that failed. They tell whether the board must restart before the next one.
-extension ProvisioningError {
+extension BoardError {
     /// The claim is over for the board, or must be ended by an abort.
-    static func claimFailure(_ why: String, cause: String? = nil) -> ProvisioningError {
-        ProvisioningError(
+    static func claimFailure(_ why: String, cause: String? = nil) -> BoardError {
+        BoardError(
             .claimFailed, message: "The board was not claimed: \(why). Restart the board, then run this again.",
             cause: cause)
     }
 
-    static var unexpectedInClaim: ProvisioningError {
+    static var unexpectedInClaim: BoardError {
         claimFailure("its answer does not belong to this step")
     }
 
     /// The board does not begin a claim. Nothing has changed on it.
-    static func claimNotTaken(_ cause: String?) -> ProvisioningError {
-        ProvisioningError(
+    static func claimNotTaken(_ cause: String?) -> BoardError {
+        BoardError(
             .claimFailed,
             message:
                 "The board accepts no claim now: it has had one since it started, or is still starting. Restart the board, "
@@ -356,8 +359,8 @@ extension ProvisioningError {
     }
 
     /// The board has most likely restarted, and then waits for a claim.
-    static func claimBrokenOff(_ cause: String?) -> ProvisioningError {
-        ProvisioningError(
+    static func claimBrokenOff(_ cause: String?) -> BoardError {
+        BoardError(
             .claimFailed,
             message:
                 "The board was not claimed: it stopped in the middle, as after a restart. Run this again; if that "
@@ -365,8 +368,8 @@ extension ProvisioningError {
     }
 
     /// The board did not answer the last piece of the certificate.
-    static func claimEndUnknown(_ code: Code, _ cause: String?) -> ProvisioningError {
-        ProvisioningError(
+    static func claimEndUnknown(_ code: Code, _ cause: String?) -> BoardError {
+        BoardError(
             code,
             message:
                 "The connection broke while the board received its certificate, and only a restart shows whether it has it. "
@@ -374,8 +377,8 @@ extension ProvisioningError {
     }
 
     /// The link broke; it can be restored, and the claim repeated.
-    static func claimInterrupted(_ cause: String?) -> ProvisioningError {
-        ProvisioningError(
+    static func claimInterrupted(_ cause: String?) -> BoardError {
+        BoardError(
             .claimInterrupted,
             message:
                 "The board was not claimed: the connection broke in the middle. Move nearer to the board, then run this "

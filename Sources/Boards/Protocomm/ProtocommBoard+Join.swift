@@ -16,11 +16,11 @@ extension ProtocommBoard {
     /// A board that refuses both Apply and reset is joining an earlier network, or has joined it. This waits for the result.
     public func join(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
-    ) async throws(ProvisioningError) {
+    ) async throws(BoardError) {
         try network.checkIsPassphrase()
         if identity?.joinsThreadOnly == true { throw .joinsThread(peer) }
         lastAnswer = time.elapsed()
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             try await take(network, report: report)
         } catch {
             // An answer takes at most a second if nothing is wrong.
@@ -30,7 +30,7 @@ extension ProtocommBoard {
 
     private func take(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
-    ) async throws(ProvisioningError) {
+    ) async throws(BoardError) {
         var doubt: Doubt?
         var refusals = 0
         (asked, arrival, isAttemptInDoubt) = (network, nil, false)
@@ -73,14 +73,14 @@ extension ProtocommBoard {
         }
     }
 
-    public func join(_ network: WiFiNetwork) async throws(ProvisioningError) { try await join(network) { _ in } }
+    public func join(_ network: WiFiNetwork) async throws(BoardError) { try await join(network) { _ in } }
 
     /// The limit for a board that became ready each time. Two clients may be provisioning the same board.
     private var maximumRefusals: Int { 3 }
 
     /// Sends and applies the settings once more, if the failed attempt may have been for an earlier run's network. Returns whether the
     /// board accepted them.
-    func joinAgainIfInDoubt() async throws(ProvisioningError) -> Bool {
+    func joinAgainIfInDoubt() async throws(BoardError) -> Bool {
         guard isAttemptInDoubt, let asked else { return false }
         isAttemptInDoubt = false
         logger.debug("the attempt that failed may be another's; applying again", metadata: ["peer": "\(peer)"])
@@ -93,7 +93,7 @@ extension ProtocommBoard {
     private struct Doubt {
         var since: Duration
         /// The error of the last try.
-        var lastAnswer: ProvisioningError.Code?
+        var lastAnswer: BoardError.Code?
         var schedule = PollSchedule.unreachable
     }
 
@@ -102,10 +102,10 @@ extension ProtocommBoard {
         case answered(Status)
         /// The connection broke before the board answered.
         case linkLost
-        case unanswered(ProvisioningError)
+        case unanswered(BoardError)
     }
 
-    private func handOver(_ network: WiFiNetwork) async throws(ProvisioningError) -> Reply {
+    private func handOver(_ network: WiFiNetwork) async throws(BoardError) -> Reply {
         // Sending the settings may need another session, before which the board may have restarted.
         repeat {
             try await tellUserAgain()
@@ -121,9 +121,9 @@ extension ProtocommBoard {
 
     /// Repeats this at a board that may have accepted it before, until `patience` is over. A transport alone might search much longer for a
     /// board that has left.
-    private func handOverAgain(_ network: WiFiNetwork, _ doubt: Doubt) async throws(ProvisioningError) -> Reply {
+    private func handOverAgain(_ network: WiFiNetwork, _ doubt: Doubt) async throws(BoardError) -> Reply {
         let left = patience - (time.elapsed() - doubt.since)
-        let result = await withDeadline(left, sleep: time.sleep) { () async throws(ProvisioningError) in
+        let result = await withDeadline(left, sleep: time.sleep) { () async throws(BoardError) in
             try await self.secureAgain()
             return try await self.handOver(network)
         }
@@ -135,7 +135,7 @@ extension ProtocommBoard {
         }
     }
 
-    private func set(_ network: WiFiNetwork) async throws(ProvisioningError) {
+    private func set(_ network: WiFiNetwork) async throws(BoardError) {
         let command = SetWiFiConfigCommand(ssid: network.ssid.bytes, passphrase: network.passphrase.revealBytes())
         // The board keeps it in memory, and nothing happens before an Apply.
         let answer = try await ask(
@@ -146,7 +146,7 @@ extension ProtocommBoard {
         }
         guard case .responseSetWiFiConfig(let response)? = answer.payload else { throw .unexpectedAnswer(on: .config) }
         if response.status == .invalidArgument {
-            throw ProvisioningError(
+            throw BoardError(
                 .invalidArgument,
                 message: "The board does not accept this network name or passphrase. Check their lengths.")
         }
@@ -157,7 +157,7 @@ extension ProtocommBoard {
 
     /// Returns nil if the connection broke before the board answered. The connection is not restored here: a transport alone might search
     /// much longer than `patience` for a board that has left.
-    private func apply() async throws(ProvisioningError) -> Status? {
+    private func apply() async throws(BoardError) -> Status? {
         let command = NetworkConfigPayload(.commandApplyWiFiConfig)
         guard
             let answer = try await askOnce(command, on: .config, within: answerLimit(.seconds(3)), restores: false)
@@ -174,10 +174,10 @@ extension ProtocommBoard {
         return response.status
     }
 
-    public func reset() async throws(ProvisioningError) {
+    public func reset() async throws(BoardError) {
         if identity?.isOnNetwork == true { throw .onNetwork(peer, lacks: "has no failed Wi-Fi settings to forget") }
         guard try await resetStatus(repeats: 1) == .success else {
-            throw ProvisioningError(
+            throw BoardError(
                 .rejected,
                 message:
                     "The board cannot be reset now: it is still joining a network, or already on one. Try again in a moment."
@@ -185,12 +185,12 @@ extension ProtocommBoard {
         }
     }
 
-    func resetStatus(repeats: Int = 0) async throws(ProvisioningError) -> Status {
+    func resetStatus(repeats: Int = 0) async throws(BoardError) -> Status {
         do {
             return try await ask(NetworkControlPayload(.commandWiFiReset), on: .control, repeats: repeats).status
         } catch {
             guard error.code == .unsupported else { throw error }
-            throw ProvisioningError(
+            throw BoardError(
                 .unsupported,
                 message:
                     "The board's firmware cannot forget failed Wi-Fi settings (as before ESP-IDF 5.1). Restart it, or reset "
@@ -199,9 +199,9 @@ extension ProtocommBoard {
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// The same error for a board that may have accepted an Apply; the cloud can show the result.
-    var afterApply: ProvisioningError {
+    var afterApply: BoardError {
         var error = self
         error.code = .mayBeJoining
         return error
@@ -222,7 +222,7 @@ extension ProtocommBoard {
     /// - Returns: the board's network, if the earlier attempt led to the requested one; nil once the board accepts settings.
     func makeReady(
         for network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
-    ) async throws(ProvisioningError) -> JoinedNetwork? {
+    ) async throws(BoardError) -> JoinedNetwork? {
         var schedule = PollSchedule.boardStatus
         let began = time.elapsed()
         var silentSince: Duration?
@@ -264,8 +264,8 @@ extension ProtocommBoard {
         case there(JoinedNetwork)
     }
 
-    private func occupation(within limit: Duration, isSilent: Bool) async throws(ProvisioningError) -> Occupation {
-        let result = await withDeadline(limit, sleep: time.sleep) { () async throws(ProvisioningError) in
+    private func occupation(within limit: Duration, isSilent: Bool) async throws(BoardError) -> Occupation {
+        let result = await withDeadline(limit, sleep: time.sleep) { () async throws(BoardError) in
             if isSilent { try await self.secureAgain() }
             return try await self.occupation()
         }
@@ -273,8 +273,8 @@ extension ProtocommBoard {
         return try result.get()
     }
 
-    private func occupation() async throws(ProvisioningError) -> Occupation {
-        var refusal: ProvisioningError?
+    private func occupation() async throws(BoardError) -> Occupation {
+        var refusal: BoardError?
         do {
             if try await resetStatus() == .success { return .ready }
         } catch {
@@ -294,10 +294,10 @@ extension ProtocommBoard {
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// The two causes cannot be distinguished: the status is the same, and in both cases the board refuses an Apply and a reset.
-    fileprivate static func leftWhileOccupied(_ peer: String, _ error: ProvisioningError) -> ProvisioningError {
-        var lost = ProvisioningError(
+    fileprivate static func leftWhileOccupied(_ peer: String, _ error: BoardError) -> BoardError {
+        var lost = BoardError(
             .mayBeJoining,
             message:
                 "The board at \(peer) ended its provisioning service and did not accept these Wi-Fi settings. It has joined a network that it "
@@ -326,11 +326,11 @@ extension ProtocommBoard {
 
     public func watch(
         report: @Sendable (WiFiProgress) async -> Void
-    ) async throws(ProvisioningError) -> JoinedNetwork {
+    ) async throws(BoardError) -> JoinedNetwork {
         if let arrival { return arrival }
         silence = nil
         lastAnswer = time.elapsed()
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             return try await followed(report: report)
         } catch {
             let isSilent = silence != nil || time.elapsed() - lastAnswer > .seconds(2)
@@ -340,7 +340,7 @@ extension ProtocommBoard {
 
     private func followed(
         report: @Sendable (WiFiProgress) async -> Void
-    ) async throws(ProvisioningError) -> JoinedNetwork {
+    ) async throws(BoardError) -> JoinedNetwork {
         var schedule = PollSchedule.boardStatus
         var silentSince: Duration?
         var isPortGone = false
@@ -363,7 +363,7 @@ extension ProtocommBoard {
                 guard error.mayPassAfterJoining, !error.isLeaving else { throw error }
                 let since = silentSince ?? asked
                 silentSince = since
-                if error.reason == TransportError.portGone { isPortGone = true }
+                if error.reason == BoardError.portGone { isPortGone = true }
                 // An error of the port or of this machine explains the silence after it.
                 if !(silence?.isExplained ?? false) { silence = error }
                 guard time.elapsed() - since < patience else {
@@ -401,7 +401,7 @@ extension ProtocommBoard {
 
     /// Returns whether a board that refuses a second Apply accepted the first. A board that leaves during the request has most likely
     /// joined; ``watch(report:)`` and the cloud find out.
-    func isJoining() async throws(ProvisioningError) -> Bool {
+    func isJoining() async throws(BoardError) -> Bool {
         do {
             return try await answer(within: patience, isSilent: false).state != .connectionFailed
         } catch {
@@ -414,9 +414,9 @@ extension ProtocommBoard {
     /// Returns the board's status, over a new session if the board was silent before. Throws `deviceLost` when the time is over.
     private func answer(
         within limit: Duration, isSilent: Bool
-    ) async throws(ProvisioningError) -> WiFiStatusResponse {
+    ) async throws(BoardError) -> WiFiStatusResponse {
         let answerLimit = answerLimit(isSilent ? .seconds(2) : firstStatusLimit)
-        let result = await withDeadline(limit, sleep: time.sleep) { () async throws(ProvisioningError) in
+        let result = await withDeadline(limit, sleep: time.sleep) { () async throws(BoardError) in
             if isSilent { try await self.secureAgain() }
             return try await self.wifiStatus(within: answerLimit)
         }
@@ -428,7 +428,7 @@ extension ProtocommBoard {
         case joined(JoinedNetwork), connecting, attemptFailed(Int)
     }
 
-    func wifiStatus(within limit: Duration? = nil) async throws(ProvisioningError) -> WiFiStatusResponse {
+    func wifiStatus(within limit: Duration? = nil) async throws(BoardError) -> WiFiStatusResponse {
         let answer = try await ask(
             NetworkConfigPayload(.commandGetWiFiStatus), on: .config, within: limit, repeats: 0
         ) { answer in
@@ -445,7 +445,7 @@ extension ProtocommBoard {
     ///   understood, or a wrong password if it understood none. That reason may be another attempt's.
     private func verdict(
         _ status: WiFiStatusResponse, hasTriedBefore: Bool
-    ) throws(ProvisioningError) -> Verdict {
+    ) throws(BoardError) -> Verdict {
         switch (status.state, status.detail) {
         case (.connected, let detail):
             guard case .connected(let connection)? = detail else {
@@ -453,14 +453,14 @@ extension ProtocommBoard {
             }
             return .joined(JoinedNetwork(connection))
         case (.connectionFailed, .failed(.authenticationError)?):
-            throw ProvisioningError(
+            throw BoardError(
                 .wifiAuthenticationFailed,
                 message: "The access point refused the board: check the Wi-Fi password, then run this again."
                     + (hasTriedBefore
                         ? " If it is right, the signal may be too weak there, or the board may not support the network's protection. After "
                             + "several attempts firmware also reports this reason for those." : ""))
         case (.connectionFailed, .failed(.networkNotFound)?):
-            var verdict = ProvisioningError.notHeard(asked?.ssid)
+            var verdict = BoardError.notHeard(asked?.ssid)
             if hasTriedBefore {
                 verdict.message +=
                     " If it is, the board may not support its protection. After several attempts firmware may report an "
@@ -468,7 +468,7 @@ extension ProtocommBoard {
             }
             throw verdict
         case (.connectionFailed, _):
-            throw ProvisioningError(
+            throw BoardError(
                 .wifiFailed,
                 message:
                     "The board could not join the network and did not report why. Move the board nearer to the access point and try again."
@@ -493,20 +493,20 @@ extension JoinedNetwork {
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// Whether this may be the silence of a board that is changing its channel or has left for its network, or an answer torn by log lines.
     /// Boards log a lot at that time.
     var mayPassAfterJoining: Bool {
         [.deviceLost, .unavailable, .neverAnswered, .busy, .rejected, .securityMismatch, .malformed].contains(code)
     }
 
-    static func silent(_ peer: String, for limit: Duration) -> ProvisioningError {
-        ProvisioningError(.deviceLost, message: "The board at \(peer) did not answer within \(limit).")
+    static func silent(_ peer: String, for limit: Duration) -> BoardError {
+        BoardError(.deviceLost, message: "The board at \(peer) did not answer within \(limit).")
     }
 
-    fileprivate static func noAddress(_ network: WiFiNetwork?) -> ProvisioningError {
+    fileprivate static func noAddress(_ network: WiFiNetwork?) -> BoardError {
         let name = network.map { " \"\($0.ssid)\"" } ?? ""
-        return ProvisioningError(
+        return BoardError(
             .wifiFailed,
             message:
                 "The network\(name) neither refuses the board nor gives it an address. Its DHCP server does not answer, or has no address "
@@ -514,11 +514,11 @@ extension ProvisioningError {
     }
 
     /// Whether the error is more than the board's silence.
-    fileprivate var isExplained: Bool { reason == TransportError.portGone || isOfThisMachine }
+    fileprivate var isExplained: Bool { reason == BoardError.portGone || isOfThisMachine }
 
     fileprivate func asLost(
-        _ peer: String, isPortGone: Bool, noticed: ProvisioningError?
-    ) -> ProvisioningError {
+        _ peer: String, isPortGone: Bool, noticed: BoardError?
+    ) -> BoardError {
         let what =
             if isPortGone {
                 "The port \(peer) was removed after the board received its Wi-Fi settings."
@@ -529,9 +529,9 @@ extension ProvisioningError {
             } else {
                 "The board at \(peer) stopped answering after it received its Wi-Fi settings."
             }
-        return ProvisioningError(
+        return BoardError(
             .deviceLost,
             message: "\(what) It may be online: look for it in your account, or run this again.", cause: cause,
-            reason: isPortGone ? TransportError.portGone : nil)
+            reason: isPortGone ? BoardError.portGone : nil)
     }
 }

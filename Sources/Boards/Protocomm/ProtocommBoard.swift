@@ -57,7 +57,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     /// When the board last answered, during or after ``join(_:report:)``.
     var lastAnswer = Duration.zero
     /// Why the board does not answer in ``watch(report:)``; nil while it answers.
-    var silence: ProvisioningError?
+    var silence: BoardError?
     /// How many sessions the board has opened.
     private(set) var sessions = 0
     /// Whether the board has answered on this endpoint. It no longer has it once its service ends.
@@ -87,7 +87,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         self.logger = logger
     }
 
-    public func identify() async throws(ProvisioningError) -> BoardIdentity {
+    public func identify() async throws(BoardError) -> BoardIdentity {
         var identity = try await askVersion()
         if identity.security == nil { identity.security = try await unnamedSecurity() }
         self.identity = identity
@@ -95,15 +95,15 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         return identity
     }
 
-    private func askVersion() async throws(ProvisioningError) -> BoardIdentity {
+    private func askVersion() async throws(BoardError) -> BoardIdentity {
         while true {
             let text: [UInt8]
-            do throws(ProtocommError) {
-                text = try await throughLosses { () throws(ProtocommError) in try await session.versionInfo() }
+            do throws(BoardError) {
+                text = try await throughLosses { () throws(BoardError) in try await session.versionInfo() }
             } catch {
-                throw ProvisioningError(error)
+                throw error.withAdvice
             }
-            do throws(ProvisioningError) {
+            do throws(BoardError) {
                 return try VersionInformation(text).identity
             } catch {
                 guard session.mayGarbleAnswers else { throw error.asOtherServer(peer) }
@@ -112,7 +112,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         }
     }
 
-    public func secure() async throws(ProvisioningError) {
+    public func secure() async throws(BoardError) {
         let required: SecurityRequirement
         if let known = identity?.security {
             required = known
@@ -127,11 +127,11 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             proofOfPossession = await credentials.proofOfPossession()
             guard proofOfPossession != nil else {
                 if Task.isCancelled {
-                    var cancelled = ProvisioningError(.cancelled, message: "Cancelled.")
+                    var cancelled = BoardError(.cancelled, message: "Cancelled.")
                     cancelled.unfinished = "the question for the proof of possession was not answered"
                     throw cancelled
                 }
-                throw ProvisioningError(
+                throw BoardError(
                     .invalidArgument,
                     message: "The board needs a proof of possession, which is on its label or in its QR code.",
                     remedies: [.proofOfPossession])
@@ -141,13 +141,13 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         if required.needsProofOfPossession, let proof = proofOfPossession,
             (try? QRPayload(proof.secret.revealBytes())) != nil
         {
-            throw ProvisioningError(
+            throw BoardError(
                 .malformed,
                 message:
                     "The given proof of possession is the whole text of a QR code. Give only the proof of possession.",
                 reason: "qr_code_as_proof")
         }
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             try await handshake(required)
         } catch {
             guard let other = otherPatch(after: error) else { throw error }
@@ -155,7 +155,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
         }
     }
 
-    private func handshake(_ required: SecurityRequirement) async throws(ProvisioningError) {
+    private func handshake(_ required: SecurityRequirement) async throws(BoardError) {
         let selection = SecuritySelection(
             required, username: credentials.username, secret: proofOfPossession?.secret)
         guard var refused = try await shakeHands(selection) else { return }
@@ -177,21 +177,23 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     }
 
     /// Returns the meaning of a refused handshake that the board accepted before, so that scheme and proof are right.
-    private func ending(_ refusal: ProtocommError) -> ProvisioningError? {
-        guard let cause = refusal.cause else { return nil }
+    private func ending(_ refusal: BoardError) -> BoardError? {
+        guard refusal.transportCode != nil else { return nil }
         if refusal.code == .wrongProofOfPossession || refusal.code == .noSuchEndpoint { return .leaving(peer, refusal) }
         // On a console, a first command without an answer was most likely lost.
-        guard refusal.code == .securityMismatch, cause.code == .refused, !session.mayGarbleAnswers else { return nil }
-        var ending = ProvisioningError.leaving(peer, refusal)
+        guard refusal.code == .securityMismatch, refusal.transportCode == .refused, !session.mayGarbleAnswers else {
+            return nil
+        }
+        var ending = BoardError.leaving(peer, refusal)
         ending.isLeaving = false
         return ending
     }
 
-    private func failure(_ error: ProtocommError, _ selection: SecuritySelection) -> ProvisioningError {
+    private func failure(_ error: BoardError, _ selection: SecuritySelection) -> BoardError {
         guard error.code == .wrongProofOfPossession, refusedProofs > credentials.refusedBefore else {
-            return ProvisioningError(error)
+            return error.withAdvice
         }
-        var refusal = ProvisioningError.refusedProof(
+        var refusal = BoardError.refusedProof(
             error, selection, count: identity?.isOnNetwork == true ? nil : refusedProofs)
         refusal.message = refusal.message.because(of: proofOfPossession?.secret.remark(as: "proof of possession"))
         return refusal
@@ -200,16 +202,16 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     /// Performs the handshake and returns its error, or nil.
     private func shakeHands(
         _ selection: SecuritySelection, passwordHash: PasswordHash = .standard
-    ) async throws(ProvisioningError) -> ProtocommError? {
+    ) async throws(BoardError) -> BoardError? {
         while true {
             let scheme = try selection.scheme(Suite.self, passwordHash: passwordHash, random: &random)
-            do throws(ProtocommError) {
+            do throws(BoardError) {
                 try await session.handshake(scheme)
                 sessions += 1
                 return nil
             } catch {
                 // A board that failed to prove itself has not refused anything.
-                if error.code == .wrongProofOfPossession, error.cause != nil { refusedProofs += 1 }
+                if error.code == .wrongProofOfPossession, error.transportCode != nil { refusedProofs += 1 }
                 if error.code == .evicted, error.isProofInDoubt {
                     proofsInDoubt += 1
                     guard mayProveAgain else { return error }
@@ -221,24 +223,26 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
 
     /// Returns whether the session can continue: the connection broke, can be restored, and has not broken too often. An unreadable answer
     /// also breaks the session, over any transport.
-    private func survives(_ error: ProtocommError) async -> Bool {
-        if error.cause?.code == .evicted {
+    private func survives(_ error: BoardError) async -> Bool {
+        if error.transportCode == .evicted {
             // A board that restarted also has another session, and has forgotten its claim.
             return error.endpoint == .claim ? false : await waitsForOtherClient(error)
         }
-        if error.cause?.code == .malformed { return askAgain(atMost: session.mayGarbleAnswers ? 5 : 3) }
+        if error.transportCode == .malformed { return askAgain(atMost: session.mayGarbleAnswers ? 5 : 3) }
         if session.mayGarbleAnswers {
-            if error.cause?.reason == TransportError.noAnswer {
+            if error.reason == BoardError.noAnswer {
                 // Firmware with its log switched off refuses a proof in this way, and counts it.
                 if error.code == .wrongProofOfPossession { unansweredProofs += 1 }
                 return unansweredProofs <= 1 && mayProveAgain && askAgain(atMost: 3)
             }
             // The handshake itself detects changed bytes.
-            if error.cause == nil, [.securityMismatch, .wrongProofOfPossession].contains(error.code) {
+            if error.transportCode == nil, [.securityMismatch, .wrongProofOfPossession].contains(error.code) {
                 return askAgain(atMost: 2)
             }
         }
-        guard session.restoresLinks, error.cause?.code == .lost, lostLinks < Self.maximumLostLinks else { return false }
+        guard session.restoresLinks, error.transportCode == .lost, lostLinks < Self.maximumLostLinks else {
+            return false
+        }
         lostLinks += 1
         logger.debug("the connection broke; restoring it", metadata: ["peer": "\(peer)", "times": "\(lostLinks)"])
         return true
@@ -254,10 +258,10 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     }
 
     private func throughLosses<Value>(
-        _ body: () async throws(ProtocommError) -> Value
-    ) async throws(ProtocommError) -> Value {
+        _ body: () async throws(BoardError) -> Value
+    ) async throws(BoardError) -> Value {
         while true {
-            do throws(ProtocommError) {
+            do throws(BoardError) {
                 let value = try await body()
                 tornInARow = 0
                 return value
@@ -268,7 +272,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     }
 
     /// Opens the session again after a lost exchange; the board starts over at any time.
-    func secureAgain() async throws(ProvisioningError) {
+    func secureAgain() async throws(BoardError) {
         guard let required = identity?.security else { return }
         // The identity may have been read again.
         if let refusal = policy.refusal(of: required) { throw refusal }
@@ -285,11 +289,11 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     func ask<Message: WireMessage>(
         _ request: Message, on endpoint: Endpoint, within limit: Duration? = nil, repeats: Int = 1,
         isExpected: (Message) -> Bool = { _ in true }
-    ) async throws(ProvisioningError) -> Message {
+    ) async throws(BoardError) -> Message {
         var (limit, repeats) = (limit, repeats)
         while true {
             let reply: Message?
-            do throws(ProvisioningError) {
+            do throws(BoardError) {
                 reply = try await askOnce(request, on: endpoint, within: limit)
             } catch {
                 guard repeats > 0, error.mayBeLostAnswer, !Task.isCancelled else { throw error }
@@ -319,16 +323,16 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     ///   - restores: false to leave opening the new session to the caller.
     func askOnce<Message: WireMessage>(
         _ request: Message, on endpoint: Endpoint, within limit: Duration? = nil, restores: Bool = true
-    ) async throws(ProvisioningError) -> Message? {
+    ) async throws(BoardError) -> Message? {
         if await session.state == .outOfStep { try await secureAgain() }
         let answer: [UInt8]
-        do throws(ProtocommError) {
+        do throws(BoardError) {
             answer = try await session.request(request.encoded(), on: endpoint, within: limit)
             lastAnswer = time.elapsed()
         } catch {
             guard await survives(error) else {
                 if error.code == .noSuchEndpoint, endpoint == .config, hasServedConfig { throw .leaving(peer, error) }
-                throw ProvisioningError(error)
+                throw error.withAdvice
             }
             if restores { try await secureAgain() }
             return nil
@@ -345,18 +349,18 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
                 if restores { try await secureAgain() }
                 return nil
             }
-            throw ProvisioningError(
+            throw BoardError(
                 .malformed,
                 message: "The board's answer on \(endpoint) cannot be read. Restart the board, then run this again.",
                 cause: "\(error)")
         }
     }
 
-    func pause(_ duration: Duration) async throws(ProvisioningError) {
+    func pause(_ duration: Duration) async throws(BoardError) {
         do {
             try await time.sleep(duration)
         } catch {
-            throw ProvisioningError(.cancelled, message: "Cancelled.")
+            throw BoardError(.cancelled, message: "Cancelled.")
         }
     }
 
@@ -367,7 +371,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
 /// Otherwise the first command of a handshake shows it, which a board with another scheme refuses.
 extension ProtocommBoard {
     /// Finds the board's security with first commands. Throws the handshake's error if the board accepts none.
-    func unnamedSecurity() async throws(ProvisioningError) -> SecurityRequirement {
+    func unnamedSecurity() async throws(BoardError) -> SecurityRequirement {
         var security: SecurityRequirement
         if let announced {
             security = announced
@@ -379,7 +383,7 @@ extension ProtocommBoard {
         return security
     }
 
-    private func probedSecurity() async throws(ProvisioningError) -> SecurityRequirement {
+    private func probedSecurity() async throws(BoardError) -> SecurityRequirement {
         // A device that answers in the board's place only gets the public keys of handshakes that are never finished.
         for version in credentials.securityVersion.map({ [$0] }) ?? [1, 2, 0] {
             guard try await takesFirstCommand(of: version) else { continue }
@@ -391,38 +395,38 @@ extension ProtocommBoard {
             }
             return SecurityRequirement(version: version, needsProofOfPossession: needsProof)
         }
-        throw ProvisioningError(
+        throw BoardError(
             .securityMismatch,
             message:
                 "The board at \(peer) accepts no session of Security \(credentials.securityVersion.map { "\($0)" } ?? "0, 1 or 2").",
             remedies: credentials.securityVersion == nil ? [] : [.anySecurity])
     }
 
-    private func takesFirstCommand(of version: Int) async throws(ProvisioningError) -> Bool {
+    private func takesFirstCommand(of version: Int) async throws(BoardError) -> Bool {
         let probe = FirstCommand(scheme: try probe(version))
-        do throws(ProtocommError) {
+        do throws(BoardError) {
             try await session.handshake(probe)
             return true
         } catch {
             // The probe ended it, or the board refused it.
             if error.code == .cipherFailure { return true }
             if error.code == .securityMismatch { return false }
-            throw ProvisioningError(error)
+            throw error.withAdvice
         }
     }
 
-    private func takesNoProof() async throws(ProvisioningError) -> Bool {
+    private func takesNoProof() async throws(BoardError) -> Bool {
         let scheme = try probe(1)
-        do throws(ProtocommError) {
+        do throws(BoardError) {
             try await session.handshake(scheme)
             return true
         } catch {
             if error.code == .wrongProofOfPossession { return false }
-            throw ProvisioningError(error)
+            throw error.withAdvice
         }
     }
 
-    private func probe(_ version: Int) throws(ProvisioningError) -> ClientSecurity<Suite> {
+    private func probe(_ version: Int) throws(BoardError) -> ClientSecurity<Suite> {
         try SecuritySelection(
             SecurityRequirement(version: version, needsProofOfPossession: false), username: credentials.username,
             secret: nil
@@ -431,7 +435,7 @@ extension ProtocommBoard {
 
     /// Returns the other patch version after a wrong guess: the board has proved itself, and its nonce has the other length. Neither the
     /// version information nor the TXT record names the patch version.
-    func otherPatch(after error: ProvisioningError) -> SecurityRequirement? {
+    func otherPatch(after error: BoardError) -> SecurityRequirement? {
         guard isPatchGuessed, error.code == .securityMismatch, var security = identity?.security else { return nil }
         isPatchGuessed = false
         security.patch = 0
@@ -500,8 +504,8 @@ struct Contention: Sendable {
 
 extension ProtocommBoard {
     /// Waits and returns true; returns false if another client has had the board for too long.
-    func waitsForOtherClient(_ error: ProtocommError) async -> Bool {
-        let isCertain = error.endpoint != .session || error.cause?.reason != "connection_taken"
+    func waitsForOtherClient(_ error: BoardError) async -> Bool {
+        let isCertain = error.endpoint != .session || error.reason != "connection_taken"
         guard
             let rest = contention.rest(
                 now: time.elapsed(), isCertain: isCertain, hasAnswered: error.hasAnswered,
@@ -515,19 +519,19 @@ extension ProtocommBoard {
 }
 
 extension ProtocommBoard {
-    public func send(_ payload: [UInt8], to endpoint: String) async throws(ProvisioningError) -> [UInt8] {
+    public func send(_ payload: [UInt8], to endpoint: String) async throws(BoardError) -> [UInt8] {
         guard !endpoint.isEmpty else {
-            throw ProvisioningError(.invalidArgument, message: "The endpoint's name is empty.")
+            throw BoardError(.invalidArgument, message: "The endpoint's name is empty.")
         }
         let place = Endpoint(name: Array(endpoint.utf8))
         var mayLookAgain = true
         while true {
-            do throws(ProtocommError) {
+            do throws(BoardError) {
                 return try await session.request(payload, on: place)
             } catch {
                 // Nothing was sent.
-                guard mayLookAgain, error.cause?.reason == TransportError.endpointsUnknown else {
-                    throw ProvisioningError(error, sendingTo: endpoint, upTo: session.maximumRequestLength(on: place))
+                guard mayLookAgain, error.reason == BoardError.endpointsUnknown else {
+                    throw error.sending(to: endpoint, upTo: session.maximumRequestLength(on: place))
                 }
             }
             mayLookAgain = false
@@ -536,7 +540,7 @@ extension ProtocommBoard {
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// The limit of a board's own access point, the highest of all transports.
     private static let mostBytes = 4096
     /// The endpoints of `network_provisioning` and `wifi_provisioning`.
@@ -544,29 +548,30 @@ extension ProvisioningError {
         "prov-session", "prov-config", "prov-scan", "prov-ctrl", "proto-ver",
     ]
 
-    /// Names the endpoint, because the caller chose it and may have misspelt it.
-    fileprivate init(_ error: ProtocommError, sendingTo endpoint: String, upTo limit: Int?) {
-        self.init(error)
-        if error.code == .tooLong {
-            reason = "too_long"
-            message += " Nothing was sent to its endpoint \(endpoint)."
+    /// Adds the advice, and the endpoint's name, because the caller chose it and may have misspelt it.
+    fileprivate func sending(to endpoint: String, upTo limit: Int?) -> BoardError {
+        var error = withAdvice
+        if code == .tooLong {
+            error.reason = "too_long"
+            error.message += " Nothing was sent to its endpoint \(endpoint)."
             if let limit, limit >= Self.mostBytes {
-                remedies = []
-                message += " No other transport carries more. Send less data at once."
+                error.remedies = []
+                error.message += " No other transport carries more. Send less data at once."
             }
-        } else if error.code == .noSuchEndpoint {
-            message =
-                "The board at \(error.peer) has no endpoint \(endpoint). Check the name, which the firmware gives it "
+        } else if code == .noSuchEndpoint {
+            error.message =
+                "The board at \(peer ?? "") has no endpoint \(endpoint). Check the name, which the firmware gives it "
                 + "(network_prov_mgr_endpoint_create)."
-        } else if error.code == .refused, Self.ownEndpoints.contains(endpoint) {
-            message =
+        } else if code == .refused, Self.ownEndpoints.contains(endpoint) {
+            error.message =
                 "The board refused the data for \(endpoint), which is an endpoint of protocomm itself and accepts only protocomm's own "
                 + "messages. Name an endpoint of the application."
-        } else if code != .cancelled {
-            message += " It was sent data for its endpoint \(endpoint)"
+        } else if error.code != .cancelled {
+            error.message += " It was sent data for its endpoint \(endpoint)"
             // On a console the firmware prints nothing for an unknown name.
-            message += error.code == .refused ? ", which it may not have." : "."
+            error.message += code == .refused ? ", which it may not have." : "."
         }
+        return error
     }
 }
 
@@ -581,11 +586,11 @@ extension ProtocommBoard {
     /// Makes the board scan and reads the results, in pages that never exceed their number.
     ///
     /// The scan runs in the background of the board, one group of channels after the other, so that its access point stays available.
-    public func scan() async throws(ProvisioningError) -> [AccessPoint] {
+    public func scan() async throws(BoardError) -> [AccessPoint] {
         if identity?.isOnNetwork == true { throw .onNetwork(peer, lacks: "does not scan for others") }
         if identity?.joinsThreadOnly == true { throw .joinsThread(peer) }
         let mayBeJoining = try await makeReadyToScan()
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             return try await scanNow()
         } catch {
             guard mayBeJoining else { throw error }
@@ -600,7 +605,7 @@ extension ProtocommBoard {
         "the board does not finish its scan, and has refused to forget earlier Wi-Fi settings: it is most likely joining a network"
     }
 
-    private func scanNow() async throws(ProvisioningError) -> [AccessPoint] {
+    private func scanNow() async throws(BoardError) -> [AccessPoint] {
         let start = ScanWiFiStartCommand(isBlocking: false, isPassive: false, groupChannels: 5, periodMilliseconds: 120)
         let started = try await ask(NetworkScanPayload(.commandScanWiFiStart(start)), on: .scan)
         guard started.status == .success else { throw .rejected("the scan", status: started.status.rawValue) }
@@ -617,7 +622,7 @@ extension ProtocommBoard {
             count = status.resultCount
             if status.isFinished { break }
             guard time.elapsed() - began < .seconds(30) else {
-                throw ProvisioningError(
+                throw BoardError(
                     .deviceLost,
                     message: "The board's scan does not end. Restart the board, or give the network's name.",
                     remedies: [.networkName])
@@ -666,7 +671,7 @@ extension ProtocommBoard {
     /// watched until a first attempt would have a result, and is scanned if there is none.
     ///
     /// - Returns: whether the board has refused a reset, so that it may still be joining a network.
-    func makeReadyToScan() async throws(ProvisioningError) -> Bool {
+    func makeReadyToScan() async throws(BoardError) -> Bool {
         let status = try await resetWhereItCan()
         if status == .success { return false }
         let end = time.elapsed() + (status == nil ? firstAttempt : refusedReset)
@@ -674,7 +679,7 @@ extension ProtocommBoard {
             let now = try await wifiStatus()
             switch (now.state, now.detail) {
             case (.connected, _):
-                throw ProvisioningError(
+                throw BoardError(
                     .rejected,
                     message:
                         "The board is already on a network and cannot scan for others. Reset it to factory settings to give it "
@@ -692,7 +697,7 @@ extension ProtocommBoard {
     }
 
     /// Returns the board's answer to a reset; nil if its firmware does not support it.
-    private func resetWhereItCan() async throws(ProvisioningError) -> Status? {
+    private func resetWhereItCan() async throws(BoardError) -> Status? {
         do {
             return try await resetStatus()
         } catch {
@@ -703,18 +708,18 @@ extension ProtocommBoard {
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// The error for a provisioning request to a board that is on its network.
-    static func onNetwork(_ peer: String, lacks: String) -> ProvisioningError {
-        ProvisioningError(
+    static func onNetwork(_ peer: String, lacks: String) -> BoardError {
+        BoardError(
             .unsupported,
             message:
                 "The board at \(peer) is already on its network, where it \(lacks). Reset it to give it another network."
         )
     }
 
-    fileprivate static var joining: ProvisioningError {
-        ProvisioningError(
+    fileprivate static var joining: BoardError {
+        BoardError(
             .joining,
             message:
                 "The board is joining a network that it received before. A scan would prevent that "
@@ -726,7 +731,7 @@ extension ProtocommBoard {
     /// The firmware's own limits: it builds the mapping message in a 200-byte buffer (esp-rainmaker, user mapping).
     static var maximumMappingBytes: Int { 150 }
 
-    public func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
+    public func associate(_ request: AssociationRequest) async throws(BoardError) -> AssociationReply {
         do {
             switch request {
             case .userMapping(let user, let secret): return try await setUserMapping(user, secret)
@@ -735,7 +740,7 @@ extension ProtocommBoard {
         } catch {
             // Not an endpoint that the transport cannot address.
             guard error.code == .unsupported, error.remedies.isEmpty else { throw error }
-            throw ProvisioningError(
+            throw BoardError(
                 .notRainMaker,
                 message:
                     "The board has no RainMaker endpoint, so it cannot be added to an account. Only its Wi-Fi can be set up.",
@@ -745,9 +750,9 @@ extension ProtocommBoard {
 
     private func setUserMapping(
         _ user: UserID, _ secret: MappingSecret
-    ) async throws(ProvisioningError) -> AssociationReply {
+    ) async throws(BoardError) -> AssociationReply {
         guard user.rawValue.utf8.count + secret.secret.count <= Self.maximumMappingBytes else {
-            throw ProvisioningError(.invalidArgument, message: "The user id is too long for a board.")
+            throw BoardError(.invalidArgument, message: "The user id is too long for a board.")
         }
         let nodeID = try await tell(user, secret)
         toldUser = (user, secret)
@@ -759,14 +764,14 @@ extension ProtocommBoard {
     ///
     /// - Returns: whether they were sent.
     @discardableResult
-    func tellUserAgain() async throws(ProvisioningError) -> Bool {
+    func tellUserAgain() async throws(BoardError) -> Bool {
         guard let (user, secret) = toldUser, toldInSession != sessions else { return false }
         logger.debug("new session; sending the board its user again", metadata: ["peer": "\(peer)"])
         _ = try await tell(user, secret)
         return true
     }
 
-    private func tell(_ user: UserID, _ secret: MappingSecret) async throws(ProvisioningError) -> NodeID {
+    private func tell(_ user: UserID, _ secret: MappingSecret) async throws(BoardError) -> NodeID {
         let command = SetUserMappingCommand(userID: Array(user.rawValue.utf8), secretKey: secret.secret.revealBytes())
         let answer = try await ask(UserMappingPayload(.commandSetUserMapping(command)), on: .userMapping)
         guard case .responseSetUserMapping(let response)? = answer.payload else {
@@ -778,12 +783,12 @@ extension ProtocommBoard {
         return try nodeID(response.nodeID)
     }
 
-    private func sign(_ challenge: [UInt8]) async throws(ProvisioningError) -> AssociationReply {
+    private func sign(_ challenge: [UInt8]) async throws(BoardError) -> AssociationReply {
         let command = ChallengeCommand(payload: challenge)
         let answer = try await ask(
             ChallengeResponsePayload(.commandChallengeResponse(command)), on: .challengeResponse)
         if answer.status == .disabled {
-            throw ProvisioningError(
+            throw BoardError(
                 .rejected,
                 message: identity?.isOnNetwork == true
                     ? "The board has challenge and response switched off, as after it was added to an account. Restart it to "
@@ -799,7 +804,7 @@ extension ProtocommBoard {
     }
 
     /// Makes a board on its network refuse further challenges, as Espressif's own client does.
-    public func endAssociation() async throws(ProvisioningError) {
+    public func endAssociation() async throws(BoardError) {
         guard identity?.isOnNetwork == true else { return }
         let answer = try await ask(ChallengeResponsePayload(.commandDisableChallengeResponse), on: .challengeResponse)
         // A board that already refuses them answers `disabled`.
@@ -809,9 +814,9 @@ extension ProtocommBoard {
     }
 
     /// Node ids are opaque text of printable ASCII characters.
-    private func nodeID(_ bytes: [UInt8]) throws(ProvisioningError) -> NodeID {
+    private func nodeID(_ bytes: [UInt8]) throws(BoardError) -> NodeID {
         guard (1...64).contains(bytes.count), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw ProvisioningError(
+            throw BoardError(
                 .malformed, message: "The board did not report a node id. It may not have been claimed.")
         }
         return NodeID(String(decoding: bytes, as: UTF8.self))

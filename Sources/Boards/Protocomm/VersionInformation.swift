@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Protocomm
 import RainJSON
 
 /// The board's answer on `proto-ver`, parsed.
@@ -11,7 +12,7 @@ struct VersionInformation: Sendable, Equatable {
     /// More than any firmware sends.
     static let limits = JSONLimits(maximumBytes: 8192, maximumDepth: 8)
 
-    init(_ text: [UInt8]) throws(ProvisioningError) {
+    init(_ text: [UInt8]) throws(BoardError) {
         // Firmware of 2019 and 2020 answered `V0.1`: no JSON, Security 1 with a proof of possession.
         if text.first == UInt8(ascii: "V"), text.count <= 16 {
             identity = BoardIdentity(
@@ -23,7 +24,7 @@ struct VersionInformation: Sendable, Equatable {
         do {
             document = try JSONValue(parsing: text, limits: Self.limits)
         } catch {
-            throw ProvisioningError(
+            throw BoardError(
                 .malformed,
                 message: "The board's version information is not JSON. Check that the board is in provisioning mode.",
                 cause: "\(error)")
@@ -33,11 +34,11 @@ struct VersionInformation: Sendable, Equatable {
             found = try Self.identity(JSONMembers(document, takesNull: false))
         } catch {
             // An unreadable capability or scheme must not count as missing.
-            throw ProvisioningError(
+            throw BoardError(
                 .malformed, message: "The board's version information cannot be used: \(error.message).")
         }
         guard let found else {
-            throw ProvisioningError(
+            throw BoardError(
                 .malformed, message: "The board's version information has no section for provisioning.")
         }
         identity = found
@@ -91,10 +92,10 @@ struct VersionInformation: Sendable, Equatable {
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// Converts the error for unreadable version information over a transport that changes no bytes: something other than a board answers.
-    func asOtherServer(_ peer: String) -> ProvisioningError {
-        ProvisioningError(
+    func asOtherServer(_ peer: String) -> BoardError {
+        BoardError(
             .unavailable,
             message:
                 "The server at \(peer) is not a board in provisioning mode: its answer is not the version information of one. Check the address.",

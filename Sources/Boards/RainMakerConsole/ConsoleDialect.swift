@@ -25,7 +25,7 @@ extension CommandConsole {
     /// Throws `unavailable` if no prompt appears, and `unsupported` if the console answers neither command.
     public func dialect(
         sessionID: Int32 = .random(in: 1...Int32.max), clock: any Clock<Duration> = ContinuousClock()
-    ) async throws(ProvisioningError) -> ConsoleDialect {
+    ) async throws(BoardError) -> ConsoleDialect {
         let path = port.path
         let found = await withDeadline(Self.probingDeadline, sleep: { try await clock.sleep(for: $0) }) {
             () async throws(SerialPortError) in try await self.ask(sessionID)
@@ -33,14 +33,14 @@ extension CommandConsole {
         switch found {
         case .success(let dialect?)?: return dialect
         case .success(nil)?:
-            throw ProvisioningError(
+            throw BoardError(
                 .unsupported,
                 message:
                     "The console at \(path) supports neither RainMaker's commands nor protocomm. Try another transport."
             )
-        case .failure(let error)?: throw ProvisioningError(error, hasAnswered: false)
+        case .failure(let error)?: throw BoardError(error, hasAnswered: false)
         case nil:
-            throw ProvisioningError(
+            throw BoardError(
                 .unavailable,
                 message:
                     "No console prompt and no board's log appeared at \(path). Press the board's RESET button while this "

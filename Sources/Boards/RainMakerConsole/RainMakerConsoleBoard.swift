@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Protocomm
 import Logging
 import RainCore
 import RainIO
@@ -53,7 +54,7 @@ public actor RainMakerConsoleBoard: Board {
         self.logger = logger
     }
 
-    public func identify() async throws(ProvisioningError) -> BoardIdentity {
+    public func identify() async throws(BoardError) -> BoardIdentity {
         let nodeID = try await knownNodeID()
         // Only a claimed board has another name than the MAC address; self-claimed boards keep the MAC address too.
         var identity = BoardIdentity(
@@ -63,17 +64,17 @@ public actor RainMakerConsoleBoard: Board {
         return identity
     }
 
-    public func secure() async throws(ProvisioningError) {}
+    public func secure() async throws(BoardError) {}
 
-    public func scan() async throws(ProvisioningError) -> [AccessPoint] {
-        throw ProvisioningError(
+    public func scan() async throws(BoardError) -> [AccessPoint] {
+        throw BoardError(
             .unsupported, message: "The board's console cannot list networks. Give the name of the network to join.",
             remedies: [.networkName])
     }
 
-    public func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
+    public func associate(_ request: AssociationRequest) async throws(BoardError) -> AssociationReply {
         guard case .userMapping(let user, let secret) = request else {
-            throw ProvisioningError(
+            throw BoardError(
                 .unsupported,
                 message: "The board's console does not support challenges. It can be associated only by user mapping.")
         }
@@ -83,7 +84,7 @@ public actor RainMakerConsoleBoard: Board {
         return AssociationReply(nodeID: nodeID)
     }
 
-    private func tellUser(_ line: [UInt8]) async throws(ProvisioningError) {
+    private func tellUser(_ line: [UInt8]) async throws(BoardError) {
         // The only line of the answer may get lost, and the same command only begins the same mapping again.
         var attempts = 3
         while attempts > 0 {
@@ -93,7 +94,7 @@ public actor RainMakerConsoleBoard: Board {
             attempts -= 1
         }
         guard attempts > 0 else {
-            throw ProvisioningError(
+            throw BoardError(
                 .notRainMaker,
                 message: "The board's firmware does not know the command add-user. Is it a RainMaker example?")
         }
@@ -101,20 +102,20 @@ public actor RainMakerConsoleBoard: Board {
     }
 
     /// Sends the user again to a board that has restarted since, for example while a person was asked for another network.
-    private func tellUserAgainAfterRestart() async throws(ProvisioningError) {
+    private func tellUserAgainAfterRestart() async throws(BoardError) {
         try await within("an empty line") { console async throws(SerialPortError) in try await console.makeReady() }
         guard let association, await console.restarts != association.restarts else { return }
         logger.debug("the board restarted; sending its user again", metadata: ["peer": "\(peer)"])
         try await tellUser(association.line)
     }
 
-    public func join(_ network: WiFiNetwork) async throws(ProvisioningError) { try await join(network) { _ in } }
+    public func join(_ network: WiFiNetwork) async throws(BoardError) { try await join(network) { _ in } }
 
     /// A board that is still trying an earlier run's network refuses (`alreadyGiven`), unless its firmware switches to the new one at once.
     /// This waits for the result of the earlier attempt.
     public func join(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
-    ) async throws(ProvisioningError) {
+    ) async throws(BoardError) {
         var words = [network.ssid.bytes]
         if !network.passphrase.isEmpty { words.append(network.passphrase.revealBytes()) }
         let line = try line("wifi-prov", words, what: "network name or passphrase")
@@ -138,7 +139,7 @@ public actor RainMakerConsoleBoard: Board {
     }
 
     /// Sends the board its network; throws `mayBeJoining` if it is unknown whether the board accepted it.
-    private func type(_ line: [UInt8]) async throws(ProvisioningError) -> [BoardEvent] {
+    private func type(_ line: [UInt8]) async throws(BoardError) -> [BoardEvent] {
         try await tellUserAgainAfterRestart()
         let events: [BoardEvent]
         do {
@@ -156,16 +157,16 @@ public actor RainMakerConsoleBoard: Board {
     }
 
     /// Returns the board's next event: one that was already read, or the next to arrive.
-    func nextEvent() async throws(ProvisioningError) -> BoardEvent {
+    func nextEvent() async throws(BoardError) -> BoardEvent {
         var reader = reader ?? EventReader([])
         defer { self.reader = reader }
         return try await next(&reader)
     }
 
-    public func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
+    public func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(BoardError) -> JoinedNetwork {
         if let arrival { return arrival }
         guard let network else {
-            throw ProvisioningError(.invalidArgument, message: "The board has not received a network yet.")
+            throw BoardError(.invalidArgument, message: "The board has not received a network yet.")
         }
         do {
             return JoinedNetwork(address: try await address(on: network, report: report), ssid: network.ssid)
@@ -177,7 +178,7 @@ public actor RainMakerConsoleBoard: Board {
 
     private func address(
         on network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
-    ) async throws(ProvisioningError) -> String {
+    ) async throws(BoardError) -> String {
         await report(.connecting)
         var verdict = JoinVerdict()
         var reader = EventReader(events)
@@ -192,28 +193,28 @@ public actor RainMakerConsoleBoard: Board {
             case .retrying: await report(.connecting)
             case .joined(let address): return address
             case .authenticationFailed:
-                throw ProvisioningError(
+                throw BoardError(
                     .wifiAuthenticationFailed,
                     message: "The network \"\(network.ssid)\" refused the board: check the Wi-Fi password."
                 ).remarking(on: network)
             case .networkNotFound:
-                throw ProvisioningError.notHeard(network.ssid).remarking(on: network)
+                throw BoardError.notHeard(network.ssid).remarking(on: network)
             case .failed(let reason):
-                throw ProvisioningError(
+                throw BoardError(
                     .wifiFailed,
                     message:
                         "The board gave up on the network \"\(network.ssid)\" with reason \(reason) of ESP-IDF's wifi_err_reason_t."
                 )
             case .refused(let refusal): throw refused(refusal)
             case .restarted:
-                throw ProvisioningError(
+                throw BoardError(
                     .deviceLost,
                     message: "The board restarted while it was joining. Check its power supply, then run this again.")
             }
         }
     }
 
-    public func cloudContact() async throws(ProvisioningError) -> CloudContact? {
+    public func cloudContact() async throws(BoardError) -> CloudContact? {
         guard var reader else { return nil }
         defer { self.reader = reader }
         while contact == nil { contact = try await next(&reader).contact }
@@ -223,9 +224,9 @@ public actor RainMakerConsoleBoard: Board {
 
     /// Does nothing, as the console has no such command. After a failed attempt RainMaker's examples forget the settings by themselves
     /// (`CONFIG_APP_NETWORK_RESET_PROV_ON_FAILURE`). If this board does not, `join` reports it.
-    public func reset() async throws(ProvisioningError) {
+    public func reset() async throws(BoardError) {
         guard !hasFailedToJoin else { return }
-        throw ProvisioningError(
+        throw BoardError(
             .unsupported,
             message:
                 "The board's console cannot forget only the Wi-Fi settings. Type `reset-to-factory` there to forget everything."
@@ -238,7 +239,7 @@ public actor RainMakerConsoleBoard: Board {
 // MARK: - Commands
 
 extension RainMakerConsoleBoard {
-    private func knownNodeID() async throws(ProvisioningError) -> NodeID {
+    private func knownNodeID() async throws(BoardError) -> NodeID {
         if let nodeID { return nodeID }
         let events = try await run(Array("get-node-id".utf8), "get-node-id")
         for case .nodeID(let id) in events {
@@ -246,24 +247,24 @@ extension RainMakerConsoleBoard {
             return id
         }
         if let error = failure(events, "get-node-id") { throw error }
-        throw ProvisioningError(
+        throw BoardError(
             .notRainMaker, message: "The board's console does not know get-node-id, so its firmware is not RainMaker's."
         )
     }
 
-    private func line(_ command: String, _ arguments: [[UInt8]], what: String) throws(ProvisioningError) -> [UInt8] {
+    private func line(_ command: String, _ arguments: [[UInt8]], what: String) throws(BoardError) -> [UInt8] {
         var words = [ConsoleWord(command)]
         for argument in arguments { words.append(ConsoleWord(argument)) }
         let typed = words.compactMap(\.self)
         guard typed.count == words.count else {
-            throw ProvisioningError(
+            throw BoardError(
                 .invalidArgument,
                 message:
                     "The \(what) contains a control character, which cannot be typed on the board's console. Use HTTP or BLE."
             )
         }
         guard let line = ConsoleLine.make(typed) else {
-            throw ProvisioningError(
+            throw BoardError(
                 .invalidArgument,
                 message:
                     "The \(what) makes the line longer than the \(ConsoleLine.maximumLength) characters that the board's "
@@ -272,7 +273,7 @@ extension RainMakerConsoleBoard {
         return line
     }
 
-    private func run(_ line: [UInt8], _ name: String) async throws(ProvisioningError) -> [BoardEvent] {
+    private func run(_ line: [UInt8], _ name: String) async throws(BoardError) -> [BoardEvent] {
         let events = try await within(name) { console async throws(SerialPortError) in
             try await console.run(CommandReply(command: line))
         }
@@ -283,7 +284,7 @@ extension RainMakerConsoleBoard {
     /// - Parameter what: the request that the board is to answer.
     private func within<Answer: Sendable>(
         _ what: String, _ body: @escaping @Sendable (CommandConsole) async throws(SerialPortError) -> Answer
-    ) async throws(ProvisioningError) -> Answer {
+    ) async throws(BoardError) -> Answer {
         let (console, clock) = (console, clock)
         let result = await withDeadline(Self.commandDeadline, sleep: { try await clock.sleep(for: $0) }) {
             () async throws(SerialPortError) in try await body(console)
@@ -292,9 +293,9 @@ extension RainMakerConsoleBoard {
         case .success(let answer)?:
             hasAnswered = true
             return answer
-        case .failure(let error)?: throw ProvisioningError(error, hasAnswered: hasAnswered)
+        case .failure(let error)?: throw BoardError(error, hasAnswered: hasAnswered)
         case nil:
-            throw ProvisioningError(
+            throw BoardError(
                 hasAnswered ? .deviceLost : .neverAnswered,
                 message: "The board's console at \(peer) did not answer \(what) within \(Self.commandDeadline). "
                     + "Boards with native USB only print there. Use the UART connector.")
@@ -302,18 +303,18 @@ extension RainMakerConsoleBoard {
     }
 
     /// Returns the error of a command, if there is one.
-    private func failure(_ events: [BoardEvent], _ name: String) -> ProvisioningError? {
+    private func failure(_ events: [BoardEvent], _ name: String) -> BoardError? {
         for event in events {
             switch event {
             case .commandFailed(let code):
-                return ProvisioningError(
+                return BoardError(
                     .rejected,
                     message:
                         "The board's command \(name) failed with error \(code). The board may not have been claimed.")
             case .invalidUsage:
-                return ProvisioningError(.rejected, message: "The board did not understand the arguments of \(name).")
+                return BoardError(.rejected, message: "The board did not understand the arguments of \(name).")
             case .lineDiscarded:
-                return ProvisioningError(
+                return BoardError(
                     .deviceLost, message: "The board lost a part of the command line. Run this again.")
             case .restarted: return restarted(in: name)
             default: continue
@@ -322,20 +323,20 @@ extension RainMakerConsoleBoard {
         return nil
     }
 
-    private func restarted(in name: String) -> ProvisioningError {
-        ProvisioningError(
+    private func restarted(in name: String) -> BoardError {
+        BoardError(
             .deviceLost, message: "The board restarted in the middle of \(name). Check its power supply.")
     }
 
-    func refused(_ refusal: BoardEvent.Refusal) -> ProvisioningError {
+    func refused(_ refusal: BoardEvent.Refusal) -> BoardError {
         switch refusal {
         case .alreadyGiven:
-            ProvisioningError(
+            BoardError(
                 .rejected,
                 message: "The board is still trying other Wi-Fi settings, or has failed with them. Restart it, or type "
                     + "`reset-to-factory` on its console.")
         case .notReady:
-            ProvisioningError(
+            BoardError(
                 .rejected,
                 message:
                     "The board does not accept Wi-Fi settings now: its provisioning has stopped. Restart it and try again."
@@ -343,14 +344,14 @@ extension RainMakerConsoleBoard {
         }
     }
 
-    private func next(_ reader: inout EventReader) async throws(ProvisioningError) -> BoardEvent {
+    private func next(_ reader: inout EventReader) async throws(BoardError) -> BoardEvent {
         if let event = reader.pending() { return event }
         var copy = reader
         let event: BoardEvent
         do {
             event = try await console.readPieces { copy.append($0) }
         } catch {
-            throw ProvisioningError(error, hasAnswered: hasAnswered)
+            throw BoardError(error, hasAnswered: hasAnswered)
         }
         reader = copy
         return event
@@ -384,7 +385,7 @@ extension RainMakerConsoleBoard {
     /// - Returns: the board's network, if the earlier attempt led to the requested one.
     func waitForEarlierAttempt(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
-    ) async throws(ProvisioningError) -> JoinedNetwork? {
+    ) async throws(BoardError) -> JoinedNetwork? {
         guard earlier.isWorthWaiting(at: time.elapsed()) else {
             // A board that has been on a network for a long time prints nothing about it, but the cloud may know.
             throw earlier.hasFailed ? refused(.alreadyGiven) : leftToCloud()
@@ -396,7 +397,7 @@ extension RainMakerConsoleBoard {
         earlier.isTold = true
         // Its log may be off, so the command is also repeated. The application resets the board shortly after it reports the failure.
         let pause = earlier.nextPause()
-        let result = await withDeadline(pause, sleep: time.sleep) { () async throws(ProvisioningError) in
+        let result = await withDeadline(pause, sleep: time.sleep) { () async throws(BoardError) in
             try await self.outcomeOfEarlierAttempt()
         }
         guard case .arrived(let place)? = try result?.get() else { return nil }
@@ -405,15 +406,15 @@ extension RainMakerConsoleBoard {
     }
 
     /// The error for a board that is most likely on a network by then, and will be in the account once it has reported the mapping.
-    func leftToCloud() -> ProvisioningError {
-        ProvisioningError(
+    func leftToCloud() -> BoardError {
+        BoardError(
             .mayBeJoining,
             message:
                 "The board at \(peer) accepted no Wi-Fi settings. It is joining, or on, a network that it received before. Look for it in your "
                 + "account, or type `reset-to-factory` on its console and run this again.")
     }
 
-    private func outcomeOfEarlierAttempt() async throws(ProvisioningError) -> EarlierAttempt.Outcome {
+    private func outcomeOfEarlierAttempt() async throws(BoardError) -> EarlierAttempt.Outcome {
         while true {
             let event = try await nextEvent()
             if let outcome = earlier.take(event, at: time.elapsed()) { return outcome }
@@ -567,7 +568,7 @@ enum ConsoleLine {
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// Converts an error of the serial port for the board at it.
     init(_ error: SerialPortError, hasAnswered: Bool) {
         let code: Code =

@@ -173,7 +173,7 @@ enum LiferayReply {
             case 403: (.forbidden, "the signed-in user may not do this")
             case 404: (.unsupported, "\(host) has no such service; check the portal's version and address")
             case 429: (.rateLimited, "\(host) asks to slow down; try again in some minutes")
-            case 500...: (.serverFault, "\(host) has an internal fault (HTTP \(response.status)); try again later")
+            case 500...: (.serverFault, "\(host) \(serverTrouble(response.status)); try again later")
             default: (.rejected, "\(host) refused the request (HTTP \(response.status))")
             }
         var error = AccountError(code, message: sentence, status: response.status)

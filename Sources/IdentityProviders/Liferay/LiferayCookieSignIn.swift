@@ -100,7 +100,7 @@ struct LiferayCookieSignIn: Sendable {
         case 501...:
             throw AccountError(
                 .serverFault,
-                message: "\(server.authority) has an internal fault (HTTP \(response.status)); try again later",
+                message: "\(server.authority) \(serverTrouble(response.status)); try again later",
                 status: response.status)
         case 403:
             throw AccountError(

@@ -296,7 +296,7 @@ enum OCLCReply {
                     "\(host) does not accept this WSKey, its signature, or the requested services\(quoted)"
                 )
             case 429: (.rateLimited, "\(host) asks to slow down; try again in some minutes")
-            case 500...: (.serverFault, "\(host) has an internal fault (HTTP \(status)); try again later")
+            case 500...: (.serverFault, "\(host) \(serverTrouble(status)); try again later")
             default: (.rejected, "\(host) refused the request (HTTP \(status))\(quoted)")
             }
         return AccountError(meaning, message: sentence, serverCode: code, serverMessage: words, status: status)

@@ -62,7 +62,7 @@ struct SPiDFailure {
         case 302: return (.accountExists, "there is an account under this e-mail address already; sign in")
         case 401: return (.expired, "the session has ended; sign in again")
         case 403: return (.forbidden, "the signed-in user or this client may not do this")
-        case 500...: return (.serverFault, "\(host) has an internal fault (HTTP \(status)); try again later")
+        case 500...: return (.serverFault, "\(host) \(serverTrouble(status)); try again later")
         default: return (.rejected, "\(host) refused the request (HTTP \(status))")
         }
     }

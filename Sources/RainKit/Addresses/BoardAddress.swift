@@ -26,9 +26,9 @@ public struct BoardAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Reads the text form. Throws `invalidArgument` for text without a scheme, and for a parameter without a value.
-    public init(_ text: String) throws(ProvisioningError) {
+    public init(_ text: String) throws(BoardError) {
         guard let colon = text.firstIndex(of: ":"), Self.isScheme(text[..<colon]) else {
-            throw ProvisioningError(
+            throw BoardError(
                 .invalidArgument, message: "A board's address is a transport and a place, such as serial:/dev/ttyUSB0.")
         }
         let rest = text[text.index(after: colon)...]
@@ -38,7 +38,7 @@ public struct BoardAddress: Hashable, Sendable, CustomStringConvertible {
         guard let mark else { return }
         for pair in rest[rest.index(after: mark)...].split(separator: "&") {
             guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
-                throw ProvisioningError(
+                throw BoardError(
                     .invalidArgument, message: "A board's address has parameters of the form name=value.")
             }
             parameters[String(pair[..<equals])] = String(pair[pair.index(after: equals)...])
@@ -77,7 +77,7 @@ extension RainKitClient {
     /// otherwise the one that has a board connected.
     ///
     /// Throws `invalidArgument` for a transport that is not registered, and for an option that the transport does not have.
-    public func address(for hint: BoardHint) throws(ProvisioningError) -> BoardAddress {
+    public func address(for hint: BoardHint) throws(BoardError) -> BoardAddress {
         let transport = try transport(for: hint)
         var address = BoardAddress(scheme: transport.scheme)
         for option in transport.options {
@@ -97,7 +97,7 @@ extension RainKitClient {
     /// The option that every transport accepts. Those that cannot search by name only display it.
     public static var nameOption: String { "device-name" }
 
-    private func transport(for hint: BoardHint) throws(ProvisioningError) -> any BoardTransport {
+    private func transport(for hint: BoardHint) throws(BoardError) -> any BoardTransport {
         let transports = configuration.transports
         if let scheme = hint.scheme { return try registeredTransport(for: BoardAddress(scheme: scheme)) }
         let named = hint.options.keys.filter { $0 != Self.nameOption }
@@ -113,7 +113,7 @@ extension RainKitClient {
             transports.first,
         ]
         guard let found = candidates.compactMap(\.self).first else {
-            throw ProvisioningError(.invalidArgument, message: "No board transport is registered.")
+            throw BoardError(.invalidArgument, message: "No board transport is registered.")
         }
         return found
     }
@@ -130,7 +130,7 @@ public struct HostAndPort: Sendable, Equatable {
     /// Throws `invalidArgument` for any other text.
     ///
     /// - Parameter usual: the port if the text contains none.
-    public init(_ text: String, usual: Int = 80) throws(ProvisioningError) {
+    public init(_ text: String, usual: Int = 80) throws(BoardError) {
         let end =
             text.hasPrefix("[") ? text.firstIndex(of: "]").map { text.index(after: $0) } : text.firstIndex(of: ":")
         let (host, rest) = (text[..<(end ?? text.endIndex)], text[(end ?? text.endIndex)...])
@@ -140,11 +140,12 @@ public struct HostAndPort: Sendable, Equatable {
         let isIPv6 = host.hasPrefix("[")
         let allowed =
             isIPv6
-            ? host.hasSuffix("]") && zoneless[0].utf8.allSatisfy { Self.isAlphanumeric($0) || "[]:.".utf8.contains($0) }
+            ? host.hasSuffix("]")
+                && zoneless[0].utf8.allSatisfy { Self.isHexDigit($0) || "[]:.".utf8.contains($0) }
             : host.utf8.allSatisfy { Self.isAlphanumeric($0) || "-._~".utf8.contains($0) }
         let hasZone = zoneless.count == 1 || Self.isZone(zoneless[1])
         guard !host.isEmpty, allowed, hasZone, (1...65535).contains(port) else {
-            throw ProvisioningError(
+            throw BoardError(
                 .invalidArgument, message: Self.problem(text), reason: "usage", remedies: [.host])
         }
         self.host = String(host)
@@ -174,19 +175,19 @@ public struct HostAndPort: Sendable, Equatable {
 
     /// Throws `unavailable` if the address names a network interface that this machine does not have. Throws `invalidArgument` for a
     /// link-local address without one (RFC 4007, 11), because it may be on any of this machine's networks.
-    package func checkInterface() throws(ProvisioningError) {
+    package func checkInterface() throws(BoardError) {
         guard host.hasPrefix("[") else { return }
         let parts = host.dropFirst().dropLast().split(separator: "%", maxSplits: 1)
         guard parts.count == 2 else {
             let start = parts.first?.lowercased().prefix(3) ?? ""
             guard ["fe8", "fe9", "fea", "feb"].contains(start) else { return }
-            throw ProvisioningError(
+            throw BoardError(
                 .invalidArgument,
                 message: "A link-local address needs the name of the network interface: [\(parts[0])%wlan0].",
                 reason: "usage", remedies: [.host])
         }
         if if_nametoindex(String(parts[1])) == 0 {
-            throw ProvisioningError(
+            throw BoardError(
                 .unavailable, message: "This machine has no network interface \"\(parts[1])\".", remedies: [.host])
         }
     }
@@ -196,6 +197,8 @@ public struct HostAndPort: Sendable, Equatable {
         let name = text.utf8.dropLast()
         return (1...15).contains(name.count) && name.allSatisfy { isAlphanumeric($0) || "-_.".utf8.contains($0) }
     }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {
         (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte)

@@ -7,13 +7,13 @@ import RainIO
 extension RainKitClient {
     /// Returns the transport of an address. Throws `invalidArgument` if no transport has its scheme.
     public func transport(for address: BoardAddress) throws -> any BoardTransport {
-        try RainKitError.rethrowing { () throws(ProvisioningError) in try registeredTransport(for: address) }
+        try RainKitError.rethrowing { () throws(BoardError) in try registeredTransport(for: address) }
     }
 
-    func registeredTransport(for address: BoardAddress) throws(ProvisioningError) -> any BoardTransport {
+    func registeredTransport(for address: BoardAddress) throws(BoardError) -> any BoardTransport {
         if let found = configuration.transports.first(where: { $0.scheme == address.scheme }) { return found }
         let known = configuration.transports.map(\.scheme).joined(separator: ", ")
-        throw ProvisioningError(
+        throw BoardError(
             .invalidArgument, message: "There is no transport \"\(address.scheme)\"; there are \(known).")
     }
 
@@ -27,7 +27,7 @@ extension RainKitClient {
     ///   - schemes: the transports to use; if nil, all that can find boards without a network.
     public func boards(
         _ search: BoardSearch = BoardSearch(), over schemes: Set<String>? = nil,
-        unavailable: @escaping @Sendable (ProvisioningError) -> Void = { _ in }
+        unavailable: @escaping @Sendable (BoardError) -> Void = { _ in }
     ) -> AsyncThrowingStream<FoundBoard, any Error> {
         let transports = configuration.transports.filter { transport in
             // Transports for boards that have a network are used only if requested.
@@ -38,7 +38,7 @@ extension RainKitClient {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: FoundBoard.self)
         // The stream ends it: when its last listener is gone, the search is cancelled.
         let looking = Task { [search] in
-            do throws(ProvisioningError) {
+            do throws(BoardError) {
                 for scheme in schemes ?? [] { _ = try registeredTransport(for: BoardAddress(scheme: scheme)) }
                 let failures = try await Self.discover(search, through: transports, continuation)
                 for failure in failures { unavailable(failure) }
@@ -55,12 +55,12 @@ extension RainKitClient {
     private static func discover(
         _ search: BoardSearch, through transports: [any BoardTransport],
         _ found: AsyncThrowingStream<FoundBoard, any Error>.Continuation
-    ) async throws(ProvisioningError) -> [ProvisioningError] {
-        let results = await withTaskGroup(of: (index: Int, count: Int, failure: ProvisioningError?).self) { group in
+    ) async throws(BoardError) -> [BoardError] {
+        let results = await withTaskGroup(of: (index: Int, count: Int, failure: BoardError?).self) { group in
             for (index, transport) in transports.enumerated() {
                 group.addTask {
                     let counter = FoundCounter()
-                    do throws(ProvisioningError) {
+                    do throws(BoardError) {
                         try await transport.discover(search) { board in
                             await counter.add()
                             if case .terminated = found.yield(board) { return false }
@@ -73,7 +73,7 @@ extension RainKitClient {
                     }
                 }
             }
-            var results: [(index: Int, count: Int, failure: ProvisioningError?)] = []
+            var results: [(index: Int, count: Int, failure: BoardError?)] = []
             for await result in group {
                 results.append(result)
                 // The other searches are not needed any more.
@@ -103,7 +103,7 @@ extension RainKitClient {
         _ address: BoardAddress, with credentials: BoardCredentials, within limit: Duration = .seconds(60),
         waitsForBoard: Bool = false, followsLog: Bool = true
     ) async throws -> any Board {
-        try await RainKitError.rethrowing { () async throws(ProvisioningError) in
+        try await RainKitError.rethrowing { () async throws(BoardError) in
             try await locateBoard(
                 address, with: credentials, within: limit, waitsForBoard: waitsForBoard, followsLog: followsLog
             ).open()
@@ -116,7 +116,7 @@ extension RainKitClient {
         _ address: BoardAddress, with credentials: BoardCredentials, within limit: Duration = .seconds(60),
         waitsForBoard: Bool = false, followsLog: Bool = true
     ) async throws -> UnopenedBoard {
-        try await RainKitError.rethrowing { () async throws(ProvisioningError) in
+        try await RainKitError.rethrowing { () async throws(BoardError) in
             try await locateBoard(
                 address, with: credentials, within: limit, waitsForBoard: waitsForBoard, followsLog: followsLog)
         }
@@ -125,7 +125,7 @@ extension RainKitClient {
     func locateBoard(
         _ address: BoardAddress, with credentials: BoardCredentials, within limit: Duration,
         waitsForBoard: Bool = false, followsLog: Bool = true
-    ) async throws(ProvisioningError) -> UnopenedBoard {
+    ) async throws(BoardError) -> UnopenedBoard {
         // The search ends a little before the limit, since "not found" with its remedies is more useful than "late".
         let foundBy = ContinuousClock.now + limit - min(.seconds(2), limit / 4)
         let transport = try registeredTransport(for: address)
@@ -136,17 +136,17 @@ extension RainKitClient {
         opening.followsLog = followsLog
         opening.networkChange = configuration.networkChange
         opening.state = configuration.keepsFiles ? configuration.state : nil
-        opening.other = { [self] (address, credentials) async throws(ProvisioningError) -> any Board in
+        opening.other = { [self] (address, credentials) async throws(BoardError) -> any Board in
             try await locateBoard(address, with: credentials, within: limit).open()
         }
         let (ready, timer) = (opening, configuration.tools.timer)
         // A transport of the program's own may exceed the limit.
         let opened = await withDeadline(limit, sleep: { try await timer.sleep(for: $0) }) {
-            () async throws(ProvisioningError) in
+            () async throws(BoardError) in
             try await transport.locate(address, ready)
         }
         if let opened { return try opened.get() }
-        throw ProvisioningError(
+        throw BoardError(
             .unavailable, message: "No board was found at \(address) in time.", reason: "not_found",
             remedies: [.moreTime])
     }
@@ -165,7 +165,7 @@ extension RainKitClient {
         _ path: String? = nil, waitsForBoard: Bool = false, within limit: Duration = .seconds(86_400)
     ) async throws -> BoardMonitor {
         let (ports, tools) = (try serialPorts(), configuration.tools)
-        return try await RainKitError.rethrowing { () async throws(ProvisioningError) in
+        return try await RainKitError.rethrowing { () async throws(BoardError) in
             try await ports.monitor(path, waitsForBoard: waitsForBoard, within: limit, tools: tools)
         }
     }
@@ -174,7 +174,7 @@ extension RainKitClient {
     /// - Throws: `unavailable` (`no_port`) or `invalidArgument` (`several_ports`).
     public func onlySerialPort() async throws -> String {
         let (ports, tools) = (try serialPorts(), configuration.tools)
-        return try await RainKitError.rethrowing { () async throws(ProvisioningError) in
+        return try await RainKitError.rethrowing { () async throws(BoardError) in
             try await ports.onlyPort(tools: tools)
         }
     }
@@ -182,7 +182,7 @@ extension RainKitClient {
     private func serialPorts() throws -> SerialBoards {
         if let ports = configuration.transports.lazy.compactMap({ $0 as? SerialBoards }).first { return ports }
         throw RainKitError(
-            ProvisioningError(.invalidArgument, message: "Serial ports are not among the transports."))
+            BoardError(.invalidArgument, message: "Serial ports are not among the transports."))
     }
 }
 
@@ -213,19 +213,19 @@ extension RainKitClient {
     public func findBoard(
         within limit: Duration = .seconds(20), waits: Bool = false,
         found: @escaping @Sendable (FoundBoard) -> Void = { _ in },
-        unavailable: @escaping @Sendable (String, ProvisioningError) -> Void = { _, _ in },
+        unavailable: @escaping @Sendable (String, BoardError) -> Void = { _, _ in },
         choose: (@Sendable ([FoundBoard]) async -> FoundBoard?)? = nil
     ) async throws -> BoardAddress {
-        try await RainKitError.rethrowing { () async throws(ProvisioningError) in
+        try await RainKitError.rethrowing { () async throws(BoardError) in
             try await onlyBoard(within: limit, waits: waits, found: found, unavailable: unavailable, choose: choose)
         }
     }
 
     private func onlyBoard(
         within limit: Duration, waits: Bool, found: @escaping @Sendable (FoundBoard) -> Void,
-        unavailable: @escaping @Sendable (String, ProvisioningError) -> Void,
+        unavailable: @escaping @Sendable (String, BoardError) -> Void,
         choose: (@Sendable ([FoundBoard]) async -> FoundBoard?)?
-    ) async throws(ProvisioningError) -> BoardAddress {
+    ) async throws(BoardError) -> BoardAddress {
         let transports = configuration.transports.filter(\.findsNewBoards)
         let finder = BoardFinder(
             transports: transports, logger: configuration.logger, timer: configuration.tools.timer)
@@ -250,40 +250,40 @@ extension RainKitClient {
         if boards.count == 1 { return boards[0].address }
         guard let choose else { throw several(boards) }
         guard let chosen = await choose(boards) else {
-            throw ProvisioningError(.cancelled, message: "No board was chosen.")
+            throw BoardError(.cancelled, message: "No board was chosen.")
         }
         return chosen.address
     }
 
     /// The boards on cables now.
-    private func boardsAtHand() async throws(ProvisioningError) -> [FoundBoard] {
+    private func boardsAtHand() async throws(BoardError) -> [FoundBoard] {
         let cabled = configuration.transports.filter { $0.findsNewBoards && $0.hasBoardAtHand }
         guard !cabled.isEmpty else { return [] }
         let finder = BoardFinder(transports: cabled, logger: configuration.logger, timer: configuration.tools.timer)
         return try await finder.look(for: .milliseconds(500), endsWithFirst: false, isNew: { _ in }).boards
     }
 
-    private func notFound(_ result: BoardFinder.Result, hasWaited: Bool) -> ProvisioningError {
+    private func notFound(_ result: BoardFinder.Result, hasWaited: Bool) -> BoardError {
         var told: Set<String> = []
         // If two transports fail for one reason, such as an absent bus, it is reported once.
         let obstacles = result.failures.filter { told.insert($0.error.message).inserted }.map { failure in
             let way = failure.scheme.wayToBoard
             return " \(way.prefix(1).uppercased())\(way.dropFirst()): \(failure.error.message)"
         }.joined()
-        return ProvisioningError(
+        return BoardError(
             .unavailable,
             message:
                 "No board was found: none is plugged in with a cable that carries data, and none in provisioning mode is near.\(obstacles)",
             reason: "not_found", remedies: [hasWaited ? .moreTime : .waiting])
     }
 
-    private func several(_ boards: [FoundBoard]) -> ProvisioningError {
+    private func several(_ boards: [FoundBoard]) -> BoardError {
         let ports = boards.filter { $0.address.scheme == "serial" }.compactMap(\.address.location)
         let names = boards.filter { $0.address.scheme != "serial" }.map { $0.name ?? $0.address.location ?? "?" }
         var remedies: [Remedy] = []
         if !ports.isEmpty { remedies.append(.port(ports)) }
         if !names.isEmpty { remedies.append(.boardName(names.sorted())) }
-        return ProvisioningError(
+        return BoardError(
             .invalidArgument, message: "Several boards could be meant.",
             reason: names.isEmpty ? "several_ports" : "several_boards", remedies: remedies)
     }

@@ -39,7 +39,7 @@ extension RainKitClient {
         let began = ContinuousClock.now
         let cloud = request.needsAccount ? try await signedInCloud() : nil
         let board: UnopenedBoard
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             board = try await locateBoard(address, with: credentials, within: request.deadline)
         } catch {
             throw RainKitError(

@@ -154,7 +154,7 @@ public struct RainKitTools: Sendable {
     /// ``randomBytes`` as a random source.
     public var random: some RandomSource { DrawnBytes(draw: randomBytes) }
 
-    /// Returns the tools for an identity provider, such as one that ``ProviderRegistry`` creates.
+    /// Returns the tools for an identity provider, such as one that `ProviderRegistry` creates.
     ///
     /// - Parameters:
     ///   - http: sends every request of the provider.

@@ -128,7 +128,7 @@ extension Checkup {
     }
 
     /// Why a transport cannot look for boards; nil if it can.
-    private func fault(of scheme: String) async -> ProvisioningError? {
+    private func fault(of scheme: String) async -> BoardError? {
         do {
             let boards = client.boards(BoardSearch(for: .milliseconds(300)), over: [scheme])
             for try await _ in boards {}
@@ -153,8 +153,8 @@ extension Checkup {
                 return .warn(check, "no_bus", message, fix: .command("unset DBUS_SYSTEM_BUS_ADDRESS"))
             }
             return .warn(
-                check, "no_bus", "\(consequence): \(error.message)\(Self.isContainer ? " This is a container." : "")",
-                fix: .command(Self.busCommand(after: error, isContainer: Self.isContainer)))
+                check, "no_bus", "\(consequence): \(error.message)\(runsInContainer() ? " This is a container." : "")",
+                fix: .command(Self.busCommand(after: error, isContainer: runsInContainer())))
         }
     }
 
@@ -166,6 +166,4 @@ extension Checkup {
         let socket = "/run/dbus/system_bus_socket"
         return isContainer ? "docker run --volume \(socket):\(socket) IMAGE" : "sudo systemctl start dbus"
     }
-
-    static var isContainer: Bool { access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 }
 }

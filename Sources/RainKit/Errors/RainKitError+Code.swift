@@ -72,7 +72,7 @@ extension RainKitError {
         }
 
         /// The status of an error between this program and a board.
-        public init(_ error: ProvisioningError) {
+        public init(_ error: BoardError) {
             self =
                 switch error.code {
                 case .unavailable, .neverAnswered: .unavailable

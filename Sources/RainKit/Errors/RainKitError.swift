@@ -20,7 +20,7 @@ public struct RainKitError: Error, Sendable, CustomStringConvertible {
     /// What ended the call, or the run.
     public enum Cause: Sendable {
         /// The board, the connection to it, or its verdict about the Wi-Fi credentials.
-        case board(ProvisioningError)
+        case board(BoardError)
         /// The cloud, or the session with it: nobody is signed in, there is no network, or the cloud refused.
         case account(AccountError)
         /// The time for the run is over.
@@ -72,7 +72,8 @@ public struct RainKitError: Error, Sendable, CustomStringConvertible {
     }
 
     /// - Parameter step: the step that the run was in.
-    public init(_ error: ProvisioningError, step: OnboardingStep? = nil) {
+    public init(_ error: BoardError, step: OnboardingStep? = nil) {
+        let error = error.forSetup
         self.init(error.code == .cancelled ? .cancelled : .board(error), step: step, message: error.message)
         unfinished = error.unfinished
     }
@@ -94,7 +95,7 @@ public struct RainKitError: Error, Sendable, CustomStringConvertible {
     package init(wrapping error: any Error) {
         switch error {
         case let error as RainKitError: self = error
-        case let error as ProvisioningError: self.init(error)
+        case let error as BoardError: self.init(error)
         case let error as AccountError: self.init(error)
         case is CancellationError: self = .cancelled
         default: self.init(.request(.other, reason: "other"), message: "\(error)")
@@ -105,7 +106,7 @@ public struct RainKitError: Error, Sendable, CustomStringConvertible {
     public var account: AccountError? { if case .account(let error) = cause { error } else { nil } }
 
     /// The error between the program and a board, if that was the cause.
-    public var board: ProvisioningError? { if case .board(let error) = cause { error } else { nil } }
+    public var board: BoardError? { if case .board(let error) = cause { error } else { nil } }
 
     /// Runs a part of the client whose errors are of one side, and throws them as the client's.
     static func rethrowing<Answer, Failure: Error>(_ body: () throws(Failure) -> Answer) throws -> Answer {

@@ -168,7 +168,7 @@ extension EventDocument {
             }
         }
 
-        /// Writes an event of a session during a sign-in. Omits a failed sign-in, which is written with ``failed(_:as:)``.
+        /// Writes an event of a session during a sign-in. Omits a failed sign-in, which is written with `failed`.
         public func take(_ event: AccountEvent) {
             switch event {
             case .loaded(let status): write("credentials_loaded", details: .session(status))

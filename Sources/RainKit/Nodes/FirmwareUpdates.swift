@@ -43,7 +43,7 @@ public struct FirmwareUpdate: Sendable {
         } catch {
             throw RainKitError(
                 .request(.badData, reason: "bad_image"),
-                message: "\(name.onOneLine) \(error.problem(isEmpty: bytes.isEmpty))")
+                message: "\(name.onOneLine) \(error.problem(bytes))")
         }
         service = try UpdateService(of: node)
         if let platform = node.configuration?["info"]?["platform"]?.string?.lowercased(), image.chip != platform {
@@ -121,10 +121,22 @@ public struct FirmwareUpdate: Sendable {
 }
 
 extension FirmwareImage.Failure {
-    fileprivate func problem(isEmpty: Bool) -> String {
+    /// The kind of a file that people take for an image, by its first bytes.
+    private static func kind(of bytes: [UInt8]) -> String? {
+        let kinds: [(start: [UInt8], name: String)] = [
+            ([0x7F, 0x45, 0x4C, 0x46], "an ELF file"), ([0x50, 0x4B, 0x03, 0x04], "a ZIP archive"),
+            ([0x1F, 0x8B], "a gzip file"), (Array("UF2\n".utf8), "a UF2 file"), (Array(":".utf8), "an Intel HEX file"),
+            (Array("<".utf8), "a web page"), (Array("{".utf8), "a JSON file"), ([0xAA, 0x50], "a partition table"),
+        ]
+        return kinds.first { bytes.starts(with: $0.start) }?.name
+    }
+
+    fileprivate func problem(_ bytes: [UInt8]) -> String {
         switch self {
-        case .notAnImage where isEmpty: "is empty."
-        case .notAnImage: "is not an image of an ESP chip: its first byte is not E9."
+        case .notAnImage where bytes.isEmpty: "is empty."
+        case .notAnImage:
+            "is not the image of an application\(Self.kind(of: bytes).map { ", but \($0)" } ?? " (its first byte is not E9)"): give the .bin "
+                + "file that the build names after the project."
         case .notAnApplication:
             "is not an application's image: give the one that the build names after the project, without boot loader and partitions."
         case .truncated: "is cut off: its own header announces more bytes than the file has. Copy it again."

@@ -42,8 +42,8 @@ public struct LocalNode: Sendable {
     public let configuration: NodeConfiguration?
     /// The values when the session began: `{"Light":{"Power":true}}`.
     public let values: JSONValue
-    private let write: @Sendable ([UInt8]) async throws(ProvisioningError) -> Void
-    private let read: @Sendable () async throws(ProvisioningError) -> [UInt8]
+    private let write: @Sendable ([UInt8]) async throws(BoardError) -> Void
+    private let read: @Sendable () async throws(BoardError) -> [UInt8]
 
     fileprivate init(onNetwork board: any Board, name: String, host: String?) async throws {
         let control = LocalControl(board)
@@ -61,8 +61,8 @@ public struct LocalNode: Sendable {
                 .request(.badData, reason: "bad_data"),
                 message: "The values that \(board.peer.onOneLine) reports cannot be read.")
         }
-        write = { (bytes) async throws(ProvisioningError) in try await control.set(parameters, to: bytes) }
-        read = { () async throws(ProvisioningError) in try await control.property("params").value }
+        write = { (bytes) async throws(BoardError) in try await control.set(parameters, to: bytes) }
+        read = { () async throws(BoardError) in try await control.property("params").value }
         self.values = values
         self.configuration = NodeConfiguration(json)
         nodeID = NodeID(json["node_id"]?.string ?? name)
@@ -73,10 +73,10 @@ public struct LocalNode: Sendable {
     ///
     /// - Throws: `RainKitError`: `unsupported` for firmware without these endpoints; `bad_data` for an answer that is not JSON.
     public init(provisioning board: any Board) async throws {
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             let identity = try await board.identify()
             guard identity.capabilities.contains(NodeData.capability) else {
-                throw ProvisioningError(
+                throw BoardError(
                     .unsupported,
                     message:
                         "\(board.peer.onOneLine) does not report its values while it is provisioned: its firmware was built without "
@@ -88,14 +88,14 @@ public struct LocalNode: Sendable {
             guard let json = try? JSONValue(parsing: given),
                 let values = try? JSONValue(parsing: try await data.parameters()), values.members != nil
             else {
-                throw ProvisioningError(
+                throw BoardError(
                     .malformed, message: "The board's description of itself is not JSON.", reason: "bad_data")
             }
             configuration = NodeConfiguration(json)
             self.values = values
             nodeID = NodeID(json["node_id"]?.string ?? board.peer)
-            write = { (bytes) async throws(ProvisioningError) in try await data.setParameters(bytes) }
-            read = { () async throws(ProvisioningError) in try await data.parameters() }
+            write = { (bytes) async throws(BoardError) in try await data.setParameters(bytes) }
+            read = { () async throws(BoardError) in try await data.parameters() }
         } catch {
             throw RainKitError(error)
         }
@@ -130,7 +130,7 @@ public struct LocalNode: Sendable {
         } catch {
             throw RainKitError(error, at: nodeID.rawValue)
         }
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             try await write(wanted.json.serialized())
             var outcome = ParameterSetOutcome(node: nodeID)
             outcome.leaveOut(wanted.unreported(by: configuration), of: wanted)
@@ -138,7 +138,7 @@ public struct LocalNode: Sendable {
             guard !outcome.isSentOnly else { return outcome }
             let now = try await read()
             guard let values = try? JSONValue(parsing: now) else {
-                throw ProvisioningError(
+                throw BoardError(
                     .malformed,
                     message: "\(nodeID.rawValue.onOneLine) has taken the values. Its report of them cannot be read.",
                     reason: "bad_data")
@@ -179,7 +179,7 @@ extension RainKitClient {
             return answer
         } catch {
             await board.close()
-            guard let error = error as? ProvisioningError else { throw RainKitError(wrapping: error) }
+            guard let error = error as? BoardError else { throw RainKitError(wrapping: error) }
             throw RainKitError(
                 error.isAboutLocalProof
                     ? error.aboutLocalProof(of: name, isUnknown: proof.isUnknown) : error.withLocalHost)
@@ -189,7 +189,7 @@ extension RainKitClient {
     private func openLocalControl(
         _ name: String, at host: String?, _ credentials: BoardCredentials, within limit: Duration
     ) async throws(RainKitError) -> any Board {
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             return try await locateBoard(
                 .localControl(host, name: host == nil ? name : nil), with: credentials, within: limit
             ).open()
@@ -230,9 +230,9 @@ extension RainKitClient {
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// The same error with the remedy that fits local control.
-    fileprivate var withLocalHost: ProvisioningError {
+    fileprivate var withLocalHost: BoardError {
         guard remedies.contains(.host) else { return self }
         var error = self
         error.remedies.removeAll { $0 == .host }
@@ -245,7 +245,7 @@ extension ProvisioningError {
     }
 
     /// - Parameter isUnknown: whether the cloud was asked for the proof, and has none.
-    fileprivate func aboutLocalProof(of name: String, isUnknown: Bool) -> ProvisioningError {
+    fileprivate func aboutLocalProof(of name: String, isUnknown: Bool) -> BoardError {
         var error = self
         error.message =
             (code == .wrongProofOfPossession

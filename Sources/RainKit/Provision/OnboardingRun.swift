@@ -104,7 +104,7 @@ private final class BoardConnection: Sendable {
 
     init(_ unopened: UnopenedBoard) { self.unopened = unopened }
 
-    func board() async throws(ProvisioningError) -> any Board {
+    func board() async throws(BoardError) -> any Board {
         if let board = opened.withLock({ $0 }) { return board }
         let board = try await unopened.open()
         opened.withLock { $0 = board }
@@ -145,7 +145,7 @@ private struct OnboardingRun: Sendable {
         let steps = plan(for: found.identity, account).steps
         if case .given(let wanted) = network(of: found.identity), wanted.isKey, !found.identity.takesWiFiKey {
             // Before anything is sent to the board.
-            try await ask(board, .secure) { (_) throws(ProvisioningError) in try wanted.checkIsPassphrase() }
+            try await ask(board, .secure) { (_) throws(BoardError) in try wanted.checkIsPassphrase() }
         }
         if steps.contains(.join), found.identity.joinsThreadOnly {
             // Before the board is put into an account.
@@ -153,10 +153,10 @@ private struct OnboardingRun: Sendable {
         }
         // challenge
         let means = try await means(for: found.identity, account, steps)
-        try await ask(board, .secure) { (board) throws(ProvisioningError) in try await board.secure() }
+        try await ask(board, .secure) { (board) throws(BoardError) in try await board.secure() }
         let found = try await claim(board, found, account, steps)
         if steps.contains(.reset) {
-            try await ask(board, .reset) { (board) throws(ProvisioningError) in try await board.reset() }
+            try await ask(board, .reset) { (board) throws(BoardError) in try await board.reset() }
         }
         // scan
         let network = try await network(for: found.identity, board)
@@ -218,7 +218,7 @@ private struct OnboardingRun: Sendable {
         let began = context.time.elapsed()
         var hasTold = false
         while true {
-            let absence: ProvisioningError
+            let absence: BoardError
             switch await identity() {
             case .success(let (board, identity)): return .found(board, try check(identity, here, account))
             case .failure(let error) where error.isAbsence: absence = error
@@ -239,8 +239,8 @@ private struct OnboardingRun: Sendable {
         }
     }
 
-    private func identity() async -> Result<(any Board, BoardIdentity), ProvisioningError> {
-        do throws(ProvisioningError) {
+    private func identity() async -> Result<(any Board, BoardIdentity), BoardError> {
+        do throws(BoardError) {
             let board = try await connection.board()
             let identity = try await board.identify()
             return .success((board, identity))
@@ -392,10 +392,10 @@ private struct OnboardingRun: Sendable {
     private func sendCustomData(_ board: any Board) async throws(RainKitError) {
         let all = context.request.customData
         guard !all.isEmpty else { return }
-        try await ask(board, .customData) { (board) throws(ProvisioningError) in
+        try await ask(board, .customData) { (board) throws(BoardError) in
             for data in all {
                 let answer: [UInt8]
-                do throws(ProvisioningError) {
+                do throws(BoardError) {
                     answer = try await board.send(data.payload, to: data.endpoint)
                 } catch {
                     var failure = error
@@ -452,7 +452,7 @@ private struct OnboardingRun: Sendable {
     /// Ends the board's association mode. The board is in the account by now, so a failure is only reported: the board still answers
     /// challenges.
     private func endAssociation(_ board: any Board) async {
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             try await board.endAssociation()
         } catch {
             context.tell(.associationLeftOpen(error.message))
@@ -461,13 +461,13 @@ private struct OnboardingRun: Sendable {
 
     private func ask(
         _ board: any Board, _ step: OnboardingStep,
-        _ question: @Sendable (any Board) async throws(ProvisioningError) -> Void
+        _ question: @Sendable (any Board) async throws(BoardError) -> Void
     ) async throws(RainKitError) {
         try await context.perform(step) { () async throws(RainKitError) in try await context.ask(board, question) }
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// Whether nothing answers at all. False for a board that stopped answering, and if another device has the board's
     /// address.
     fileprivate var isAbsence: Bool {
@@ -498,7 +498,7 @@ private struct BoardAssociation: Sendable {
     }
 
     func sign(_ challenge: MappingChallenge) async throws(RainKitError) -> MappingConversation {
-        let reply = try await context.ask(board) { (board) throws(ProvisioningError) in
+        let reply = try await context.ask(board) { (board) throws(BoardError) in
             try await board.associate(.challenge(challenge.challenge))
         }
         try check(reply.nodeID)
@@ -520,7 +520,7 @@ private struct BoardAssociation: Sendable {
 
     private func tell(_ secret: MappingSecret) async throws(RainKitError) -> NodeID {
         let user = account.user
-        let reply = try await context.ask(board) { (board) throws(ProvisioningError) in
+        let reply = try await context.ask(board) { (board) throws(BoardError) in
             try await board.associate(.userMapping(user, secret))
         }
         try check(reply.nodeID)
@@ -538,7 +538,7 @@ private struct BoardAssociation: Sendable {
     private func check(_ node: NodeID) throws(RainKitError) {
         guard let claimedNode = found.claimedNode, claimedNode != node else { return }
         throw RainKitError(
-            ProvisioningError(
+            BoardError(
                 .claimFailed,
                 message:
                     "The board was claimed as \(claimedNode) and still calls itself \(node). Restart it, then run this again."
@@ -580,9 +580,9 @@ struct RunContext: Sendable {
     }
 
     func ask<Answer: Sendable>(
-        _ board: any Board, _ question: @Sendable (any Board) async throws(ProvisioningError) -> Answer
+        _ board: any Board, _ question: @Sendable (any Board) async throws(BoardError) -> Answer
     ) async throws(RainKitError) -> Answer {
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             return try await question(board)
         } catch {
             throw RainKitError(error)

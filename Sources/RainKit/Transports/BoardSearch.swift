@@ -69,7 +69,7 @@ struct BoardFinder: Sendable {
     struct Result: Sendable {
         var boards: [FoundBoard] = []
         /// In the order of the transports.
-        var failures: [(scheme: String, error: ProvisioningError)] = []
+        var failures: [(scheme: String, error: BoardError)] = []
     }
 
     let transports: [any BoardTransport]
@@ -83,8 +83,8 @@ struct BoardFinder: Sendable {
     ///   - unavailable: called at once with a transport that cannot search, by its scheme.
     func look(
         for time: Duration, endsWithFirst: Bool, isNew: @escaping @Sendable (FoundBoard) -> Void,
-        unavailable: @escaping @Sendable (String, ProvisioningError) -> Void = { _, _ in }
-    ) async throws(ProvisioningError) -> Result {
+        unavailable: @escaping @Sendable (String, BoardError) -> Void = { _, _ in }
+    ) async throws(BoardError) -> Result {
         var search = BoardSearch(for: time, logger: logger)
         search.watches = endsWithFirst
         let ready = search
@@ -92,11 +92,11 @@ struct BoardFinder: Sendable {
         let timer = timer
         // A program's own transport may not keep the time limit.
         let failures = await withDeadline(time + .seconds(2), sleep: { try await timer.sleep(for: $0) }) {
-            () async throws(Never) -> [(scheme: String, error: ProvisioningError)] in
-            await withTaskGroup(of: (index: Int, error: ProvisioningError)?.self) { group in
+            () async throws(Never) -> [(scheme: String, error: BoardError)] in
+            await withTaskGroup(of: (index: Int, error: BoardError)?.self) { group in
                 for (index, transport) in transports.enumerated() {
                     group.addTask {
-                        do throws(ProvisioningError) {
+                        do throws(BoardError) {
                             try await transport.discover(ready) { board in
                                 // Another program's connection is not disturbed.
                                 guard board.isConnected != true else { return true }
@@ -111,7 +111,7 @@ struct BoardFinder: Sendable {
                         }
                     }
                 }
-                var failures: [(index: Int, error: ProvisioningError)] = []
+                var failures: [(index: Int, error: BoardError)] = []
                 for await failure in group {
                     if let failure { failures.append(failure) }
                     if endsWithFirst, await !sightings.boards.isEmpty { group.cancelAll() }
@@ -120,7 +120,7 @@ struct BoardFinder: Sendable {
                 return failures.sorted { $0.index < $1.index }.map { (transports[$0.index].scheme, $0.error) }
             }
         }
-        if Task.isCancelled { throw ProvisioningError(.cancelled, message: "The search was cancelled.") }
+        if Task.isCancelled { throw BoardError(.cancelled, message: "The search was cancelled.") }
         guard case .success(let failures)? = failures else { return Result(boards: await sightings.boards) }
         return Result(boards: await sightings.boards, failures: failures)
     }

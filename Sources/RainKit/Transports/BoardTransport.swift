@@ -35,21 +35,21 @@ public protocol BoardTransport: Sendable {
     /// Throws `unavailable` if this machine cannot search (no adapter, no rights), and `cancelled`.
     func discover(
         _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
-    ) async throws(ProvisioningError)
+    ) async throws(BoardError)
 
     /// Returns the board at an address; without a location the only board in range. The board is asked nothing, unless that is the only way
     /// to learn its protocol.
     ///
     /// Throws `invalidArgument` for an invalid location, or if several boards match. Throws `unavailable` if there is none, or if this
     /// machine cannot search, and `cancelled`.
-    func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board
+    func board(at address: BoardAddress, _ opening: BoardOpening) async throws(BoardError) -> any Board
 
     /// Finds the board at an address, for a run that opens it once it has come that far. The same errors as ``board(at:_:)``.
     ///
     /// By default the board is the one of ``board(at:_:)``, which connects with its first request.
     func locate(
         _ address: BoardAddress, _ opening: BoardOpening
-    ) async throws(ProvisioningError) -> UnopenedBoard
+    ) async throws(BoardError) -> UnopenedBoard
 
     /// Releases the resources that all boards of this transport share.
     func close() async
@@ -66,10 +66,10 @@ extension BoardTransport {
     public func mayAppearLater(_ address: BoardAddress) -> Bool { false }
     public func discover(
         _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
-    ) async throws(ProvisioningError) {}
+    ) async throws(BoardError) {}
     public func locate(
         _ address: BoardAddress, _ opening: BoardOpening
-    ) async throws(ProvisioningError) -> UnopenedBoard { UnopenedBoard(try await board(at: address, opening)) }
+    ) async throws(BoardError) -> UnopenedBoard { UnopenedBoard(try await board(at: address, opening)) }
     public func close() async {}
 }
 
@@ -77,11 +77,11 @@ extension BoardTransport {
 public struct UnopenedBoard: Sendable {
     /// The board's name in messages: its host or its port.
     public let peer: String
-    private let opening: @Sendable () async throws(ProvisioningError) -> any Board
+    private let opening: @Sendable () async throws(BoardError) -> any Board
     private let closing: @Sendable () async -> Void
 
     /// - Parameter open: opens the board. If it throws, nothing remains open, and it may be called again.
-    public init(peer: String, open: @escaping @Sendable () async throws(ProvisioningError) -> any Board) {
+    public init(peer: String, open: @escaping @Sendable () async throws(BoardError) -> any Board) {
         self.peer = peer
         opening = open
         closing = {}
@@ -90,12 +90,12 @@ public struct UnopenedBoard: Sendable {
     /// A board that connects with its first request, or that is open already.
     public init(_ board: any Board) {
         peer = board.peer
-        opening = { () async throws(ProvisioningError) in board }
+        opening = { () async throws(BoardError) in board }
         closing = { await board.close() }
     }
 
     /// Opens the board. The caller closes it.
-    public func open() async throws(ProvisioningError) -> any Board { try await opening() }
+    public func open() async throws(BoardError) -> any Board { try await opening() }
 
     /// Closes a board that is not going to be opened.
     public func close() async { await closing() }
@@ -137,7 +137,7 @@ public struct BoardOpening: Sendable {
     public var logger: Logger
     /// Opens a board at another address, with its own credentials. It is for a transport that finds a better one, such as a cable on which
     /// the board's log names it. Throws `invalidArgument` if no other transport is available.
-    public var other: @Sendable (BoardAddress, BoardCredentials) async throws(ProvisioningError) -> any Board
+    public var other: @Sendable (BoardAddress, BoardCredentials) async throws(BoardError) -> any Board
     /// Called with each line of the board's own log, if the transport receives it, without the secrets that firmware prints.
     public var deviceLog: @Sendable (String) -> Void = { _ in }
     /// Called with changes of this machine's own network when it is left for the board's.
@@ -153,8 +153,8 @@ public struct BoardOpening: Sendable {
         self.tools = tools
         self.foundBy = foundBy
         self.logger = logger
-        other = { (address, _) async throws(ProvisioningError) -> any Board in
-            throw ProvisioningError(.invalidArgument, message: "No other transport is available for \(address).")
+        other = { (address, _) async throws(BoardError) -> any Board in
+            throw BoardError(.invalidArgument, message: "No other transport is available for \(address).")
         }
     }
 }

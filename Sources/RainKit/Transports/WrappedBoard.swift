@@ -10,56 +10,56 @@ protocol WrappedBoard: Board {
 
     /// Runs one call of the inner board. `isOffline`, `endAssociation`, `abortClaim` and `cloudContact` reach it directly.
     func call<Answer: Sendable>(
-        _ step: @Sendable (any Board) async throws(ProvisioningError) -> Answer
-    ) async throws(ProvisioningError) -> Answer
+        _ step: @Sendable (any Board) async throws(BoardError) -> Answer
+    ) async throws(BoardError) -> Answer
 }
 
 extension WrappedBoard {
     func call<Answer: Sendable>(
-        _ step: @Sendable (any Board) async throws(ProvisioningError) -> Answer
-    ) async throws(ProvisioningError) -> Answer { try await step(await inner) }
+        _ step: @Sendable (any Board) async throws(BoardError) -> Answer
+    ) async throws(BoardError) -> Answer { try await step(await inner) }
 
     var isOffline: Bool { get async { await inner.isOffline } }
 
-    func identify() async throws(ProvisioningError) -> BoardIdentity {
-        try await call { (board) async throws(ProvisioningError) in try await board.identify() }
+    func identify() async throws(BoardError) -> BoardIdentity {
+        try await call { (board) async throws(BoardError) in try await board.identify() }
     }
-    func secure() async throws(ProvisioningError) {
-        try await call { (board) async throws(ProvisioningError) in try await board.secure() }
+    func secure() async throws(BoardError) {
+        try await call { (board) async throws(BoardError) in try await board.secure() }
     }
-    func scan() async throws(ProvisioningError) -> [AccessPoint] {
-        try await call { (board) async throws(ProvisioningError) in try await board.scan() }
+    func scan() async throws(BoardError) -> [AccessPoint] {
+        try await call { (board) async throws(BoardError) in try await board.scan() }
     }
-    func startClaim() async throws(ProvisioningError) -> [UInt8] {
-        try await call { (board) async throws(ProvisioningError) in try await board.startClaim() }
+    func startClaim() async throws(BoardError) -> [UInt8] {
+        try await call { (board) async throws(BoardError) in try await board.startClaim() }
     }
-    func requestCertificate(_ reply: [UInt8]) async throws(ProvisioningError) -> [UInt8] {
-        try await call { (board) async throws(ProvisioningError) in try await board.requestCertificate(reply) }
+    func requestCertificate(_ reply: [UInt8]) async throws(BoardError) -> [UInt8] {
+        try await call { (board) async throws(BoardError) in try await board.requestCertificate(reply) }
     }
-    func storeCertificate(_ reply: [UInt8]) async throws(ProvisioningError) {
-        try await call { (board) async throws(ProvisioningError) in try await board.storeCertificate(reply) }
+    func storeCertificate(_ reply: [UInt8]) async throws(BoardError) {
+        try await call { (board) async throws(BoardError) in try await board.storeCertificate(reply) }
     }
     func abortClaim() async -> Bool { await inner.abortClaim() }
-    func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
-        try await call { (board) async throws(ProvisioningError) in try await board.associate(request) }
+    func associate(_ request: AssociationRequest) async throws(BoardError) -> AssociationReply {
+        try await call { (board) async throws(BoardError) in try await board.associate(request) }
     }
-    func endAssociation() async throws(ProvisioningError) { try await inner.endAssociation() }
-    func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
-        try await call { (board) async throws(ProvisioningError) in try await board.join(network) }
+    func endAssociation() async throws(BoardError) { try await inner.endAssociation() }
+    func join(_ network: WiFiNetwork) async throws(BoardError) {
+        try await call { (board) async throws(BoardError) in try await board.join(network) }
     }
     func join(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
-    ) async throws(ProvisioningError) {
-        try await call { (board) async throws(ProvisioningError) in try await board.join(network, report: report) }
+    ) async throws(BoardError) {
+        try await call { (board) async throws(BoardError) in try await board.join(network, report: report) }
     }
-    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
-        try await call { (board) async throws(ProvisioningError) in try await board.watch(report: report) }
+    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(BoardError) -> JoinedNetwork {
+        try await call { (board) async throws(BoardError) in try await board.watch(report: report) }
     }
-    func cloudContact() async throws(ProvisioningError) -> CloudContact? { try await inner.cloudContact() }
-    func reset() async throws(ProvisioningError) {
-        try await call { (board) async throws(ProvisioningError) in try await board.reset() }
+    func cloudContact() async throws(BoardError) -> CloudContact? { try await inner.cloudContact() }
+    func reset() async throws(BoardError) {
+        try await call { (board) async throws(BoardError) in try await board.reset() }
     }
-    func send(_ payload: [UInt8], to endpoint: String) async throws(ProvisioningError) -> [UInt8] {
-        try await call { (board) async throws(ProvisioningError) in try await board.send(payload, to: endpoint) }
+    func send(_ payload: [UInt8], to endpoint: String) async throws(BoardError) -> [UInt8] {
+        try await call { (board) async throws(BoardError) in try await board.send(payload, to: endpoint) }
     }
 }

@@ -123,11 +123,11 @@ public enum TransportConformance {
     }
 
     private static func expect(
-        _ code: TransportError.Code, _ promise: String, _ body: () async throws -> [UInt8]
+        _ code: BoardError.Code, _ promise: String, _ body: () async throws -> [UInt8]
     ) async throws {
         do {
             _ = try await body()
-        } catch let error as TransportError {
+        } catch let error as BoardError {
             if error.code == code { return }
             throw Failure(promise: promise, detail: "expected \(code), got \(error)")
         }

@@ -223,7 +223,7 @@ struct MappingAnswer {
         case .forbidden: "\(host) does not give the node to the signed-in user"
         case .timeout: "\(host) gave up waiting for the request; try again"
         case .rateLimited: "\(host) asks to slow down; try again in some minutes"
-        case .serverFault: "\(host) has an internal fault (HTTP \(status)); try again later"
+        case .serverFault: "\(host) \(serverTrouble(status)); try again later"
         default: "\(host) refused the mapping (HTTP \(status))"
         }
     }

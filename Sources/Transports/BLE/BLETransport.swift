@@ -86,7 +86,7 @@ public actor BLETransport: Transport {
     /// The maximum length of an attribute; a board that accepts less answers with `tooLong`.
     public nonisolated func maximumRequestLength(on endpoint: Endpoint) -> Int? { ValueLimit.attribute }
 
-    public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
+    public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(BoardError) -> [UInt8] {
         guard !isClosed else { throw error(.cancelled, endpoint, "The transport was closed.") }
         // An empty write is acknowledged without an effect, so the previous answer would be read again.
         guard !request.isEmpty else { throw error(.malformed, endpoint, "The board does not accept an empty request.") }
@@ -108,7 +108,7 @@ public actor BLETransport: Transport {
         running[id] = nil
         do {
             return try result.get()
-        } catch let error as TransportError {
+        } catch let error as BoardError {
             throw error
         } catch {
             throw self.error(.cancelled, endpoint, "The exchange was cancelled.")
@@ -129,7 +129,7 @@ public actor BLETransport: Transport {
 
     // MARK: one exchange
 
-    private func converse(_ request: [UInt8], _ endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
+    private func converse(_ request: [UInt8], _ endpoint: Endpoint) async throws(BoardError) -> [UInt8] {
         do {
             let link = try await connected(for: endpoint)
             guard let characteristic = link.endpoints[endpoint] else { throw missing(endpoint) }
@@ -140,7 +140,7 @@ public actor BLETransport: Transport {
                 throw error(.refused, endpoint, "The board refused the request: its answer is empty.")
             }
             return answer
-        } catch let error as TransportError {
+        } catch let error as BoardError {
             throw error
         } catch let failure as BluetoothError {
             if [.linkLost, .radioLost].contains(failure.code) { giveUpLink() }
@@ -184,14 +184,14 @@ public actor BLETransport: Transport {
 
     /// Returns the error for a missing endpoint. The board may have it anyway, because BlueZ remembers the attributes of another firmware.
     /// So the connection is closed once, and the next session reads the endpoints again.
-    private func missing(_ endpoint: Endpoint) -> TransportError {
+    private func missing(_ endpoint: Endpoint) -> BoardError {
         guard !hasForgotten else { return error(.noSuchEndpoint, endpoint, "The board has no such endpoint.") }
         hasForgotten = true
         wantsForgetting = true
         giveUpLink()
-        return TransportError(
+        return BoardError(
             .lost, endpoint: endpoint, peer: peer, message: "The board's endpoints are read again.",
-            reason: TransportError.endpointsUnknown)
+            reason: BoardError.endpointsUnknown)
     }
 
     /// Closes the link; the next session opens another one.
@@ -212,8 +212,8 @@ public actor BLETransport: Transport {
 
     // MARK: errors
 
-    private func error(_ failure: BluetoothError, _ endpoint: Endpoint) -> TransportError {
-        let code: TransportError.Code =
+    private func error(_ failure: BluetoothError, _ endpoint: Endpoint) -> BoardError {
+        let code: BoardError.Code =
             switch failure.code {
             case .refused: .refused
             case .tooLong: .tooLong
@@ -224,12 +224,12 @@ public actor BLETransport: Transport {
             // These include failed pairing, and values that must not be written. Another connection would not help, and nothing was sent.
             default: .unreachable
             }
-        return TransportError(
+        return BoardError(
             code, endpoint: endpoint, peer: peer, message: failure.message, reason: failure.code.name)
     }
 
-    private func error(_ code: TransportError.Code, _ endpoint: Endpoint, _ message: String) -> TransportError {
-        TransportError(code, endpoint: endpoint, peer: peer, message: message)
+    private func error(_ code: BoardError.Code, _ endpoint: Endpoint, _ message: String) -> BoardError {
+        BoardError(code, endpoint: endpoint, peer: peer, message: message)
     }
 }
 

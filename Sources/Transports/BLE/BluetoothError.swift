@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainDBus
 
 /// A failed Bluetooth operation: the kind of failure, what happened, and what to try.
@@ -100,6 +101,8 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
 
 /// Conversions of D-Bus errors.
 extension BluetoothError {
+    private static let systemBus = "/run/dbus/system_bus_socket"
+
     /// Converts an error of connecting to BlueZ.
     init(opening error: DBusError) {
         switch error.code {
@@ -108,12 +111,19 @@ extension BluetoothError {
         case .remote where error.name == DBusErrorName.accessDenied: self = .accessDenied(error.message)
         case .remote: self = .noBlueZ(error.message)
         case .timeout where !error.message.contains(" at "): self = .noBlueZ("it does not answer")
+        // A container has no bus unless it is given its host's.
+        case .unavailable where runsInContainer() && error.message.hasPrefix("D-Bus at unix:path=\(Self.systemBus)"):
+            self.init(
+                .noBus,
+                message:
+                    "This container has no D-Bus system bus, which Bluetooth needs. Mount its host's \(Self.systemBus) into it."
+            )
         default:
             self.init(
                 .noBus,
                 message:
-                    "Bluetooth needs the system's D-Bus, which does not answer: install it (apt install dbus) and start it (sudo "
-                    + "systemctl start dbus). \(error.message)")
+                    "Bluetooth needs the system's D-Bus, but \(error.message) Install it (apt install dbus) and start it (sudo systemctl "
+                    + "start dbus).")
         }
     }
 

@@ -49,7 +49,7 @@ public actor ConsoleTransport: Transport {
         return max(0, room / 2)
     }
 
-    public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
+    public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(BoardError) -> [UInt8] {
         guard !request.isEmpty else {
             throw error(.malformed, endpoint, "A console line cannot carry an empty request.")
         }
@@ -80,7 +80,7 @@ public actor ConsoleTransport: Transport {
         case .nothing:
             throw error(
                 .refused, endpoint, "The console showed its prompt without an answer.",
-                reason: TransportError.noAnswer)
+                reason: BoardError.noAnswer)
         case .malformed:
             throw error(
                 .malformed, endpoint,
@@ -94,8 +94,8 @@ public actor ConsoleTransport: Transport {
 
     public func close() async { await console.close() }
 
-    private func error(_ error: SerialPortError, _ endpoint: Endpoint) -> TransportError {
-        let code: TransportError.Code =
+    private func error(_ error: SerialPortError, _ endpoint: Endpoint) -> BoardError {
+        let code: BoardError.Code =
             switch error.code {
             case .notFound, .denied, .notATerminal: .unreachable
             case .busy: .busy
@@ -103,12 +103,12 @@ public actor ConsoleTransport: Transport {
             default: .lost
             }
         return self.error(
-            code, endpoint, error.message, reason: error.code == .lost ? TransportError.portGone : nil)
+            code, endpoint, error.message, reason: error.code == .lost ? BoardError.portGone : nil)
     }
 
     private func error(
-        _ code: TransportError.Code, _ endpoint: Endpoint, _ message: String, reason: String? = nil
-    ) -> TransportError {
-        TransportError(code, endpoint: endpoint, peer: peer, message: message, reason: reason)
+        _ code: BoardError.Code, _ endpoint: Endpoint, _ message: String, reason: String? = nil
+    ) -> BoardError {
+        BoardError(code, endpoint: endpoint, peer: peer, message: message, reason: reason)
     }
 }

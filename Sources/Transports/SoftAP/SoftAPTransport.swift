@@ -60,7 +60,7 @@ public final class SoftAPTransport: Transport {
 
     public func maximumRequestLength(on endpoint: Endpoint) -> Int? { Self.maximumRequestLength }
 
-    public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
+    public func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(BoardError) -> [UInt8] {
         guard !request.isEmpty else { throw error(.malformed, endpoint, "The board does not accept an empty request.") }
         guard request.count <= Self.maximumRequestLength else {
             throw error(
@@ -84,7 +84,7 @@ public final class SoftAPTransport: Transport {
             throw error(failure, endpoint)
         case .success(let response)?:
             await remember(response, after: conversation)
-            do throws(TransportError) {
+            do throws(BoardError) {
                 return try answer(response, endpoint)
             } catch {
                 guard error.code == .noSuchEndpoint, endpoint == .version, names == .localControl,
@@ -142,7 +142,7 @@ extension SoftAPTransport {
         }
     }
 
-    private func answer(_ response: HTTPResponse, _ endpoint: Endpoint) throws(TransportError) -> [UInt8] {
+    private func answer(_ response: HTTPResponse, _ endpoint: Endpoint) throws(BoardError) -> [UInt8] {
         if endpoint == .version, let found = Self.isNotBoard(response, names) {
             throw notBoard("it answered the first request with \(found)")
         }
@@ -183,14 +183,14 @@ extension SoftAPTransport {
         }
     }
 
-    private func notBoard(_ why: String) -> TransportError {
+    private func notBoard(_ why: String) -> BoardError {
         error(
             .unreachable, .version,
             "The server at \(peer) is not a board: \(why). Check the address, and that this machine is in the board's network.",
             reason: "not_a_board")
     }
 
-    private func error(_ error: HTTPError, _ endpoint: Endpoint) -> TransportError {
+    private func error(_ error: HTTPError, _ endpoint: Endpoint) -> BoardError {
         switch error.code {
         case .unreachable where error.isRefused:
             self.error(
@@ -212,7 +212,7 @@ extension SoftAPTransport {
         case .timeout where error.receivedBytes, .cancelled where error.receivedBytes:
             self.error(
                 error.code == .timeout ? .timeout : .cancelled, endpoint,
-                "The server at \(peer) began an answer and did not finish it.", reason: TransportError.answerCut)
+                "The server at \(peer) began an answer and did not finish it.", reason: BoardError.answerCut)
         case .timeout:
             self.error(.timeout, endpoint, "The board at \(peer) did not answer in time.")
         case .cancelled:
@@ -225,9 +225,9 @@ extension SoftAPTransport {
     }
 
     func error(
-        _ code: TransportError.Code, _ endpoint: Endpoint, _ message: String, reason: String? = nil
-    ) -> TransportError {
-        TransportError(code, endpoint: endpoint, peer: peer, message: message, reason: reason)
+        _ code: BoardError.Code, _ endpoint: Endpoint, _ message: String, reason: String? = nil
+    ) -> BoardError {
+        BoardError(code, endpoint: endpoint, peer: peer, message: message, reason: reason)
     }
 
     /// Encodes a path: unreserved characters (RFC 3986, 2.3) and slashes, such as the one in `esp_local_ctrl/session`.
@@ -257,7 +257,7 @@ extension SoftAPTransport {
     /// the board is asked again a moment later.
     func eviction(
         _ failure: HTTPError, _ endpoint: Endpoint, _ conversation: State.Conversation
-    ) async -> TransportError? {
+    ) async -> BoardError? {
         // The version is never refused.
         guard endpoint != .version else {
             return conversation == .unknown ? closedUnheard : connectionTaken(endpoint)
@@ -288,14 +288,14 @@ extension SoftAPTransport {
 
     /// The error if the first connection was closed without a byte. A board does that when another client connects, so the code is the
     /// same. But this address has not sent anything that a board sends.
-    private var closedUnheard: TransportError {
+    private var closedUnheard: BoardError {
         error(
             .evicted, .version,
             "The server at \(peer) closed the connection without an answer; it may not be a board.",
             reason: "connection_taken")
     }
 
-    private func connectionTaken(_ endpoint: Endpoint) -> TransportError {
+    private func connectionTaken(_ endpoint: Endpoint) -> BoardError {
         error(
             .evicted, endpoint,
             "The board closed the connection before it had read the request, as it does when another client connects.",

@@ -183,7 +183,7 @@ extension Provision {
     /// Only a user at a terminal can give other credentials; scripts run the command again.
     func otherNetwork(
         _ context: Context, _ questions: NetworkQuestions, within time: TimeBudget
-    ) -> (@Sendable (ProvisioningError) async -> WiFiNetwork?)? {
+    ) -> (@Sendable (BoardError) async -> WiFiNetwork?)? {
         guard context.mayAsk else { return nil }
         return { error in
             // If no answer comes, the rest of the time is for resetting the board. The error then tells why it could not join, instead of

@@ -80,10 +80,10 @@ struct BoardTarget {
     /// The board's fifth attempt is left for a later user.
     private static let maximumRefusals = 4
 
-    private static func wrongProof(_ error: any Error) -> ProvisioningError? {
-        let cause: ProvisioningError? =
+    private static func wrongProof(_ error: any Error) -> BoardError? {
+        let cause: BoardError? =
             switch error {
-            case let error as ProvisioningError: error
+            case let error as BoardError: error
             case let error as RainKitError: error.board
             default: nil
             }
@@ -174,7 +174,7 @@ final class SearchProblems: Sendable {
 
     init(_ output: Output) { self.output = output }
 
-    func take(_ error: ProvisioningError, on scheme: String) {
+    func take(_ error: BoardError, on scheme: String) {
         state.withLock { state in
             guard state.messages.insert(error.message).inserted else { return }
             let line = "Not \(scheme.wayToBoard): \(error.message.onOneLine)"

@@ -42,7 +42,7 @@ extension CommandFailure {
         }
     }
 
-    init(_ error: ProvisioningError) {
+    init(_ error: BoardError) {
         let plain = RainKitError(error)
         self.init(plain.code, reason: plain.reason, message: error.message.withAdvice(error.remedies))
     }
@@ -96,7 +96,7 @@ extension CommandFailure {
         switch error {
         case let error as CommandFailure: self = error
         case let error as RainKitError: self.init(error)
-        case let error as ProvisioningError: self.init(error)
+        case let error as BoardError: self.init(error)
         case let error as AccountError: self.init(error)
         case is CancellationError: self.init(.cancelled, message: "Cancelled.")
         default: self.init(.other, message: "\(error)")

@@ -23,8 +23,8 @@ enum GivenValue {
         var seen: Set<String> = []
         for text in texts {
             guard let (path, _) = parts(text) else {
-                throw ValidationError(
-                    "\"\(text.onOneLine)\" has no value or no parameter: write DEVICE.PARAM=VALUE.")
+                let lack = text.contains("=") ? "parameter" : "value"
+                throw ValidationError("\"\(text.onOneLine)\" has no \(lack): write DEVICE.PARAM=VALUE, without blanks.")
             }
             guard seen.insert(path).inserted else {
                 throw ValidationError("\(path.onOneLine) is given twice.")

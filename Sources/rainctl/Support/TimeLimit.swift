@@ -76,7 +76,7 @@ func withTimeout<Value: Sendable>(
         } catch {
             unfinished.withLock {
                 $0 =
-                    (error as? AccountError)?.unfinished ?? (error as? ProvisioningError)?.unfinished
+                    (error as? AccountError)?.unfinished ?? (error as? BoardError)?.unfinished
                     ?? (error as? RainKitError)?.unfinished
             }
             throw error

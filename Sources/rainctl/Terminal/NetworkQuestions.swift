@@ -39,7 +39,7 @@ final class NetworkQuestions: Sendable {
     }
 
     /// Returns the same network with another password, or another network, after a failure to join; nil if the user stops.
-    func another(after error: ProvisioningError) async -> WiFiNetwork? {
+    func another(after error: BoardError) async -> WiFiNetwork? {
         await screen.asking {
             screen.say(Self.words(error))
             if error.code == .wifiAuthenticationFailed, let last = state.withLock({ $0.last }) {
@@ -54,7 +54,7 @@ final class NetworkQuestions: Sendable {
     }
 
     /// The message without the advice to run the command again, because the user is asked again here.
-    private static func words(_ error: ProvisioningError) -> String {
+    private static func words(_ error: BoardError) -> String {
         error.message.replacing(", then run this again", with: "")
     }
 
@@ -165,7 +165,7 @@ final class NetworkQuestions: Sendable {
 
     /// Nil, after a message, if name or password break a rule of Wi-Fi.
     private func network(_ ssid: SSID, _ passphrase: Secret) -> WiFiNetwork? {
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             let known = state.withLock { $0.heard.first { $0.ssid == ssid }?.protection }
             let network = try WiFiNetwork(possible: ssid, passphrase: passphrase, protection: known)
             state.withLock { $0.last = ssid }
@@ -181,10 +181,10 @@ extension WiFiNetwork {
     /// A network whose passphrase an access point can have. WPA's has 8 to 63 bytes (IEEE 802.11, J.4.1), a key of WEP 5 or 13. A board
     /// would try any other without success.
     /// - Parameter protection: the network's, if the board hears it.
-    init(possible ssid: SSID, passphrase: Secret, protection: NetworkProtection? = nil) throws(ProvisioningError) {
+    init(possible ssid: SSID, passphrase: Secret, protection: NetworkProtection? = nil) throws(BoardError) {
         let mayBeWEP = protection?.isWEP ?? true
         guard passphrase.isEmpty || passphrase.count >= 8 || passphrase.count == 5 && mayBeWEP else {
-            throw ProvisioningError(
+            throw BoardError(
                 .invalidArgument,
                 message:
                     "A Wi-Fi password has 8 to 63 bytes, but this one has \(passphrase.count): no network accepts it.")

@@ -22,12 +22,12 @@ struct ConsoleDialectTests {
         }
     }
 
-    func code(_ body: () async throws -> Void) async -> ProvisioningError.Code? {
+    func code(_ body: () async throws -> Void) async -> BoardError.Code? {
         do {
             try await body()
             return nil
         } catch {
-            return (error as? ProvisioningError)?.code
+            return (error as? BoardError)?.code
         }
     }
 
@@ -60,7 +60,7 @@ struct ConsoleDialectTests {
         await clock.waitForSleepers(2)
         await terminal.send("I (24) boot: ESP-IDF v5.4 2nd stage bootloader\r\n")
         clock.advance(by: CommandConsole.probingDeadline)
-        let error = await #expect(throws: ProvisioningError.self) { try await task.value }
+        let error = await #expect(throws: BoardError.self) { try await task.value }
         #expect(error?.code == .unavailable && error?.reason == "no_prompt")
     }
 

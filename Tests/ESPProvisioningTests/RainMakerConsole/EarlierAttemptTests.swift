@@ -41,7 +41,7 @@ struct EarlierAttemptTests {
     }
 
     /// What `body` throws, while pauses pass as soon as the board does nothing but pause. The deadlines of its commands never come.
-    private func failure(_ clock: ManualClock, of body: Task<Void, any Error>) async -> ProvisioningError? {
+    private func failure(_ clock: ManualClock, of body: Task<Void, any Error>) async -> BoardError? {
         let pauses = Task {
             while !Task.isCancelled {
                 if clock.sleeperCount == 1, let next = clock.nextDeadline, clock.now.duration(to: next) <= .seconds(2) {
@@ -51,7 +51,7 @@ struct EarlierAttemptTests {
             }
         }
         defer { pauses.cancel() }
-        return await #expect(throws: ProvisioningError.self) { try await body.value }
+        return await #expect(throws: BoardError.self) { try await body.value }
     }
 
     @Test(

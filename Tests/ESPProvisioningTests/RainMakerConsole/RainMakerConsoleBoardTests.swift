@@ -19,12 +19,12 @@ struct RainMakerConsoleBoardTests {
             logger: logger)
     }
 
-    func code(_ body: () async throws -> Void) async -> ProvisioningError.Code? {
+    func code(_ body: () async throws -> Void) async -> BoardError.Code? {
         do {
             try await body()
             return nil
         } catch {
-            return (error as? ProvisioningError)?.code
+            return (error as? BoardError)?.code
         }
     }
 
@@ -74,7 +74,7 @@ struct RainMakerConsoleBoardTests {
                 [
                     "E (1) network_prov_mgr: STA Disconnected", "E (1) network_prov_mgr: Disconnect reason : 15",
                     "E (1) network_prov_mgr: STA Auth Error",
-                ], ProvisioningError.Code.wifiAuthenticationFailed
+                ], BoardError.Code.wifiAuthenticationFailed
             ),
             (
                 ["E (1) wifi_prov_mgr: Disconnect reason : 201", "E (1) wifi_prov_mgr: STA AP Not found"],
@@ -88,7 +88,7 @@ struct RainMakerConsoleBoardTests {
             ),
             (["ESP-ROM:esp32c3-api1-20210207"], .deviceLost),
         ])
-    func verdicts(lines: [String], expected: ProvisioningError.Code) async throws {
+    func verdicts(lines: [String], expected: BoardError.Code) async throws {
         let firmware = try StockFirmware()
         let board = try board(firmware.console.terminal)
         try await board.join(home)

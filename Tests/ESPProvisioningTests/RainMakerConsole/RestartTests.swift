@@ -62,7 +62,7 @@ struct RestartTests {
         _ = try await board.associate(mapping)
         try await board.join(home)
         await firmware.log("E (1) network_prov_mgr: STA Auth Error")
-        await #expect(throws: ProvisioningError.self) { try await board.watch { _ in } }
+        await #expect(throws: BoardError.self) { try await board.watch { _ in } }
         try await board.reset()
         try await restart(firmware, console)
         try await board.join(other)

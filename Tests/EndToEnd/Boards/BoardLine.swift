@@ -11,9 +11,6 @@ enum BoardLine: String, CaseIterable, CustomStringConvertible, Sendable {
 
     var description: String { rawValue }
 
-    /// What the way's own message calls the Wi-Fi password.
-    var passphrase: String { self == .rainmaker ? "passphrase" : "Wi-Fi password" }
-
     func options(in folder: TemporaryFolder) -> [String] {
         switch self {
         case .http: ["--http", "127.0.0.1:0"]

@@ -105,7 +105,7 @@ struct ProvisioningPortTests {
             }
             defer { receiver.cancel() }
             let outcome = try await provision(maker, ["--port", pty.path])
-            outcome.expectFailure(69, "unavailable", says: "another device's port")
+            outcome.expectFailure(69, "unavailable", says: "Another device seems to be at")
             #expect(outcome.failure?["reason"] == "not_a_board")
         }
     }

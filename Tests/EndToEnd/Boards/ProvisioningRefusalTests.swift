@@ -44,7 +44,7 @@ struct ProvisioningRefusalTests {
             [
                 Refusal(
                     what: "a wrong Wi-Fi password", line: line, passphrase: "wrong", status: 11,
-                    code: "wifi_auth_failed", says: line.passphrase),
+                    code: "wifi_auth_failed", says: "Wi-Fi password"),
                 Refusal(
                     what: "an absent network", line: line, options: ["--wifi", "Elsewhere:planted-elsewhere"],
                     status: 12, code: "wifi_ap_not_found", says: "2.4 GHz"),

@@ -43,7 +43,7 @@ struct RainKitClientTests {
                 .serial(simulated.console), with: BoardCredentials(proof: GatewayBench.proof), followsLog: false)
             let identity = try await board.identify()
             #expect(!identity.takesCommands && identity.reachedAt != nil)
-            let error = await #expect(throws: ProvisioningError.self) { try await board.scan() }
+            let error = await #expect(throws: BoardError.self) { try await board.scan() }
             #expect(error?.code == .unsupported && error?.reason == "log_only")
             await board.close()
         }

@@ -50,7 +50,7 @@ struct ReportedValueTests {
         let set = ["node", "params", "set", "n1", "Light.Brightness=25", "--wait", "--timeout", "1"]
         try await Self.run([Self.node(#"{"Brightness":10}"#), Self.node(#"{"Brightness":30}"#)]) { maker in
             let json = try await maker.rainctl(set + ["--json"])
-            json.expectFailure(16, "deadline", says: "by n1 (it reports Light.Brightness=30)")
+            json.expectFailure(16, "deadline", says: "n1 reports Light.Brightness=30, and has not")
             let entry = json.document?["nodes"]?.array?.first
             #expect(entry?["state"] == "silent" && entry?["message"] == "reports Light.Brightness=30")
             let text = try await maker.rainctl(set)
@@ -61,7 +61,7 @@ struct ReportedValueTests {
         }
         try await Self.run([Self.node(#"{"Brightness":25}"#, isOnline: false)]) { maker in
             let json = try await maker.rainctl(set + ["--json"])
-            json.expectFailure(16, "deadline", says: "by n1 (it is offline)")
+            json.expectFailure(16, "deadline", says: "n1 is offline, and has not")
         }
     }
 }

@@ -50,7 +50,7 @@ struct UnreportedParamsTests {
                 "node", "params", "set", "n1", "Lamp 1.5.Key=x", "Lamp 1.5.Power=on", "--wait", "--timeout", "8",
                 "--json",
             ])
-            late.expectFailure(16, "deadline", says: "by n1")
+            late.expectFailure(16, "deadline", says: "n1 reports Lamp 1.5.Power=false, and has not reported the values")
         }
     }
 

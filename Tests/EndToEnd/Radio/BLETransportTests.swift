@@ -28,7 +28,7 @@ struct BLETransportTests {
         #expect(answered == answer, sourceLocation: location)
     }
 
-    private func failure(_ body: () async throws(TransportError) -> [UInt8]) async -> TransportError? {
+    private func failure(_ body: () async throws(BoardError) -> [UInt8]) async -> BoardError? {
         do {
             _ = try await body()
             return nil
@@ -88,7 +88,7 @@ struct BLETransportTests {
             repeating: ("org.bluez.Error.Failed", "le-connection-abort-by-local"), count: 1000)
         try await withEchoRadio(behaviour) { _, address in
             let transport = transport(address, times: .init(connect: .milliseconds(700)))
-            let error = await failure { () throws(TransportError) in try await transport.exchange([1], on: .version) }
+            let error = await failure { () throws(BoardError) in try await transport.exchange([1], on: .version) }
             #expect(error?.code == .unreachable)
             #expect(error?.message.contains("attempts") == true)
             #expect(error?.reason == "connection_failed")
@@ -106,7 +106,7 @@ struct BLETransportTests {
             try await radio.called("Connect")
             let began = ContinuousClock.now
             exchange.cancel()
-            await #expect { try await exchange.value } throws: { ($0 as? TransportError)?.code == .cancelled }
+            await #expect { try await exchange.value } throws: { ($0 as? BoardError)?.code == .cancelled }
             #expect(ContinuousClock.now - began < Timings.limit(.seconds(4)))
             try await radio.called("Disconnect")
             await transport.close()
@@ -124,7 +124,7 @@ struct BLETransportTests {
         behaviour.connectErrors = [(name, text)]
         try await withEchoRadio(behaviour) { radio, address in
             let transport = transport(address)
-            let error = await failure { () throws(TransportError) in try await transport.exchange([1], on: .version) }
+            let error = await failure { () throws(BoardError) in try await transport.exchange([1], on: .version) }
             #expect(error?.code == .unreachable)
             #expect(error?.reason == code.name)
             #expect(error?.message.contains(remedy) == true)
@@ -140,9 +140,9 @@ struct BLETransportTests {
         try await withEchoRadio(behaviour) { radio, address in
             let transport = transport(address)
             try await expect([1], .session, [1], transport)
-            let first = await failure { () throws(TransportError) in try await transport.exchange([2], on: .config) }
+            let first = await failure { () throws(BoardError) in try await transport.exchange([2], on: .config) }
             #expect(first?.code == .lost)
-            let second = await failure { () throws(TransportError) in try await transport.exchange([3], on: .config) }
+            let second = await failure { () throws(BoardError) in try await transport.exchange([3], on: .config) }
             #expect(second?.code == .lost)
             #expect(radio.log.filter { $0 == "Connect" }.count == 1)
             try await expect([4], .session, [4], transport)
@@ -171,7 +171,7 @@ struct BLETransportTests {
         try await withEchoRadio(behaviour) { radio, address in
             let transport = transport(address)
             try await expect([1], .session, [1], transport)
-            let error = await failure { () throws(TransportError) in try await transport.exchange([2], on: .config) }
+            let error = await failure { () throws(BoardError) in try await transport.exchange([2], on: .config) }
             #expect(error?.code == .lost)
             try await expect([4], .session, [4], transport)
             await transport.close()
@@ -188,7 +188,7 @@ struct BLETransportTests {
         try await withEchoRadio(behaviour) { radio, address in
             let transport = transport(address)
             try await expect([1], .session, [1], transport)
-            let error = await failure { () throws(TransportError) in try await transport.exchange([2], on: .config) }
+            let error = await failure { () throws(BoardError) in try await transport.exchange([2], on: .config) }
             #expect(error?.code == .lost)
             try await expect([4], .session, [4], transport)
             #expect(radio.log.filter { $0 == "Connect" }.count == 2)
@@ -204,7 +204,7 @@ struct BLETransportTests {
             radio.change { $0.endpoints.removeLast() }
             let transport = transport(address)
             try await expect([1], .version, [1], transport)
-            let error = await failure { () throws(TransportError) in
+            let error = await failure { () throws(BoardError) in
                 try await transport.exchange([1], on: .challengeResponse)
             }
             #expect(error?.code == .lost)
@@ -212,7 +212,7 @@ struct BLETransportTests {
             try await expect([1], .session, [1], transport)
             #expect(radio.log.contains("RemoveDevice"))
             try await expect([7, 8], .challengeResponse, [8, 7], transport)
-            let absent = await failure { () throws(TransportError) in try await transport.exchange([1], on: .claim) }
+            let absent = await failure { () throws(BoardError) in try await transport.exchange([1], on: .claim) }
             #expect(absent?.code == .noSuchEndpoint)
             await transport.close()
         }
@@ -229,7 +229,7 @@ struct BLETransportTests {
         }
     }
 
-    static let operationErrors: [(String, String, TransportError.Code)] = [
+    static let operationErrors: [(String, String, BoardError.Code)] = [
         ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x04", .refused),
         ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x80 (Unknown)", .refused),
         ("org.bluez.Error.Failed", "Operation failed with ATT error: 0x85", .refused),
@@ -249,12 +249,12 @@ struct BLETransportTests {
     ]
 
     @Test("what BlueZ says of an operation becomes what a session understands", arguments: operationErrors)
-    func operations(name: String, text: String, code: TransportError.Code) async throws {
+    func operations(name: String, text: String, code: BoardError.Code) async throws {
         try await withEchoRadio { radio, address in
             let transport = transport(address, times: .init(exchange: .milliseconds(300)))
             try await expect([1], .version, [1], transport)
             radio.change { $0.operationError = (name, text) }
-            let error = await failure { () throws(TransportError) in try await transport.exchange([1], on: .config) }
+            let error = await failure { () throws(BoardError) in try await transport.exchange([1], on: .config) }
             #expect(error?.code == code, "\(String(describing: error))")
             #expect(error?.endpoint == .config)
             if text == "Not paired" { #expect(radio.log.filter { $0 == "Pair" }.count == 1) }
@@ -268,7 +268,7 @@ struct BLETransportTests {
             let transport = transport(address, times: .init(exchange: .milliseconds(300)))
             try await expect([1], .version, [1], transport)
             radio.change { $0.isStuck = true }
-            let error = await failure { () throws(TransportError) in try await transport.exchange([1], on: .config) }
+            let error = await failure { () throws(BoardError) in try await transport.exchange([1], on: .config) }
             #expect(error?.code == .lost)
             radio.change { $0.isStuck = false }
             try await expect([1], .session, [1], transport)
@@ -281,7 +281,7 @@ struct BLETransportTests {
         try await withEchoRadio { _, address in
             let transport = transport(address, .name("PROV_other"), times: .init(connect: .milliseconds(300)))
             #expect(transport.peer == "PROV_other")
-            let error = await failure { () throws(TransportError) in try await transport.exchange([1], on: .version) }
+            let error = await failure { () throws(BoardError) in try await transport.exchange([1], on: .version) }
             #expect(error?.code == .unreachable)
             #expect(error?.message.contains("PROV_other") == true)
             #expect(error?.reason == "not_found")
@@ -296,7 +296,7 @@ struct BLETransportTests {
             let times = BLETransport.Times(connect: .seconds(300), foundBy: began + .milliseconds(300))
             let transport = transport(address, .name("PROV_other"), times: times)
             for _ in 0..<2 {
-                let error = await failure { () throws(TransportError) in
+                let error = await failure { () throws(BoardError) in
                     try await transport.exchange([1], on: .version)
                 }
                 #expect(error?.code == .unreachable && error?.reason == "not_found")

@@ -36,7 +36,7 @@ struct EndpointNameTests {
         try await withRadio(Array(repeating: .silent, count: 100), connect: .seconds(1)) { _, transport in
             let began = ContinuousClock.now
             await #expect { try await transport.exchange([1], on: .version) } throws: {
-                ($0 as? TransportError)?.reason == "connection_failed"
+                ($0 as? BoardError)?.reason == "connection_failed"
             }
             // A lot less than a name alone may take.
             #expect(ContinuousClock.now - began < Timings.limit(.seconds(6)))

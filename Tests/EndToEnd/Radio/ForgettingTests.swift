@@ -42,12 +42,12 @@ struct ForgettingTests {
         var behaviour = EchoRadio.Behaviour()
         behaviour.breaksAtWrite = 2
         let log = try await run(behaviour) { _, transport in
-            await #expect(throws: TransportError.self) { try await transport.exchange([2], on: .config) }
+            await #expect(throws: BoardError.self) { try await transport.exchange([2], on: .config) }
         }
         #expect(log.filter { $0 == "RemoveDevice" }.count == 1)
         behaviour.breaksAtWrite = 2
         let again = try await run(behaviour) { _, transport in
-            await #expect(throws: TransportError.self) { try await transport.exchange([2], on: .config) }
+            await #expect(throws: BoardError.self) { try await transport.exchange([2], on: .config) }
             _ = try await transport.exchange([2], on: .session)
         }
         #expect(again.filter { $0 == "RemoveDevice" }.count == 1)

@@ -62,7 +62,7 @@ struct LostBusTests {
         BLETransport(to: .name("PROV_echo01"), logger: Self.silent) { () throws(BluetoothError) in central }
     }
 
-    private func failure(_ transport: BLETransport, on endpoint: Endpoint) async -> TransportError? {
+    private func failure(_ transport: BLETransport, on endpoint: Endpoint) async -> BoardError? {
         do {
             _ = try await transport.exchange([1], on: endpoint)
             return nil

@@ -15,7 +15,7 @@ struct OtherPeoplesLinksTests {
         BLETransport(to: board, times: .init(connect: .milliseconds(700))) { () throws(BluetoothError) in central }
     }
 
-    private func failure(_ transport: BLETransport) async -> TransportError? {
+    private func failure(_ transport: BLETransport) async -> BoardError? {
         do {
             _ = try await transport.exchange([1], on: .version)
             return nil

@@ -34,7 +34,7 @@ struct SecondLinkTests {
         #expect(answer == [2, 1], sourceLocation: location)
     }
 
-    private func failure(_ transport: BLETransport, on endpoint: Endpoint) async -> TransportError? {
+    private func failure(_ transport: BLETransport, on endpoint: Endpoint) async -> BoardError? {
         do {
             _ = try await transport.exchange([1], on: endpoint)
             return nil

@@ -43,7 +43,7 @@ struct ConsoleSessionTests {
         let client = Security2Client<OpenSSLCrypto>(
             username: Array("wifiprov".utf8), password: [1], patchVersion: try #require(Security2PatchVersion(1)),
             random: &random)
-        let error = await #expect(throws: ProtocommError.self) { try await session.handshake(client) }
+        let error = await #expect(throws: BoardError.self) { try await session.handshake(client) }
         #expect(error?.code == .securityMismatch)
         #expect(error?.message.hasPrefix("Security 2 does not fit a console line: ") == true, "\(error as Any)")
         #expect(console.typed.isEmpty)

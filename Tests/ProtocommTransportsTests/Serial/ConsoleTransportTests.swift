@@ -20,12 +20,12 @@ struct ConsoleTransportTests {
         ConsoleTransport(port: try SerialPort.open(console.terminal.path), sessionID: 4711, clock: ManualClock())
     }
 
-    func code(_ body: () async throws -> [UInt8]) async -> TransportError.Code? {
+    func code(_ body: () async throws -> [UInt8]) async -> BoardError.Code? {
         do {
             _ = try await body()
             return nil
         } catch {
-            return (error as? TransportError)?.code
+            return (error as? BoardError)?.code
         }
     }
 
@@ -124,7 +124,7 @@ struct ConsoleTransportTests {
         let task = Task { try await transport.exchange([1], on: .config) }
         while !board.typed.contains(where: { $0.hasPrefix("prov-config") }) { await Task.yield() }
         board.terminal.unplug()
-        let error = await #expect(throws: TransportError.self) { try await task.value }
+        let error = await #expect(throws: BoardError.self) { try await task.value }
         #expect(error?.code == .lost && error?.reason == "port_gone")
         await transport.close()
     }

@@ -23,14 +23,14 @@ struct OtherWebServerTests {
 
     private func error(
         _ names: HTTPEndpointNames, _ serve: @escaping @Sendable (LoopbackPeer) -> Void
-    ) async throws -> (error: TransportError?, requests: Int) {
+    ) async throws -> (error: BoardError?, requests: Int) {
         let server = try LoopbackServer { peer in
             guard peer.readRequest() != nil else { return }
             serve(peer)
         }
         let transport = SoftAPTransport(
             http: CurlHTTPClient(), host: "127.0.0.1", port: server.port, names: names)
-        let error = await #expect(throws: TransportError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await transport.exchange(Array("---".utf8), on: .version)
         }
         await transport.close()
@@ -74,7 +74,7 @@ struct OtherWebServerTests {
             if readsFirst { _ = peer.readRequest() }
         }
         let transport = SoftAPTransport(http: CurlHTTPClient(), host: "127.0.0.1", port: server.port)
-        let error = await #expect(throws: TransportError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await transport.exchange(Array("---".utf8), on: .version)
         }
         await transport.close()
@@ -106,7 +106,7 @@ struct OtherWebServerTests {
         }
         let transport = SoftAPTransport(
             http: CurlHTTPClient(), host: "127.0.0.1", port: server.port, names: .localControl)
-        let error = await #expect(throws: TransportError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await transport.exchange(Array("---".utf8), on: .version)
         }
         await transport.close()
@@ -131,7 +131,7 @@ struct OtherWebServerTests {
         let clock = ManualClock()
         let session = ProtocommSession(
             transport: SoftAPTransport(http: HalfAnswer(), host: "127.0.0.1"), clock: clock)
-        let error = await #expect(throws: ProtocommError.self) {
+        let error = await #expect(throws: BoardError.self) {
             try await clock.run { try await session.versionInfo() }
         }
         #expect(error?.code == .neverAnswered)

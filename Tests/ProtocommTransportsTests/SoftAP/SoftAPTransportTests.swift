@@ -15,12 +15,12 @@ struct SoftAPTransportTests {
         SoftAPTransport(http: http, host: "127.0.0.1", port: board.server.port)
     }
 
-    func code(_ body: () async throws -> [UInt8]) async -> TransportError.Code? {
+    func code(_ body: () async throws -> [UInt8]) async -> BoardError.Code? {
         do {
             _ = try await body()
             return nil
         } catch {
-            return (error as? TransportError)?.code
+            return (error as? BoardError)?.code
         }
     }
 
@@ -120,12 +120,12 @@ struct SoftAPTransportTests {
         await transport.close()
     }
 
-    private func failure(_ body: () async throws -> [UInt8]) async -> TransportError? {
+    private func failure(_ body: () async throws -> [UInt8]) async -> BoardError? {
         do {
             _ = try await body()
             return nil
         } catch {
-            return error as? TransportError
+            return error as? BoardError
         }
     }
 
@@ -141,7 +141,7 @@ struct SoftAPTransportTests {
     @Test(
         "what is not a board's answer is malformed, or lost half way",
         arguments: [
-            ("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n", TransportError.Code.malformed),
+            ("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n", BoardError.Code.malformed),
             ("HTTP/1.1 302 Found\r\nLocation: http://captive.portal/\r\nContent-Length: 0\r\n\r\n", .malformed),
             ("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 5\r\n\r\nsorry", .malformed),
             ("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", .malformed),
@@ -149,7 +149,7 @@ struct SoftAPTransportTests {
             ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", .lost),
             ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", .refused),
         ])
-    func malformed(answer: String, expected: TransportError.Code) async throws {
+    func malformed(answer: String, expected: BoardError.Code) async throws {
         let board = try QuirkyBoard { _ in .raw(answer) }
         let transport = transport(board)
         #expect(await code { try await transport.exchange([1], on: .config) } == expected)

@@ -37,7 +37,7 @@ struct AbsentBoardTests {
         let scene = Scene()
         scene.pending.save(Self.told(scene.civil, ago: 6 * 24 * 3600))
         let absent = ScriptedBoard(
-            scene.clock, faults: ["identify": [ProvisioningError.Code](repeating: .unavailable, count: 1000)])
+            scene.clock, faults: ["identify": [BoardError.Code](repeating: .unavailable, count: 1000)])
         let failure = await scene.run(absent, ScriptedCloud(statuses: [.timedOut, .requested])).failure
         #expect(failure?.isPendingKept == true)
         let kept = try #require(scene.pending.all().first)

@@ -49,7 +49,7 @@ struct ClaimTests {
     }
 
     struct Fault: Sendable {
-        var board: [String: [ProvisioningError.Code]] = [:]
+        var board: [String: [BoardError.Code]] = [:]
         var cloud: [String: [AccountError.Code]] = [:]
         var calls: Int
         /// Whether this board cannot be claimed as things are.

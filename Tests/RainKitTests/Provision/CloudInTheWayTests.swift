@@ -97,7 +97,7 @@ struct CloudInTheWayTests {
     func leftAloneWhileSearching() async throws {
         let scene = Scene(pending: [Self.told()])
         let absent = ScriptedBoard(
-            scene.clock, faults: ["identify": [ProvisioningError.Code](repeating: .unavailable, count: 1000)])
+            scene.clock, faults: ["identify": [BoardError.Code](repeating: .unavailable, count: 1000)])
         let cloud = ScriptedCloud(errors: ["status": [Self.busy(.seconds(60))]])
         _ = await scene.run(
             absent, cloud,

@@ -8,7 +8,7 @@ import Testing
 @Suite("How long a run waits for the cloud's confirmation")
 struct ConfirmationWaitTests {
     private static let lost = UnansweringBoard(
-        error: ProvisioningError(.deviceLost, message: "scripted"), since: .seconds(100))
+        error: BoardError(.deviceLost, message: "scripted"), since: .seconds(100))
 
     private static func outage(retryAfter: Duration? = nil) -> AccountError {
         var error = AccountError(.network, message: "scripted")

@@ -15,7 +15,7 @@ struct LostSignerTests {
 
     private func run(
         _ cloud: ScriptedCloud, watch: ScriptedBoard.Watch = .fails(.deviceLost),
-        faults: [String: [ProvisioningError.Code]] = [:]
+        faults: [String: [BoardError.Code]] = [:]
     ) async -> (result: Result<OnboardedNode, RainKitError>, scene: Scene) {
         let scene = Scene()
         let board = ScriptedBoard(scene.clock, association: .challengeResponse, watches: [watch], faults: faults)
@@ -64,7 +64,7 @@ struct LostSignerTests {
                 node: NodeID("node-9"), user: UserID("user-1"), proof: .signature([1], request: RequestID("r")),
                 stage: .applied, peer: "board-under-test", since: scene.civil.now))
         let absent = ScriptedBoard(
-            scene.clock, faults: ["identify": [ProvisioningError.Code](repeating: .unavailable, count: 1000)])
+            scene.clock, faults: ["identify": [BoardError.Code](repeating: .unavailable, count: 1000)])
         let cloud = ScriptedCloud(connections: isSeen ? [Self.offline, Self.online] : [Self.offline])
         let result = await scene.run(absent, cloud)
         if isSeen {

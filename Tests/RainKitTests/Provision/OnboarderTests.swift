@@ -176,9 +176,9 @@ struct OnboarderTests {
     @Test(
         "Wi-Fi settings that a board certainly did not take leave no mapping",
         arguments: [
-            ProvisioningError.Code.rejected, .invalidArgument, .unsupported, .deviceLost,
+            BoardError.Code.rejected, .invalidArgument, .unsupported, .deviceLost,
         ])
-    func refusedInJoin(code: ProvisioningError.Code) async throws {
+    func refusedInJoin(code: BoardError.Code) async throws {
         let scene = Scene()
         let failure = await scene.run(ScriptedBoard(scene.clock, faults: ["join": [code]]), ScriptedCloud()).failure
         guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }

@@ -8,7 +8,7 @@ import RainCore
 actor ScriptedBoard: Board {
     enum Watch: Sendable {
         case joins(after: Duration)
-        case fails(ProvisioningError.Code)
+        case fails(BoardError.Code)
         case neverEnds
         /// Never ends either, and the error of the cancelled wait includes this text.
         case isSilent(String)
@@ -22,7 +22,7 @@ actor ScriptedBoard: Board {
     private let name: NodeID
     private let clock: ManualClock
     private nonisolated let identity: BoardIdentity
-    private var faults: [String: [ProvisioningError.Code]]
+    private var faults: [String: [BoardError.Code]]
     private var watches: [Watch]
     private(set) var calls: [String] = []
     private(set) var secret: MappingSecret?
@@ -33,7 +33,7 @@ actor ScriptedBoard: Board {
     init(
         _ clock: ManualClock, name: NodeID = NodeID("node-1"), association: AssociationMethod = .userMapping,
         needsClaim: Bool = false, peer: String = "board-under-test",
-        watches: [Watch] = [.joins(after: .zero)], faults: [String: [ProvisioningError.Code]] = [:]
+        watches: [Watch] = [.joins(after: .zero)], faults: [String: [BoardError.Code]] = [:]
     ) {
         self.clock = clock
         self.name = name
@@ -43,33 +43,33 @@ actor ScriptedBoard: Board {
         self.faults = faults
     }
 
-    private func note(_ call: String) throws(ProvisioningError) {
+    private func note(_ call: String) throws(BoardError) {
         calls.append(call)
         guard var codes = faults[call], !codes.isEmpty else { return }
         let code = codes.removeFirst()
         faults[call] = codes
-        throw ProvisioningError(code, message: "scripted")
+        throw BoardError(code, message: "scripted")
     }
 
-    func identify() throws(ProvisioningError) -> BoardIdentity {
+    func identify() throws(BoardError) -> BoardIdentity {
         try note("identify")
         return identity
     }
 
-    func secure() throws(ProvisioningError) { try note("secure") }
+    func secure() throws(BoardError) { try note("secure") }
 
-    func startClaim() throws(ProvisioningError) -> [UInt8] {
+    func startClaim() throws(BoardError) -> [UInt8] {
         try note("startClaim")
         return Array("introduction".utf8)
     }
 
-    func requestCertificate(_ reply: [UInt8]) throws(ProvisioningError) -> [UInt8] {
+    func requestCertificate(_ reply: [UInt8]) throws(BoardError) -> [UInt8] {
         try note("requestCertificate")
         replies.append(reply)
         return Array("request".utf8)
     }
 
-    func storeCertificate(_ reply: [UInt8]) throws(ProvisioningError) {
+    func storeCertificate(_ reply: [UInt8]) throws(BoardError) {
         try note("storeCertificate")
         replies.append(reply)
     }
@@ -79,7 +79,7 @@ actor ScriptedBoard: Board {
         return true
     }
 
-    func scan() throws(ProvisioningError) -> [AccessPoint] {
+    func scan() throws(BoardError) -> [AccessPoint] {
         try note("scan")
         return [
             AccessPoint(
@@ -88,7 +88,7 @@ actor ScriptedBoard: Board {
         ]
     }
 
-    func associate(_ request: AssociationRequest) throws(ProvisioningError) -> AssociationReply {
+    func associate(_ request: AssociationRequest) throws(BoardError) -> AssociationReply {
         try note("associate")
         switch request {
         case .userMapping(_, let secret):
@@ -99,14 +99,14 @@ actor ScriptedBoard: Board {
         }
     }
 
-    func join(_ network: WiFiNetwork) throws(ProvisioningError) {
+    func join(_ network: WiFiNetwork) throws(BoardError) {
         try note("join")
         self.network = network
     }
 
     func watch(
         report: @Sendable (WiFiProgress) async -> Void
-    ) async throws(ProvisioningError) -> JoinedNetwork {
+    ) async throws(BoardError) -> JoinedNetwork {
         try note("watch")
         await report(.connecting)
         switch watches.isEmpty ? .neverEnds : watches.removeFirst() {
@@ -117,28 +117,28 @@ actor ScriptedBoard: Board {
             let (nothing, end) = AsyncStream.makeStream(of: Never.self)
             for await _ in nothing {}
             end.finish()
-            throw ProvisioningError(.cancelled, message: "cancelled")
+            throw BoardError(.cancelled, message: "cancelled")
         case .joinsWhenGivenUp:
             try? await pause(.seconds(100_000))
             return JoinedNetwork(address: "192.168.1.20", ssid: SSID("Home"))
         case .fails(let code):
-            throw ProvisioningError(code, message: "scripted")
+            throw BoardError(code, message: "scripted")
         case .isSilent(let words):
-            do throws(ProvisioningError) {
+            do throws(BoardError) {
                 try await pause(.seconds(100_000))
             } catch {
                 var error = error
                 error.unfinished = words
                 throw error
             }
-            throw ProvisioningError(.deviceLost, message: "scripted")
+            throw BoardError(.deviceLost, message: "scripted")
         case .neverEnds:
             try await pause(.seconds(100_000))
-            throw ProvisioningError(.deviceLost, message: "scripted")
+            throw BoardError(.deviceLost, message: "scripted")
         }
     }
 
-    func reset() throws(ProvisioningError) { try note("reset") }
+    func reset() throws(BoardError) { try note("reset") }
     func close() { calls.append("close") }
 
     nonisolated var mapsBySecret: Bool { identity.association == .userMapping }
@@ -149,14 +149,14 @@ actor ScriptedBoard: Board {
     /// Whether the watch does nothing before the clock moves.
     nonisolated var isAsleep: Bool { watchEnds.withLock { $0 }.map(clock.hasSleeper) ?? false }
 
-    private func pause(_ duration: Duration) async throws(ProvisioningError) {
+    private func pause(_ duration: Duration) async throws(BoardError) {
         let end = clock.now.advanced(by: duration)
         watchEnds.withLock { $0 = end }
         defer { watchEnds.withLock { $0 = nil } }
         do {
             try await clock.sleep(until: end)
         } catch {
-            throw ProvisioningError(.cancelled, message: "cancelled")
+            throw BoardError(.cancelled, message: "cancelled")
         }
     }
 }

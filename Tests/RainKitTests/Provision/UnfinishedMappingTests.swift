@@ -192,7 +192,7 @@ struct LeftOverTests {
     func reportsLate(waitsForBoard: Bool) async throws {
         let scene = Scene(pending: [Self.told("node-9")])
         let board = ScriptedBoard(
-            scene.clock, faults: ["identify": [ProvisioningError.Code](repeating: .unavailable, count: 1000)])
+            scene.clock, faults: ["identify": [BoardError.Code](repeating: .unavailable, count: 1000)])
         let cloud = ScriptedCloud(statuses: [.requested, .requested, .requested, .requested, .confirmed])
         let node = try await scene.run(
             board, cloud, OnboardingRequest(network: .given(Scene.home), waitsForBoard: waitsForBoard)
@@ -208,7 +208,7 @@ struct LeftOverTests {
         let left = Self.told("node-9")
         let scene = Scene(pending: [left])
         let board = ScriptedBoard(
-            scene.clock, faults: ["identify": [ProvisioningError.Code](repeating: .unavailable, count: 1000)])
+            scene.clock, faults: ["identify": [BoardError.Code](repeating: .unavailable, count: 1000)])
         let failure = await scene.run(board, ScriptedCloud(statuses: [.requested])).failure
         guard case .board(let cause)? = failure?.cause else {
             return #expect(Bool(false), "\(String(describing: failure))")
@@ -302,7 +302,7 @@ struct LeftOverTests {
     func lastOne(reports: Bool) async throws {
         let scene = Scene(pending: [Self.told("node-1"), Self.told("node-2")])
         let absent = ScriptedBoard(
-            scene.clock, faults: ["identify": [ProvisioningError.Code](repeating: .unavailable, count: 1000)])
+            scene.clock, faults: ["identify": [BoardError.Code](repeating: .unavailable, count: 1000)])
         // The cloud is asked about the last one first.
         let cloud = ScriptedCloud(statuses: [.requested, .confirmed, .requested, reports ? .confirmed : .requested])
         let result = await scene.run(absent, cloud)
@@ -314,7 +314,7 @@ struct LeftOverTests {
     func cloudAwayWhileSearching() async throws {
         let scene = Scene(pending: [Self.told("node-9")])
         let absent = ScriptedBoard(
-            scene.clock, faults: ["identify": [ProvisioningError.Code](repeating: .unavailable, count: 1000)])
+            scene.clock, faults: ["identify": [BoardError.Code](repeating: .unavailable, count: 1000)])
         let failure = await scene.run(
             absent, ScriptedCloud(faults: ["status": [AccountError.Code](repeating: .network, count: 1000)]),
             OnboardingRequest(network: .given(Scene.home), deadline: .seconds(90), waitsForBoard: true)

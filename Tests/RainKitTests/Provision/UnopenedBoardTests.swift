@@ -25,7 +25,7 @@ struct UnopenedBoardTests {
     @Test("the run closes the board that it has opened")
     func opened() async {
         let board = board
-        let error = await run(UnopenedBoard(peer: "port") { () async throws(ProvisioningError) in board })
+        let error = await run(UnopenedBoard(peer: "port") { () async throws(BoardError) in board })
         #expect(error?.step == .identify && error?.board?.code == .unavailable)
         #expect(await board.isClosed)
     }
@@ -33,12 +33,12 @@ struct UnopenedBoardTests {
     @Test("a board that is absent is opened again, if the run waits for it")
     func absent() async {
         let attempts = Mutex(0)
-        let unopened = UnopenedBoard(peer: "port") { () async throws(ProvisioningError) in
+        let unopened = UnopenedBoard(peer: "port") { () async throws(BoardError) in
             let attempt = attempts.withLock { attempts in
                 attempts += 1
                 return attempts
             }
-            throw ProvisioningError(attempt < 3 ? .unavailable : .rejected, message: "Not open.")
+            throw BoardError(attempt < 3 ? .unavailable : .rejected, message: "Not open.")
         }
         #expect(await run(unopened, waits: true)?.board?.code == .rejected)
         #expect(attempts.withLock { $0 } == 3)
@@ -47,9 +47,9 @@ struct UnopenedBoardTests {
     @Test("nothing is opened if nobody is signed in")
     func notSignedIn() async {
         let isOpened = Atomic(false)
-        let unopened = UnopenedBoard(peer: "port") { () async throws(ProvisioningError) in
+        let unopened = UnopenedBoard(peer: "port") { () async throws(BoardError) in
             isOpened.store(true, ordering: .relaxed)
-            throw ProvisioningError(.unavailable, message: "Not open.")
+            throw BoardError(.unavailable, message: "Not open.")
         }
         let error = await #expect(throws: RainKitError.self) {
             try await RainKitClient(.inMemory()).provision(unopened, OnboardingRequest(network: .none))

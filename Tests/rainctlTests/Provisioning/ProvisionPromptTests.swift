@@ -13,7 +13,7 @@ struct ProvisionPromptTests {
         let (home, five) = (SSID("Home"), Secret("abcde"))
         _ = try WiFiNetwork(possible: home, passphrase: five)
         _ = try WiFiNetwork(possible: home, passphrase: five, protection: NetworkProtection(rawValue: 1))
-        #expect(throws: ProvisioningError.self) {
+        #expect(throws: BoardError.self) {
             try WiFiNetwork(possible: home, passphrase: five, protection: NetworkProtection(rawValue: 3))
         }
     }

@@ -10,9 +10,9 @@ public struct TCPBoards: BoardTransport {
 
     public init() {}
 
-    public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
+    public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(BoardError) -> any Board {
         guard let location = address.location else {
-            throw ProvisioningError(.invalidArgument, message: "A board over TCP needs a host.", remedies: [.host])
+            throw BoardError(.invalidArgument, message: "A board over TCP needs a host.", remedies: [.host])
         }
         return opening.protocommBoard(over: TCPTransport(to: try HostAndPort(location, usual: 5555)))
     }

@@ -18,9 +18,9 @@ actor TCPTransport: Transport {
 
     nonisolated func maximumRequestLength(on endpoint: Endpoint) -> Int? { Frame.maximumRequestLength }
 
-    func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(TransportError) -> [UInt8] {
+    func exchange(_ request: [UInt8], on endpoint: Endpoint) async throws(BoardError) -> [UInt8] {
         guard request.count <= Frame.maximumRequestLength else {
-            throw TransportError(
+            throw BoardError(
                 .tooLong, endpoint: endpoint, peer: peer, message: "The request is too long for the board.")
         }
         let frame: Frame.Answer
@@ -30,14 +30,14 @@ actor TCPTransport: Transport {
             // A late answer to this exchange must not be taken for the next one's.
             await connection?.close()
             (connection, received) = (nil, [])
-            throw TransportError(code(error), endpoint: endpoint, peer: peer, message: error.message)
+            throw BoardError(code(error), endpoint: endpoint, peer: peer, message: error.message)
         }
         switch frame.status {
         case .answer: return frame.bytes
         case .refusal:
-            throw TransportError(.refused, endpoint: endpoint, peer: peer, message: "The board refused the request.")
+            throw BoardError(.refused, endpoint: endpoint, peer: peer, message: "The board refused the request.")
         case .noSuchEndpoint:
-            throw TransportError(
+            throw BoardError(
                 .noSuchEndpoint, endpoint: endpoint, peer: peer, message: "The board has no endpoint of that name.")
         }
     }
@@ -65,7 +65,7 @@ actor TCPTransport: Transport {
         return opened
     }
 
-    private func code(_ error: ByteStreamError) -> TransportError.Code {
+    private func code(_ error: ByteStreamError) -> BoardError.Code {
         switch error.code {
         case .notFound, .refused, .unreachable, .timedOut: .unreachable
         case .cancelled, .closed: .cancelled

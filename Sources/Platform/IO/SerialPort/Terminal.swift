@@ -27,7 +27,7 @@ struct Terminal: Sendable {
     private init(path: String, descriptor: Int32) throws(SerialPortError) {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else {
-            throw SerialPortError(.notATerminal, path: path, message: "This is not a serial port.")
+            throw SerialPortError(.notATerminal, path: path, message: "\(path) is not a serial port.")
         }
         // Two locks, because `screen`, `minicom` and esptool respect one or the other. flock works among programs that ask for it. With
         // TIOCEXCL the kernel itself refuses other programs (but not root). It lasts until the terminal's last descriptor is closed. The

@@ -26,7 +26,7 @@ struct BoardClaim: Sendable {
         var claimed = found
         claimed.claimedNode = node
         // The board's identity may be different now. It may also still ask to be claimed, until it restarts.
-        claimed.identity = try await context.ask(board) { (board) throws(ProvisioningError) in
+        claimed.identity = try await context.ask(board) { (board) throws(BoardError) in
             try await board.identify()
         }
         return claimed
@@ -39,7 +39,7 @@ struct BoardClaim: Sendable {
         let nodes = await memory.nodes()
         guard !nodes.isEmpty else { return false }
         let bytes = context.randomBytes(16)
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             let question: AssociationRequest =
                 identity.association == .userMapping
                 ? .userMapping(account.user, MappingSecret(randomBytes: bytes)) : .challenge(bytes)
@@ -65,19 +65,19 @@ struct BoardClaim: Sendable {
     }
 
     private func claimOnce() async throws(RainKitError) -> NodeID {
-        let introduction = try await context.ask(board) { (board) throws(ProvisioningError) in
+        let introduction = try await context.ask(board) { (board) throws(BoardError) in
             try await board.startClaim()
         }
         let invitation = try await ask { () throws(AccountError) in try await service.initiateClaim(introduction) }
         // The board has no certificate of that name, or no longer a valid one.
         await memory.remove(invitation.node)
         context.tell(.claimInitiated(invitation.node))
-        let request = try await context.ask(board) { (board) throws(ProvisioningError) in
+        let request = try await context.ask(board) { (board) throws(BoardError) in
             try await board.requestCertificate(invitation.reply)
         }
         context.tell(.certificateRequested)
         let certificate = try await ask { () throws(AccountError) in try await service.verifyClaim(request) }
-        try await context.ask(board) { (board) throws(ProvisioningError) in
+        try await context.ask(board) { (board) throws(BoardError) in
             try await board.storeCertificate(certificate)
         }
         return invitation.node

@@ -292,7 +292,7 @@ extension RainKitError {
     /// The board's log has reported that the board was not claimed.
     static var unclaimed: RainKitError {
         RainKitError(
-            ProvisioningError(
+            BoardError(
                 .claimFailed,
                 message:
                     "The board is on its network without a cloud certificate, so it does not connect to the cloud: it was never claimed. "
@@ -303,7 +303,7 @@ extension RainKitError {
     /// Nothing has come from a board, and its console does not show whether it was claimed.
     static func neverClaimed(_ node: NodeID?) -> RainKitError {
         RainKitError(
-            ProvisioningError(
+            BoardError(
                 .claimFailed,
                 message:
                     "The board is on its network and has not reported to the cloud within \(WaitLimits.report.formattedSeconds) s. "
@@ -316,7 +316,7 @@ extension RainKitError {
     /// A claim was requested over a console that neither shows whether the board was claimed nor can claim it.
     static func claimUnknown(_ node: NodeID?) -> RainKitError {
         RainKitError(
-            ProvisioningError(
+            BoardError(
                 .claimFailed,
                 message:
                     "The board's console does not show whether the board has been claimed, and cannot claim it. "

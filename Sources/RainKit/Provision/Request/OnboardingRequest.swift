@@ -38,14 +38,14 @@ public struct OnboardingRequest: Sendable {
     /// Whether to look until the deadline for a board that does not answer yet.
     public var waitsForBoard: Bool
     /// Called after a board could not join, for other credentials to try in the same session. Answering nil ends the run.
-    public var otherNetwork: (@Sendable (ProvisioningError) async -> WiFiNetwork?)?
+    public var otherNetwork: (@Sendable (BoardError) async -> WiFiNetwork?)?
 
     public init(
         network: Network, mapsToUser: Bool = true, claimsOnly: Bool = false, notes: MappingNotes = MappingNotes(),
         label: String? = nil, resetsFirst: Bool = false, deadline: Duration = .seconds(120),
         fetchesChallengeFirst: Bool = false,
         waitsForBoard: Bool = false,
-        otherNetwork: (@Sendable (ProvisioningError) async -> WiFiNetwork?)? = nil
+        otherNetwork: (@Sendable (BoardError) async -> WiFiNetwork?)? = nil
     ) {
         self.network = network
         self.mapsToUser = mapsToUser

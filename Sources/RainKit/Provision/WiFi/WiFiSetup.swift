@@ -14,7 +14,7 @@ struct WiFiSetup: Sendable {
 
     /// Lets the caller choose from the networks that the board hears.
     func choose(_ choose: @Sendable ([AccessPoint]) async -> WiFiNetwork?) async throws(RainKitError) -> WiFiNetwork {
-        let heard = try await context.ask(board) { (board) throws(ProvisioningError) in try await board.scan() }
+        let heard = try await context.ask(board) { (board) throws(BoardError) in try await board.scan() }
         context.tell(.heard(heard))
         guard let network = await choose(heard) else { throw .cancelled }
         return network
@@ -26,7 +26,7 @@ struct WiFiSetup: Sendable {
         let before = mapping?.progress.pending?.stage
         try await mapping?.keep { $0.stage = .applied }
         let began = context.time.elapsed()
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             try await join(network)
             return .accepted(since: began)
         } catch {
@@ -51,7 +51,7 @@ struct WiFiSetup: Sendable {
         return connection
     }
 
-    private func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
+    private func join(_ network: WiFiNetwork) async throws(BoardError) {
         let context = context
         try await board.join(network) { progress in
             // The error of this run if its time ends during this wait.
@@ -85,19 +85,19 @@ struct WiFiSetup: Sendable {
     }
 
     /// Returns nil if the cloud has confirmed the mapping and the board has reported nothing.
-    private func watch() async -> Result<JoinedNetwork, ProvisioningError>? {
+    private func watch() async -> Result<JoinedNetwork, BoardError>? {
         let (context, board, mapping) = (context, board, mapping)
         return await race(against: { try await Self.waitForCloud(mapping, board, context) }) {
-            () async throws(ProvisioningError) in
+            () async throws(BoardError) in
             try await board.watch { context.tell(.wifi($0)) }
         }
     }
 
     /// Tries other credentials in the same session, if the caller has any.
-    private func tryAnother(after verdict: ProvisioningError) async throws(RainKitError) -> (HandOver, WiFiNetwork) {
+    private func tryAnother(after verdict: BoardError) async throws(RainKitError) -> (HandOver, WiFiNetwork) {
         try await mapping?.keep { $0.stage = .associated }
         let other = await context.request.otherNetwork?(verdict)
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             // Resets the board even if there is no other network: the board is then ready for the next run.
             try await board.reset()
         } catch {
@@ -112,10 +112,10 @@ struct WiFiSetup: Sendable {
     }
 
     /// Returns the verdict with its cause, if the board hears how the network is protected.
-    private func explained(_ verdict: ProvisioningError, _ network: WiFiNetwork) async -> ProvisioningError {
+    private func explained(_ verdict: BoardError, _ network: WiFiNetwork) async -> BoardError {
         let (context, board) = (context, board)
         let heard = await withDeadline(WaitLimits.explanation, sleep: { try await context.time.sleep($0) }) {
-            () async throws(ProvisioningError) in try await board.scan()
+            () async throws(BoardError) in try await board.scan()
         }
         guard case .success(let points)? = heard else { return verdict }
         return verdict.explained(by: points, joining: network)
@@ -132,13 +132,13 @@ struct WiFiSetup: Sendable {
     }
 
     /// Also records the loss in the run's status. It is the error of this run if its time ends while the cloud is asked.
-    private func lost(_ error: ProvisioningError, toldToJoin: Duration) -> UnansweringBoard {
+    private func lost(_ error: BoardError, toldToJoin: Duration) -> UnansweringBoard {
         context.status.update { $0.trouble = RainKitError(error) }
         return UnansweringBoard(error: error, since: context.time.elapsed(), toldToJoin: toldToJoin)
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// Whether the board itself reported this failure of its Wi-Fi.
     fileprivate var isWiFiVerdict: Bool {
         [.wifiAuthenticationFailed, .wifiNetworkNotFound, .wifiFailed].contains(code)
@@ -173,7 +173,7 @@ extension WiFiSetup {
 
 /// A board that stopped answering after it may have taken its Wi-Fi credentials. It may have joined its network.
 struct UnansweringBoard: Sendable {
-    var error: ProvisioningError
+    var error: BoardError
     var since: Duration
     /// When the board got the command to join, on the same clock.
     var toldToJoin: Duration = .zero
@@ -182,8 +182,8 @@ struct UnansweringBoard: Sendable {
     static let sentence = "the board stopped answering; the cloud is asked whether it has joined"
 
     /// The error to end with if the board is in the account by its signature alone.
-    var inAccount: ProvisioningError {
-        ProvisioningError(
+    var inAccount: BoardError {
+        BoardError(
             error.code,
             message:
                 "The board is in your account; whether it is on the network is not known. It stopped answering after it was given its "

@@ -17,7 +17,7 @@ public struct BluetoothBoards: BoardTransport {
 
     public func discover(
         _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
-    ) async throws(ProvisioningError) {
+    ) async throws(BoardError) {
         let adapter = search.parameters["adapter"]
         do throws(BluetoothError) {
             let logger = search.logger ?? Logger(label: "rainkit") { _ in SwiftLogNoOpLogHandler() }
@@ -26,16 +26,16 @@ public struct BluetoothBoards: BoardTransport {
                 await found(FoundBoard(board, adapter: adapter))
             }
         } catch {
-            throw ProvisioningError(error)
+            throw BoardError(error)
         }
     }
 
-    public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
+    public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(BoardError) -> any Board {
         let central: BluetoothCentral
         do throws(BluetoothError) {
             central = try await centrals.central(address.parameters["adapter"], logger: opening.logger)
         } catch {
-            throw ProvisioningError(error)
+            throw BoardError(error)
         }
         let filter: BoardFilter
         if let name = address.location {
@@ -86,7 +86,7 @@ extension FoundBoard {
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// Converts an error of BlueZ, or of the link through it.
     init(_ error: BluetoothError) {
         let code: Code =
@@ -103,7 +103,7 @@ extension ProvisioningError {
 /// Returns the only board in range that no program on this machine is connected to. After the first board, waits a moment for others.
 func onlyBoard(
     _ central: BluetoothCentral, by end: ContinuousClock.Instant
-) async throws(ProvisioningError) -> BoardFilter {
+) async throws(BoardError) -> BoardFilter {
     let heard = AdvertisingBoards()
     do throws(BluetoothError) {
         let limit = min(.seconds(20), ContinuousClock.now.duration(to: end))
@@ -118,18 +118,18 @@ func onlyBoard(
             }
         }
     } catch {
-        throw ProvisioningError(error)
+        throw BoardError(error)
     }
     let boards = await heard.boards
     guard let first = boards.first else {
-        throw ProvisioningError(
+        throw BoardError(
             .unavailable,
             message: "No board was found over Bluetooth. Check that it is powered, near, and in provisioning mode. "
                 + "A board that this machine is connected to is used only by its name.", reason: "not_found",
             remedies: [.boardName([])])
     }
     guard boards.count == 1 else {
-        throw ProvisioningError(
+        throw BoardError(
             .invalidArgument, message: "Several boards were found over Bluetooth.", reason: "several_boards",
             remedies: [.boardName(boards.map(\.label).sorted())])
     }

@@ -18,7 +18,7 @@ public struct OnNetworkBoards: BoardTransport {
 
     public func discover(
         _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
-    ) async throws(ProvisioningError) {
+    ) async throws(BoardError) {
         let heard = HeardOnNetwork(wanted: search.name)
         try await browse(for: search.time) { board in
             if let prefix = search.prefix, !board.name.lowercased().hasPrefix(prefix.lowercased()) { return true }
@@ -27,7 +27,7 @@ public struct OnNetworkBoards: BoardTransport {
         }
     }
 
-    public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
+    public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(BoardError) -> any Board {
         if let location = address.location {
             let place = try HostAndPort(location)
             try place.checkInterface()
@@ -52,7 +52,7 @@ public struct OnNetworkBoards: BoardTransport {
     /// 120 ms (RFC 6762, 6), and a lost answer is requested again after a second.
     private func announced(
         _ name: String?, as type: String, by end: ContinuousClock.Instant
-    ) async throws(ProvisioningError) -> AnnouncedBoard {
+    ) async throws(BoardError) -> AnnouncedBoard {
         let heard = HeardOnNetwork(wanted: name)
         let limit = min(.seconds(10), ContinuousClock.now.duration(to: end))
         try await browse(for: limit, type) { board in
@@ -71,11 +71,11 @@ public struct OnNetworkBoards: BoardTransport {
     private func browse(
         for limit: Duration, _ type: String = AnnouncedBoard.serviceType,
         _ found: @Sendable (AnnouncedBoard) async -> Bool
-    ) async throws(ProvisioningError) {
+    ) async throws(BoardError) {
         do throws(ServiceDiscoveryError) {
             try await browser.browse(type, for: limit) { await found(AnnouncedBoard($0)) }
         } catch {
-            throw ProvisioningError(error)
+            throw BoardError(error)
         }
     }
 }
@@ -97,7 +97,7 @@ extension BoardAddress {
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     fileprivate init(_ error: ServiceDiscoveryError) {
         let reason: String? =
             switch error.code {
@@ -214,11 +214,11 @@ struct AnnouncedBoards {
 
     /// Returns the only board that matches. Throws `unavailable` if there is none, and `invalidArgument` with the choices if there are
     /// several.
-    func choice() throws(ProvisioningError) -> AnnouncedBoard {
+    func choice() throws(BoardError) -> AnnouncedBoard {
         if let unmistakable { return unmistakable }
         guard let first = candidates.first else {
             let name = wanted.map { " \($0)" } ?? ""
-            throw ProvisioningError(
+            throw BoardError(
                 .unavailable,
                 message:
                     "No board\(name) announces itself on this machine's network. Check that it is powered, on this network, and not in an "
@@ -229,7 +229,7 @@ struct AnnouncedBoards {
             if let wanted, wanted.contains("#"), let exact = candidates.first(where: { $0.isNamed(exactly: wanted) }) {
                 return exact
             }
-            throw ProvisioningError(
+            throw BoardError(
                 .invalidArgument,
                 message: wanted.map { "Several boards on the network are called \($0)." }
                     ?? "Several boards announce themselves on the network.", reason: "several_boards",

@@ -48,14 +48,14 @@ public struct BoardMonitor: Sendable {
     public func run(
         within limit: Duration? = nil, until isDone: @escaping @Sendable () -> Bool = { false },
         event: @escaping @Sendable (Event) -> Void
-    ) async throws(ProvisioningError) -> DeviceSummary {
+    ) async throws(BoardError) -> DeviceSummary {
         let began = ContinuousClock.now
         let log = DeviceLog(
             now: { ContinuousClock.now - began }, line: { event(.line($0)) }, event: { event(.said($0)) })
         // A port that does not appear is a separate error; this leaves a moment to report it.
         let wait = limit.map { $0 - min(.milliseconds(200), $0 / 4) } ?? Self.longestWait
         let ports = PortOpening(files: files, timer: timer, waitsUntil: waitsForBoard ? began + wait : nil)
-        let follow: @Sendable () async throws(ProvisioningError) -> Void = { () async throws(ProvisioningError) in
+        let follow: @Sendable () async throws(BoardError) -> Void = { () async throws(BoardError) in
             try await self.follow(ports, log, isDone, event)
         }
         if let limit {
@@ -70,10 +70,10 @@ public struct BoardMonitor: Sendable {
 
     private func follow(
         _ ports: PortOpening, _ log: DeviceLog, _ isDone: @Sendable () -> Bool, _ event: @Sendable (Event) -> Void
-    ) async throws(ProvisioningError) {
+    ) async throws(BoardError) {
         var open = try await ports.open(path) { log.take($0) }
         event(.opened(path: open.port.path))
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             if restarts { try await restart(open) }
             while true {
                 try await read(open.port, isDone)
@@ -90,12 +90,12 @@ public struct BoardMonitor: Sendable {
     }
 
     /// Returns once the port is gone, or enough was read.
-    private func read(_ port: SerialPort, _ isDone: @Sendable () -> Bool) async throws(ProvisioningError) {
+    private func read(_ port: SerialPort, _ isDone: @Sendable () -> Bool) async throws(BoardError) {
         while !isDone() {
             do throws(SerialPortError) {
                 _ = try await port.read()
             } catch {
-                guard error.code == .lost else { throw ProvisioningError(error) }
+                guard error.code == .lost else { throw BoardError(error) }
                 return
             }
         }
@@ -103,26 +103,26 @@ public struct BoardMonitor: Sendable {
 
     private func next(
         after open: PortOpening.OpenPort, _ ports: PortOpening, _ log: DeviceLog
-    ) async throws(ProvisioningError) -> PortOpening.OpenPort {
+    ) async throws(BoardError) -> PortOpening.OpenPort {
         repeat {
             if let next = try await ports.reopen(open.description, heard: { log.take($0) }) { return next }
         } while waitsForBoard
-        throw ProvisioningError(
+        throw BoardError(
             .deviceLost,
             message:
                 "The port \(path) was removed and has not returned: the cable was unplugged, or the board has no power.",
             remedies: [.waiting])
     }
 
-    private func restart(_ open: PortOpening.OpenPort) async throws(ProvisioningError) {
+    private func restart(_ open: PortOpening.OpenPort) async throws(BoardError) {
         let isOwnUSB = open.description.usb?.adapter.isChipsOwn == true
         do throws(SerialPortError) {
             try await open.port.move(isOwnUSB ? .restartOverUSB : .restart) { try await timer.sleep(for: $0) }
         } catch {
             // The chip's own USB may be gone before the lines are released.
             guard !open.port.isGone, error.code != .lost else { return }
-            guard error.code != .cancelled else { throw ProvisioningError(error) }
-            var failure = ProvisioningError(
+            guard error.code != .cancelled else { throw BoardError(error) }
+            var failure = BoardError(
                 .unsupported, message: "The board cannot be restarted over \(path). Press its RESET button.",
                 reason: "no_restart")
             failure.cause = error.message
@@ -138,7 +138,7 @@ extension SerialBoards {
     public func monitor(
         _ path: String? = nil, waitsForBoard: Bool = false, within limit: Duration = .seconds(86_400),
         tools: RainKitTools = RainKitTools()
-    ) async throws(ProvisioningError) -> BoardMonitor {
+    ) async throws(BoardError) -> BoardMonitor {
         let ports = PortOpening(
             files: files, timer: tools.timer, waitsUntil: waitsForBoard ? .now + limit : nil)
         var monitor = BoardMonitor(path: try await chosen(path, ports), in: files, timer: tools.timer)
@@ -147,7 +147,7 @@ extension SerialBoards {
     }
 
     /// Returns the path of the only port that may have a board.
-    func onlyPort(tools: RainKitTools) async throws(ProvisioningError) -> String {
+    func onlyPort(tools: RainKitTools) async throws(BoardError) -> String {
         try await chosen(nil, PortOpening(files: files, timer: tools.timer, waitsUntil: nil))
     }
 }

@@ -27,7 +27,7 @@ struct SerialBoardOpener: Sendable {
     }
 
     /// Throws `unavailable` with the reason why no board was found. The port is then closed.
-    func open() async throws(ProvisioningError) -> any Board {
+    func open() async throws(BoardError) -> any Board {
         let began = ContinuousClock.now
         let (logger, kept) = (opening.logger, opening.deviceLog)
         let log = DeviceLog(now: { ContinuousClock.now - began }) { line in
@@ -43,7 +43,7 @@ struct SerialBoardOpener: Sendable {
         let listeners = Listeners(log: log, inbox: inbox, heard: heard)
         var reopenings = 2
         while true {
-            do throws(ProvisioningError) {
+            do throws(BoardError) {
                 let console = CommandConsole(port: port.port)
                 if let board = try await reached(console, port.description, listeners, began, mayReopen: reopenings > 0)
                 {
@@ -53,7 +53,7 @@ struct SerialBoardOpener: Sendable {
                 await port.port.close()
                 // A board that restarts when its port is opened detects that by the lines, which are released for a moment.
                 do { try await opening.tools.timer.sleep(for: .milliseconds(100)) } catch {
-                    throw ProvisioningError(.cancelled, message: "The operation was cancelled.")
+                    throw BoardError(.cancelled, message: "The operation was cancelled.")
                 }
                 port = try await ports.open(port.port.path, heard: heard)
             } catch {
@@ -74,8 +74,8 @@ struct SerialBoardOpener: Sendable {
     /// Returns nil if the port does not return. The error of a cancelled wait reports that the port is gone.
     private static func comesBack(
         _ port: SerialPortDescription, _ ports: PortOpening, _ heard: @escaping @Sendable ([UInt8]) -> Void
-    ) async throws(ProvisioningError) -> PortOpening.OpenPort? {
-        do throws(ProvisioningError) {
+    ) async throws(BoardError) -> PortOpening.OpenPort? {
+        do throws(BoardError) {
             return try await ports.reopen(port, heard: heard)
         } catch {
             var error = error
@@ -89,7 +89,7 @@ struct SerialBoardOpener: Sendable {
         _ console: CommandConsole, _ port: SerialPortDescription, _ listeners: Listeners,
         _ began: ContinuousClock.Instant,
         mayReopen: Bool
-    ) async throws(ProvisioningError) -> (any Board)? {
+    ) async throws(BoardError) -> (any Board)? {
         // A silent board is restarted after a while, and then needs a moment. If less time remains, the caller's deadline ends it.
         let left = began.duration(to: opening.foundBy)
         let probe = SerialProbe(
@@ -123,9 +123,9 @@ struct SerialBoardOpener: Sendable {
     }
 
     /// Throws `security_mismatch` if the caller requires a scheme with a session, which RainMaker's own console does not have.
-    private func checkInsistence() throws(ProvisioningError) {
+    private func checkInsistence() throws(BoardError) {
         guard let wanted = opening.credentials.securityVersion, wanted > 0 else { return }
-        throw ProvisioningError(
+        throw BoardError(
             .securityMismatch,
             message:
                 "The board at \(peer) has RainMaker's own console, which has no session and so no Security \(wanted). Nothing secret was sent.",
@@ -144,10 +144,10 @@ struct SerialBoardOpener: Sendable {
     {
         let board = ImprovBoard(
             port: port, inbox: listeners.inbox,
-            reopen: { [ports] () async throws(ProvisioningError) in
+            reopen: { [ports] () async throws(BoardError) in
                 try await Self.comesBack(description, ports, listeners.heard)?.port
             },
-            openOnNetwork: { [opening, parameters] (host) async throws(ProvisioningError) in
+            openOnNetwork: { [opening, parameters] (host) async throws(BoardError) in
                 try await opening.other(.onNetwork(parameters["device-host"] ?? host), opening.credentials)
             }, logger: opening.logger)
         return LoggedBoard(peer, board, log: listeners.log)
@@ -156,7 +156,7 @@ struct SerialBoardOpener: Sendable {
     /// Opens the board over the transport that its log names.
     private func handedOn(
         _ summary: DeviceSummary, _ log: DeviceLog, _ port: PortOpening.OpenPort
-    ) async throws(ProvisioningError) -> any Board {
+    ) async throws(BoardError) -> any Board {
         let printed = PrintedBoard(summary: summary, port: peer)
         guard opening.followsLog else {
             try printed.checkUp()
@@ -216,8 +216,8 @@ actor LoggedBoard: WrappedBoard {
         }
     }
 
-    func identify() async throws(ProvisioningError) -> BoardIdentity {
-        var identity = try await call { (board) async throws(ProvisioningError) in try await board.identify() }
+    func identify() async throws(BoardError) -> BoardIdentity {
+        var identity = try await call { (board) async throws(BoardError) in try await board.identify() }
         if let address { identity.reachedAt = address }
         identity.nodeID = identity.nodeID ?? log.moment.summary.nodeID
         identity.printed = log.printedIdentity ?? identity.printed
@@ -226,19 +226,19 @@ actor LoggedBoard: WrappedBoard {
 
     func join(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
-    ) async throws(ProvisioningError) {
+    ) async throws(BoardError) {
         asked = (network, log.moment.summary.address)
-        try await call { (board) async throws(ProvisioningError) in try await board.join(network, report: report) }
+        try await call { (board) async throws(BoardError) in try await board.join(network, report: report) }
     }
 
-    func join(_ network: WiFiNetwork) async throws(ProvisioningError) {
+    func join(_ network: WiFiNetwork) async throws(BoardError) {
         asked = (network, log.moment.summary.address)
-        try await call { (board) async throws(ProvisioningError) in try await board.join(network) }
+        try await call { (board) async throws(BoardError) in try await board.join(network) }
     }
 
-    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
-        do throws(ProvisioningError) {
-            return try await call { (board) async throws(ProvisioningError) in try await board.watch(report: report) }
+    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(BoardError) -> JoinedNetwork {
+        do throws(BoardError) {
+            return try await call { (board) async throws(BoardError) in try await board.watch(report: report) }
         } catch {
             guard [.deviceLost, .neverAnswered].contains(error.code), let asked, asked.earlier == nil,
                 let address = log.moment.summary.address
@@ -247,7 +247,7 @@ actor LoggedBoard: WrappedBoard {
         }
     }
 
-    func cloudContact() async throws(ProvisioningError) -> CloudContact? {
+    func cloudContact() async throws(BoardError) -> CloudContact? {
         if let host = log.moment.summary.cloudHost { return .connecting(to: host) }
         return try await inner.cloudContact()
     }
@@ -260,10 +260,10 @@ actor LoggedBoard: WrappedBoard {
 
     /// If the board is lost during a call, a trouble in its log at that time is the reason.
     func call<Answer: Sendable>(
-        _ step: @Sendable (any Board) async throws(ProvisioningError) -> Answer
-    ) async throws(ProvisioningError) -> Answer {
+        _ step: @Sendable (any Board) async throws(BoardError) -> Answer
+    ) async throws(BoardError) -> Answer {
         _ = log.takeTrouble()
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             return try await step(inner)
         } catch {
             let isLoss = [.deviceLost, .mayBeJoining, .neverAnswered, .unavailable].contains(error.code)
@@ -294,17 +294,17 @@ struct PrintedBoard {
     ///
     /// - Parameter given: the parameters of the port's address: a host or an adapter that the user has given for this.
     /// - Throws: `unavailable` if the log shows why there is none, or does not contain the board's name.
-    func address(_ given: [String: String]) throws(ProvisioningError) -> BoardAddress {
+    func address(_ given: [String: String]) throws(BoardError) -> BoardAddress {
         try checkUp()
         if summary.isProvisioned {
-            throw ProvisioningError(
+            throw BoardError(
                 .unavailable,
                 message:
                     "The board at \(port) already has a Wi-Fi network and starts no provisioning. Hold its BOOT button for 3 s to make it "
                     + "forget that network, and run this again.", reason: "already_provisioned")
         }
         if summary.isUnnamed, summary.serviceName == nil {
-            throw ProvisioningError(
+            throw BoardError(
                 .unavailable,
                 message:
                     "The Arduino sketch on the board at \(port) starts provisioning, but does not print the board's name. Add WiFiProv.printQR "
@@ -312,7 +312,7 @@ struct PrintedBoard {
                 remedies: [.boardName([]), .anyOtherTransport])
         }
         guard let name = summary.code?.name ?? summary.serviceName else {
-            throw ProvisioningError(
+            throw BoardError(
                 .unavailable,
                 message:
                     "The board at \(port) accepts no commands, and its log does not contain its name. Press its RESET button while this "
@@ -326,9 +326,9 @@ struct PrintedBoard {
     }
 
     /// Throws `unavailable` with the cause if the board does not come up.
-    func checkUp() throws(ProvisioningError) {
+    func checkUp() throws(BoardError) {
         if summary.isDown, let trouble = summary.verdict {
-            throw ProvisioningError(
+            throw BoardError(
                 .unavailable, message: trouble.description, reason: trouble.code, remedies: trouble.remedies)
         }
     }
@@ -336,7 +336,7 @@ struct PrintedBoard {
     /// The same for a board that continues to print during the session: its code may come after its prompt.
     func credentials(
         _ given: BoardCredentials, from log: DeviceLog
-    ) throws(ProvisioningError) -> BoardCredentials {
+    ) throws(BoardError) -> BoardCredentials {
         var credentials = try credentials(given)
         guard !credentials.hasProofOfPossession, !given.leastSecurity.needsProofOfPossession else { return credentials }
         credentials.proofOfPossession = {
@@ -350,14 +350,14 @@ struct PrintedBoard {
     /// Completes the user's credentials from the log.
     ///
     /// - Throws: `malformed` if the log contains an unusable code. Without the code it is unknown how the board is protected.
-    func credentials(_ given: BoardCredentials) throws(ProvisioningError) -> BoardCredentials {
+    func credentials(_ given: BoardCredentials) throws(BoardError) -> BoardCredentials {
         var credentials = given
         credentials.accessPointPassphrase =
             given.accessPointPassphrase ?? summary.code?.accessPointPassphrase ?? summary.announcedPassphrase
         let isKnown = given.hasProofOfPossession || given.leastSecurity.needsProofOfPossession
         guard !isKnown else { return credentials }
         if let fault = summary.codeFault, summary.code == nil, given.securityVersion == nil {
-            throw ProvisioningError(
+            throw BoardError(
                 .malformed, message: "\(fault) The board at \(port) prints this code.",
                 remedies: [.proofOfPossession])
         }
@@ -380,7 +380,7 @@ struct LogOnlyBoard: Board {
     let log: DeviceLog
     let port: SerialPort
 
-    func identify() async throws(ProvisioningError) -> BoardIdentity {
+    func identify() async throws(BoardError) -> BoardIdentity {
         var identity = BoardIdentity(association: .challengeResponse, needsClaim: nil)
         identity.takesCommands = false
         identity.reachedAt = reachedAt.map { "\($0)" }
@@ -388,20 +388,20 @@ struct LogOnlyBoard: Board {
         return identity
     }
 
-    func secure() async throws(ProvisioningError) { throw takesNone }
-    func scan() async throws(ProvisioningError) -> [AccessPoint] { throw takesNone }
-    func associate(_ request: AssociationRequest) async throws(ProvisioningError) -> AssociationReply {
+    func secure() async throws(BoardError) { throw takesNone }
+    func scan() async throws(BoardError) -> [AccessPoint] { throw takesNone }
+    func associate(_ request: AssociationRequest) async throws(BoardError) -> AssociationReply {
         throw takesNone
     }
-    func join(_ network: WiFiNetwork) async throws(ProvisioningError) { throw takesNone }
-    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
+    func join(_ network: WiFiNetwork) async throws(BoardError) { throw takesNone }
+    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(BoardError) -> JoinedNetwork {
         throw takesNone
     }
-    func reset() async throws(ProvisioningError) { throw takesNone }
+    func reset() async throws(BoardError) { throw takesNone }
     func close() async { await port.close() }
 
-    private var takesNone: ProvisioningError {
-        ProvisioningError(
+    private var takesNone: BoardError {
+        BoardError(
             .unsupported, message: "The board at \(peer) only prints its log and accepts no commands.",
             reason: "log_only",
             remedies: [.anyOtherTransport])

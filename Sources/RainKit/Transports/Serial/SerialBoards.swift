@@ -23,7 +23,7 @@ public struct SerialBoards: BoardTransport {
 
     public func discover(
         _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
-    ) async throws(ProvisioningError) {
+    ) async throws(BoardError) {
         // A port has no name of its board.
         guard search.name == nil else { return }
         let end = ContinuousClock.now + search.time
@@ -35,7 +35,7 @@ public struct SerialBoards: BoardTransport {
             guard search.watches, ContinuousClock.now < end else { return }
             // Reading a folder is cheap; kernel events would need a connection to udev.
             do { try await Task.sleep(for: .milliseconds(200)) } catch {
-                throw ProvisioningError(.cancelled, message: "The search was cancelled.")
+                throw BoardError(.cancelled, message: "The search was cancelled.")
             }
         }
     }
@@ -43,11 +43,11 @@ public struct SerialBoards: BoardTransport {
     /// Chooses the port. The board is probed once it is opened, so nothing is sent to it before a run has come that far.
     public func locate(
         _ address: BoardAddress, _ opening: BoardOpening
-    ) async throws(ProvisioningError) -> UnopenedBoard {
+    ) async throws(BoardError) -> UnopenedBoard {
         let waiting = PortOpening(
             files: files, timer: opening.tools.timer, waitsUntil: opening.waitsForBoard ? opening.foundBy : nil)
         let path: String
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             path = try await chosen(address.location, waiting)
         } catch {
             guard let host = address.parameters["device-host"], error.reason == "no_port" else { throw error }
@@ -58,42 +58,42 @@ public struct SerialBoards: BoardTransport {
             throw error
         }
         let opener = SerialBoardOpener(path: path, parameters: address.parameters, in: files, opening: opening)
-        return UnopenedBoard(peer: path) { () async throws(ProvisioningError) in try await opener.open() }
+        return UnopenedBoard(peer: path) { () async throws(BoardError) in try await opener.open() }
     }
 
-    public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
+    public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(BoardError) -> any Board {
         try await locate(address, opening).open()
     }
 
     /// Returns why a port cannot be opened now: it does not exist, this user may not open it, or another program is using it. Nil if it can
     /// be opened.
-    package func problem(at path: String) async -> ProvisioningError? {
+    package func problem(at path: String) async -> BoardError? {
         do throws(SerialPortError) {
             let port = try SerialPort.open(path) { _ in }
             await port.close()
         } catch {
             return error.code == .busy
-                ? .busy(error, SerialPort.holders(of: path, in: files)) : ProvisioningError(error)
+                ? .busy(error, SerialPort.holders(of: path, in: files)) : BoardError(error)
         }
         let holders = SerialPort.holders(of: path, in: files)
         return holders.isEmpty ? nil : .shared(path, with: holders)
     }
 
     /// Returns the given port, or else the one that looks like a board's.
-    func chosen(_ path: String?, _ waiting: PortOpening) async throws(ProvisioningError) -> String {
+    func chosen(_ path: String?, _ waiting: PortOpening) async throws(BoardError) -> String {
         if let path { return path }
         let ports = try await waiting.likely(ports)
         let likely = ports.filter(\.isLikelyBoard)
         let choice = likely.isEmpty ? ports : likely
         if choice.count == 1 { return choice[0].path }
         guard !choice.isEmpty else {
-            throw ProvisioningError(
+            throw BoardError(
                 .unavailable,
                 message: "No serial port with a board was found: no board is plugged in, or its cable only charges.",
                 reason: "no_port",
                 remedies: [.waiting, .anyOtherTransport])
         }
-        throw ProvisioningError(
+        throw BoardError(
             .invalidArgument, message: "Several ports could be the board.", reason: "several_ports",
             remedies: [.port(choice.map(\.path))])
     }
@@ -136,12 +136,12 @@ struct PortOpening: Sendable {
     /// port.
     func open(
         _ path: String, heard: @escaping @Sendable ([UInt8]) -> Void
-    ) async throws(ProvisioningError) -> OpenPort {
+    ) async throws(BoardError) -> OpenPort {
         let began = ContinuousClock.now
         var hasBeenAway = false
         var pause = Duration.milliseconds(20)
         while true {
-            let failure: ProvisioningError
+            let failure: BoardError
             let patience: ContinuousClock.Instant?
             do throws(SerialPortError) {
                 let port = try SerialPort.open(path, heard: heard)
@@ -150,15 +150,15 @@ struct PortOpening: Sendable {
             } catch {
                 switch error.code {
                 case .notFound:
-                    (failure, patience) = (ProvisioningError(error), waitsUntil)
+                    (failure, patience) = (BoardError(error), waitsUntil)
                     hasBeenAway = true
                 case .denied:
-                    (failure, patience) = (ProvisioningError(error), hasBeenAway ? began + Self.timeForRules : nil)
+                    (failure, patience) = (BoardError(error), hasBeenAway ? began + Self.timeForRules : nil)
                 case .busy:
                     let holders = SerialPort.holders(of: path, in: files)
                     let isTransient = holders.contains(where: \.isModemManager)
                     (failure, patience) = (.busy(error, holders), isTransient ? began + Self.timeForModemManager : nil)
-                default: throw ProvisioningError(error)
+                default: throw BoardError(error)
                 }
             }
             guard let patience, ContinuousClock.now < patience else { throw failure }
@@ -169,7 +169,7 @@ struct PortOpening: Sendable {
     /// Opens the new port of a board whose port was removed; returns nil if it does not return.
     func reopen(
         _ port: SerialPortDescription, heard: @escaping @Sendable ([UInt8]) -> Void
-    ) async throws(ProvisioningError) -> OpenPort? {
+    ) async throws(BoardError) -> OpenPort? {
         let end = ContinuousClock.now + Self.timeToComeBack
         var pause = Duration.milliseconds(20)
         while ContinuousClock.now < end {
@@ -186,7 +186,7 @@ struct PortOpening: Sendable {
     /// Returns the ports that look like a board's, once there is one or the time is over.
     func likely(
         _ ports: @Sendable () -> [SerialPortDescription]
-    ) async throws(ProvisioningError) -> [SerialPortDescription] {
+    ) async throws(BoardError) -> [SerialPortDescription] {
         var pause = Duration.milliseconds(20)
         while true {
             let found = ports()
@@ -199,17 +199,17 @@ struct PortOpening: Sendable {
 
     func isProbedForModem(_ path: String) -> Bool { SerialPort.isProbedForModem(path, in: files) }
 
-    private func sleep(_ pause: inout Duration) async throws(ProvisioningError) {
+    private func sleep(_ pause: inout Duration) async throws(BoardError) {
         do {
             try await timer.sleep(for: pause)
         } catch {
-            throw ProvisioningError(.cancelled, message: "The operation was cancelled.")
+            throw BoardError(.cancelled, message: "The operation was cancelled.")
         }
         pause = min(pause * 2, .milliseconds(250))
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     init(_ error: SerialPortError) {
         let (code, reason): (Code, String?) =
             switch error.code {
@@ -225,8 +225,8 @@ extension ProvisioningError {
     }
 
     /// Names the programs that have the port open, as far as this user can see them.
-    static func busy(_ error: SerialPortError, _ holders: [PortHolder]) -> ProvisioningError {
-        var told = ProvisioningError(error)
+    static func busy(_ error: SerialPortError, _ holders: [PortHolder]) -> BoardError {
+        var told = BoardError(error)
         if holders.contains(where: \.isModemManager) {
             told.message =
                 "ModemManager is using \(error.path). It checks for half a minute after plugging in whether the board is a modem. Try "
@@ -241,8 +241,8 @@ extension ProvisioningError {
     }
 
     /// Another program opened the port before, and did not lock it.
-    static func shared(_ path: String, with holders: [PortHolder]) -> ProvisioningError {
-        ProvisioningError(
+    static func shared(_ path: String, with holders: [PortHolder]) -> BoardError {
+        BoardError(
             .busy,
             message:
                 "Another program also has \(path) open, and reads the board's output: \(names(holders)). Close it and try again."
@@ -250,12 +250,12 @@ extension ProvisioningError {
     }
 
     /// The port of a board that had not been found by then.
-    static func portGone(_ path: String) -> ProvisioningError {
-        ProvisioningError(
+    static func portGone(_ path: String) -> BoardError {
+        BoardError(
             .unavailable,
             message:
                 "The port \(path) was removed and has not returned: the cable was unplugged, or the board has no power.",
-            reason: TransportError.portGone)
+            reason: BoardError.portGone)
     }
 
     private static func names(_ holders: [PortHolder]) -> String {

@@ -55,10 +55,10 @@ struct SerialProbe: Sendable {
     /// The other programs that have the port open.
     var holders: @Sendable () -> [PortHolder] = { [] }
 
-    func find() async throws(ProvisioningError) -> Finding {
+    func find() async throws(BoardError) -> Finding {
         let began = now()
         let answer = await race(against: { try await listen(since: began) }) {
-            () async throws(ProvisioningError) in try await console.dialect()
+            () async throws(BoardError) in try await console.dialect()
         }
         if inbox.hasHeard { return .improv }
         if console.port.isLoopback { throw loopback }
@@ -70,7 +70,7 @@ struct SerialProbe: Sendable {
             return .logOnly(log.moment.summary)
         case nil where !log.moment.hasHeard:
             throw diagnosed(
-                ProvisioningError(
+                BoardError(
                     .unavailable, message: "No data arrived from \(console.port.path) in time.", remedies: [.moreTime]))
         case nil: return mayReopen && Self.isIncomplete(log.moment.summary) ? .incomplete : .logOnly(log.moment.summary)
         }
@@ -144,8 +144,8 @@ struct SerialProbe: Sendable {
         return isOwnUSB ? Self.patienceOverUSB : Self.patience
     }
 
-    private var loopback: ProvisioningError {
-        ProvisioningError(
+    private var loopback: BoardError {
+        BoardError(
             .unavailable,
             message:
                 "Everything that is sent to \(console.port.path) comes back unchanged: a loopback plug connects the lines TX and RX of this "
@@ -153,7 +153,7 @@ struct SerialProbe: Sendable {
     }
 
     /// Returns the same error with the cause that the log shows, or with other facts about the port.
-    private func diagnosed(_ error: ProvisioningError) -> ProvisioningError {
+    private func diagnosed(_ error: BoardError) -> BoardError {
         let path = console.port.path
         let moment = log.moment
         var told = error

@@ -57,7 +57,7 @@ actor BoardNetwork {
     /// Throws `unavailable` if the network is not found or does not admit this machine, and `invalidArgument` if several match. Throws
     /// `busy` while another run of this user has the machine on a board's network, and `cancelled`. The machine has then returned to its
     /// own network.
-    func enter() async throws(ProvisioningError) -> Entry {
+    func enter() async throws(BoardError) -> Entry {
         if visit != nil { return .here }
         if request.name == nil, BoardNetworkAddress.isHere { return .here }
         let manager: NetworkManagerClient
@@ -65,18 +65,18 @@ actor BoardNetwork {
             manager = try await NetworkManagerClient.open(bus: request.bus)
             if try await isOnIt(manager) { return .here }
         } catch {
-            guard error.leavesJoiningToUser else { throw ProvisioningError(error) }
+            guard error.leavesJoiningToUser else { throw BoardError(error) }
             return .byHand(error)
         }
         request.tell(.looking(for: request.name))
         let search = BoardNetworkSearch(name: request.name, foundBy: request.foundBy)
         let sighting = try await search.find(manager)
-        let result: Result<Entry, ProvisioningError>
+        let result: Result<Entry, BoardError>
         do throws(NetworkManagerError) {
             result = try await join(sighting, manager)
         } catch {
             await leave()
-            guard error.leavesJoiningToUser else { throw ProvisioningError(error) }
+            guard error.leavesJoiningToUser else { throw BoardError(error) }
             return .byHand(error)
         }
         return try result.get()
@@ -110,13 +110,13 @@ actor BoardNetwork {
 
     private func join(
         _ sighting: NetworkManagerClient.Sighting, _ manager: NetworkManagerClient
-    ) async throws(NetworkManagerError) -> Result<Entry, ProvisioningError> {
+    ) async throws(NetworkManagerError) -> Result<Entry, BoardError> {
         let (device, network) = (sighting.device, sighting.network)
         let before = try await manager.connection(device)
         let entry = NetworkJournal.Entry(
             interface: device.interface, previous: before?.uuid, previousName: before?.id, temporary: newUUID())
         let lock: NameLock?
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             lock = try await keep(entry)
         } catch {
             return .failure(error)
@@ -135,10 +135,10 @@ actor BoardNetwork {
     }
 
     /// Records this machine's current connection before anything is changed.
-    private func keep(_ entry: NetworkJournal.Entry) async throws(ProvisioningError) -> NameLock? {
+    private func keep(_ entry: NetworkJournal.Entry) async throws(BoardError) -> NameLock? {
         guard let journal = request.journal else { return nil }
         guard let lock = try await journal.take() else {
-            throw ProvisioningError(
+            throw BoardError(
                 .busy,
                 message:
                     "Another run has this machine's Wi-Fi on a board's network. Only one run at a time can use it.",
@@ -171,7 +171,7 @@ struct BoardNetworkSearch: Sendable {
     /// After the first network, how long to wait for others.
     private static let others = Duration.seconds(3)
 
-    func find(_ manager: NetworkManagerClient) async throws(ProvisioningError) -> NetworkManagerClient.Sighting {
+    func find(_ manager: NetworkManagerClient) async throws(BoardError) -> NetworkManagerClient.Sighting {
         var heard: [NetworkManagerClient.Sighting] = []
         do throws(NetworkManagerError) {
             heard = try await look(manager, for: max(.milliseconds(500), foundBy - ContinuousClock.now)) {
@@ -179,17 +179,17 @@ struct BoardNetworkSearch: Sendable {
             }
             if name == nil, !heard.isEmpty { heard = try await look(manager, for: Self.others) { _ in false } }
         } catch {
-            throw ProvisioningError(error)
+            throw BoardError(error)
         }
         guard let first = heard.first else {
             let what = name.map { "No Wi-Fi network \($0) was found" } ?? "No Wi-Fi network of a board was found"
-            throw ProvisioningError(
+            throw BoardError(
                 .unavailable, message: "\(what). Check that the board is powered, near, and in provisioning mode.",
                 reason: "not_found", remedies: name == nil ? [.boardName([])] : [])
         }
         let names = Set(heard.map(\.network.name))
         guard names.count == 1 else {
-            throw ProvisioningError(
+            throw BoardError(
                 .invalidArgument, message: "The networks of several boards were found.", reason: "several_boards",
                 remedies: [.boardName(names.sorted())])
         }

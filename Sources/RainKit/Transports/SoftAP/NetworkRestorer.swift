@@ -29,7 +29,7 @@ struct NetworkRestorer: Sendable {
             change = .notRestored(entry.previousName, why: error.message)
             if Self.passing.contains(error.code) { return change }
         }
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             try await journal?.keep(nil)
         } catch {
             return .notRestored(entry.previousName, why: error.message)
@@ -62,7 +62,7 @@ extension RainKitClient {
         let journal = NetworkJournal(folder: configuration.state)
         guard journal.exists else { return nil }
         let entry: NetworkJournal.Entry
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             guard let lock = try await journal.take() else { return nil }
             defer { withExtendedLifetime(lock) {} }
             guard let left = try await journal.load() else { return nil }
@@ -107,8 +107,8 @@ struct NetworkJournal: Sendable {
     var exists: Bool { access(document.path, F_OK) == 0 }
 
     /// Takes the lock for changing this machine's Wi-Fi. It is released when the process exits. Nil if another process holds it.
-    func take() async throws(ProvisioningError) -> NameLock? {
-        try await work.run(noThread: Self.noThread) { [document] () throws(ProvisioningError) -> NameLock? in
+    func take() async throws(BoardError) -> NameLock? {
+        try await work.run(noThread: Self.noThread) { [document] () throws(BoardError) -> NameLock? in
             do throws(PrivateFileError) {
                 return try NameLock.take("network", beside: document.path)
             } catch {
@@ -117,30 +117,30 @@ struct NetworkJournal: Sendable {
         }
     }
 
-    func load() async throws(ProvisioningError) -> Entry? {
-        try await work.run(noThread: Self.noThread) { [document] () throws(ProvisioningError) -> Entry? in
+    func load() async throws(BoardError) -> Entry? {
+        try await work.run(noThread: Self.noThread) { [document] () throws(BoardError) -> Entry? in
             try document.load { Self.failure($0.path, $0.description) }
         }
     }
 
     /// Stores the entry; nil removes the file.
-    func keep(_ entry: Entry?) async throws(ProvisioningError) {
-        try await work.run(noThread: Self.noThread) { [document] () throws(ProvisioningError) -> Void in
+    func keep(_ entry: Entry?) async throws(BoardError) {
+        try await work.run(noThread: Self.noThread) { [document] () throws(BoardError) -> Void in
             try document.change(orThrow: { Self.failure($0.path, $0.description) }) {
-                (content: inout Entry?) throws(ProvisioningError) in content = entry
+                (content: inout Entry?) throws(BoardError) in content = entry
             }
         }
     }
 
-    private static func failure(_ path: String, _ why: String) -> ProvisioningError {
-        ProvisioningError(
+    private static func failure(_ path: String, _ why: String) -> BoardError {
+        BoardError(
             .unavailable,
             message:
                 "This machine's connection cannot be recorded in \(path), so its network is not changed: \(why)",
             reason: "cannot_write")
     }
 
-    private static func noThread(_ error: Int32) -> ProvisioningError {
-        ProvisioningError(.unavailable, message: "A thread could not be started.", cause: "error \(error)")
+    private static func noThread(_ error: Int32) -> BoardError {
+        BoardError(.unavailable, message: "A thread could not be started.", cause: "error \(error)")
     }
 }

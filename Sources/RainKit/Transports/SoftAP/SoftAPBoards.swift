@@ -20,8 +20,8 @@ public struct SoftAPBoards: BoardTransport {
     /// A given address needs no other network to be joined.
     public func mayAppearLater(_ address: BoardAddress) -> Bool { address.location == nil }
 
-    public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(ProvisioningError) -> any Board {
-        let place = try address.location.map { text throws(ProvisioningError) in try HostAndPort(text) }
+    public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(BoardError) -> any Board {
+        let place = try address.location.map { text throws(BoardError) in try HostAndPort(text) }
         try place?.checkInterface()
         let (host, port) = (place?.host ?? SoftAPTransport.defaultHost, place?.port ?? 80)
         let connect: @Sendable () -> any Board = {
@@ -52,7 +52,7 @@ extension SoftAPBoards {
     /// Reports the networks in range with the names of boards. Throws `unavailable` if NetworkManager does not run or has no Wi-Fi.
     public func discover(
         _ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool
-    ) async throws(ProvisioningError) {
+    ) async throws(BoardError) {
         // A network advertises no services.
         guard search.services.isEmpty else { return }
         let seen = Mutex<Set<[UInt8]>>([])
@@ -67,7 +67,7 @@ extension SoftAPBoards {
                 return true
             }
         } catch {
-            throw ProvisioningError(error)
+            throw BoardError(error)
         }
     }
 }
@@ -113,19 +113,19 @@ actor SoftAPBoard: WrappedBoard {
 
     var isOffline: Bool { get async { await network.isAway && !DefaultRoute.exists } }
 
-    func identify() async throws(ProvisioningError) -> BoardIdentity {
+    func identify() async throws(BoardError) -> BoardIdentity {
         switch try await network.enter() {
         case .here: return try await inner.identify()
         case .byHand(let why): return try await identifyOnceJoined(why)
         }
     }
 
-    func join(_ network: WiFiNetwork) async throws(ProvisioningError) { try await join(network) { _ in } }
+    func join(_ network: WiFiNetwork) async throws(BoardError) { try await join(network) { _ in } }
 
     func join(
         _ network: WiFiNetwork, report: @Sendable (WiFiProgress) async -> Void
-    ) async throws(ProvisioningError) {
-        do throws(ProvisioningError) {
+    ) async throws(BoardError) {
+        do throws(BoardError) {
             try await inner.join(network, report: report)
         } catch {
             if error.code == .mayBeJoining { await leave() }
@@ -133,8 +133,8 @@ actor SoftAPBoard: WrappedBoard {
         }
     }
 
-    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(ProvisioningError) -> JoinedNetwork {
-        do throws(ProvisioningError) {
+    func watch(report: @Sendable (WiFiProgress) async -> Void) async throws(BoardError) -> JoinedNetwork {
+        do throws(BoardError) {
             let joined = try await inner.watch(report: report)
             await leave()
             return joined
@@ -145,12 +145,12 @@ actor SoftAPBoard: WrappedBoard {
         }
     }
 
-    func cloudContact() async throws(ProvisioningError) -> CloudContact? {
+    func cloudContact() async throws(BoardError) -> CloudContact? {
         hasLeft ? nil : try await inner.cloudContact()
     }
 
     /// Only boards on their own network have an association mode to end.
-    func endAssociation() async throws(ProvisioningError) {}
+    func endAssociation() async throws(BoardError) {}
 
     func close() async { await leave() }
 
@@ -164,18 +164,18 @@ actor SoftAPBoard: WrappedBoard {
 
     /// Asks the board, and repeats that if this machine gets an address in the network of boards meanwhile, because the running request
     /// went elsewhere.
-    private func identifyOnceJoined(_ why: NetworkManagerError) async throws(ProvisioningError) -> BoardIdentity {
+    private func identifyOnceJoined(_ why: NetworkManagerError) async throws(BoardError) -> BoardIdentity {
         if !hasAskedUser, !BoardNetworkAddress.isHere {
             hasAskedUser = true
             tell(.joinByHand(name, hasPassword: hasPassword, why: why.message))
         }
-        let result: Result<BoardIdentity, ProvisioningError>?
+        let result: Result<BoardIdentity, BoardError>?
         if BoardNetworkAddress.isHere {
             result = nil
         } else {
             let board = inner
             result = await race(against: { try await BoardNetworkAddress.appearance() }) {
-                () async throws(ProvisioningError) in try await board.identify()
+                () async throws(BoardError) in try await board.identify()
             }
         }
         if case .success(let identity)? = result { return identity }

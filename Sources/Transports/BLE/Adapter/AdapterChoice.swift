@@ -49,7 +49,7 @@ enum AdapterChoice {
     static func off(_ path: String) -> BluetoothError {
         BluetoothError(
             .poweredOff,
-            message: "The Bluetooth adapter \(name(path)) is off, or blocked by rfkill. Switch it on with "
+            message: "The Bluetooth adapter \(name(path)) is off. Switch it on with "
                 + "`bluetoothctl power on`. If that fails, run `rfkill unblock bluetooth` first.")
     }
 

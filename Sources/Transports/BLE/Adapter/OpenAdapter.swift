@@ -178,14 +178,16 @@ final class OpenAdapter: Sendable {
 extension OpenAdapter {
     /// Scans, and reports each wanted board as soon as it is received.
     ///
-    /// - Parameter heard: the addresses of boards that were already reported; those reported now are added.
+    /// - Parameters:
+    ///   - heard: the addresses of boards that were already reported; those reported now are added.
+    ///   - others: gets the boards that do not match.
     func discover(
         _ filter: BoardFilter, until end: ContinuousClock.Instant, except heard: inout Set<String>,
-        where isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool,
+        where isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool, others: NearbyBoards? = nil,
         found: @Sendable (DiscoveredBoard) async -> Bool
     ) async throws(BluetoothError) {
         try await discovery.join()
-        let result = await listen(filter, until: end, &heard, isWanted, found)
+        let result = await listen(filter, until: end, &heard, isWanted, others, found)
         await discovery.leave()
         try result.get()
     }
@@ -197,7 +199,7 @@ extension OpenAdapter {
 
     private func listen(
         _ filter: BoardFilter, until end: ContinuousClock.Instant, _ heard: inout Set<String>,
-        _ isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool,
+        _ isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool, _ others: NearbyBoards?,
         _ found: @Sendable (DiscoveredBoard) async -> Bool
     ) async -> Result<Void, BluetoothError> {
         var outage = AdapterLoss()
@@ -217,8 +219,13 @@ extension OpenAdapter {
                     }
                     // The boards in the tree were then received before.
                     guard trouble == nil else { return nil }
-                    let boards = Self.boards(in: tree, after: change, below: adapter, only: only).filter {
-                        !known.contains($0.address) && $0.isPresent && filter.matches($0) && isWanted($0)
+                    let boards = Self.boards(in: tree, after: change, below: adapter, only: only).filter { board in
+                        guard !known.contains(board.address), board.isPresent else { return false }
+                        guard filter.matches(board) else {
+                            others?.note(board)
+                            return false
+                        }
+                        return isWanted(board)
                     }
                     return boards.isEmpty ? nil : .boards(boards.sorted(by: DiscoveredBoard.isLouder))
                 }
@@ -338,9 +345,10 @@ extension OpenAdapter {
     private func find(
         _ filter: BoardFilter, until end: ContinuousClock.Instant
     ) async throws(BluetoothError) -> Candidate {
+        let others = filter.namesBoard ? NearbyBoards() : nil
         while true {
-            guard let board = try await firstHeard(filter, until: end) else {
-                throw nothingHeard(filter)
+            guard let board = try await firstHeard(filter, until: end, others) else {
+                throw nothingHeard(filter, others?.waiting ?? [])
             }
             // Another transport of this process may have been faster.
             guard let hold = holds.take(board.path, isConnected: board.isConnected) else { continue }
@@ -355,15 +363,15 @@ extension OpenAdapter {
     private static let addressLimit = Duration.seconds(4)
 
     private func firstHeard(
-        _ filter: BoardFilter, until end: ContinuousClock.Instant
+        _ filter: BoardFilter, until end: ContinuousClock.Instant, _ others: NearbyBoards?
     ) async throws(BluetoothError) -> DiscoveredBoard? {
-        guard let renewed = filter.underAnotherAddress else { return try await hear(filter, until: end) }
-        if let board = try await hear(filter, until: min(end, .now + Self.addressLimit)) { return board }
-        return try await hear(renewed, until: end)
+        guard let renewed = filter.underAnotherAddress else { return try await hear(filter, until: end, others) }
+        if let board = try await hear(filter, until: min(end, .now + Self.addressLimit), others) { return board }
+        return try await hear(renewed, until: end, others)
     }
 
     private func hear(
-        _ filter: BoardFilter, until end: ContinuousClock.Instant
+        _ filter: BoardFilter, until end: ContinuousClock.Instant, _ others: NearbyBoards?
     ) async throws(BluetoothError) -> DiscoveredBoard? {
         let heard = FirstHeard()
         let (holds, mayBeConnected) = (holds, filter.isUnique)
@@ -372,7 +380,7 @@ extension OpenAdapter {
             filter, until: end, except: &heardBefore,
             where: { board in
                 (mayBeConnected || !board.isConnected) && holds.isFree(board.path, isConnected: board.isConnected)
-            }
+            }, others: others
         ) { board in
             await heard.take(board)
             return false
@@ -380,14 +388,14 @@ extension OpenAdapter {
         return await heard.board
     }
 
-    private func nothingHeard(_ filter: BoardFilter) -> BluetoothError {
+    /// - Parameter waiting: other boards in range, the strongest first.
+    private func nothingHeard(_ filter: BoardFilter, _ waiting: [DiscoveredBoard]) -> BluetoothError {
         let adapter = path
         let occupied = watch.read { tree in
             tree.paths(with: BlueZName.device, below: adapter).compactMap { DiscoveredBoard(path: $0, in: tree) }
                 .first { $0.isConnected && filter.matches($0) }
         }
         guard let occupied else {
-            let waiting = filter.namesBoard ? waitingBoards() : []
             let names = waiting.compactMap(\.name).prefix(3)
             if !names.isEmpty {
                 return BluetoothError(
@@ -420,16 +428,6 @@ extension OpenAdapter {
             message:
                 "\(occupied.label) is already in use by this program. Wait until that use has ended, or use the same transport for both."
         )
-    }
-
-    /// The boards in range that wait to be provisioned, the strongest first. Some send no name.
-    private func waitingBoards() -> [DiscoveredBoard] {
-        let adapter = path
-        return watch.read { tree in
-            tree.paths(with: BlueZName.device, below: adapter).compactMap { DiscoveredBoard(path: $0, in: tree) }
-                .filter { $0.rssi != nil && BoardFilter.anyBoard.matches($0) }
-                .sorted(by: DiscoveredBoard.isLouder)
-        }
     }
 
     // MARK: one attempt
@@ -539,6 +537,19 @@ extension OpenAdapter {
             }
         }
     }
+}
+
+/// The boards in range that a search by name passed over. BlueZ forgets a board's signal when the scan ends, so they are noted before.
+final class NearbyBoards: Sendable {
+    private let boards = Mutex<[String: DiscoveredBoard]>([:])
+
+    func note(_ board: DiscoveredBoard) {
+        guard BoardFilter.anyBoard.matches(board) else { return }
+        boards.withLock { $0[board.address] = board }
+    }
+
+    /// The boards that wait to be provisioned, the strongest first. Some send no name.
+    var waiting: [DiscoveredBoard] { boards.withLock { $0.values.sorted(by: DiscoveredBoard.isLouder) } }
 }
 
 private actor FirstHeard {

@@ -133,7 +133,7 @@ struct QRShow: AsyncParsableCommand {
     private func payload(_ context: Context) throws -> (Secret, String) {
         if let code {
             let bytes = try QRText.bytes(code, context.output)
-            do throws(ProvisioningError) {
+            do throws(BoardError) {
                 return (Secret(bytes), try QRPayload(bytes).name)
             } catch {
                 throw CommandFailure(.badData, reason: "bad_qr_code", message: error.message)
@@ -144,7 +144,7 @@ struct QRShow: AsyncParsableCommand {
             environmentVariable: .proofOfPossession, ifThereIsNone: "Omit it for a board without one.")
         let proof = try source.read(environment: context.environment, output: context.output)
         let name = deviceName ?? ""
-        do throws(ProvisioningError) {
+        do throws(BoardError) {
             return (
                 try QRPayload.text(
                     name: name, proof: proof.map { ProofOfPossession($0) },

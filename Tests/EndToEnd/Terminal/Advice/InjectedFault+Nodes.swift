@@ -47,7 +47,7 @@ extension InjectedFault {
             "owner"),
         node("a sharing request that does not exist", "sharing request", "share", "accept", "nosuch"),
         node("a share that does not exist", "shared with", "share", "remove", "n1", "--with", FaultBench.friend),
-        node("a file that is not firmware", "not an image", "ota", "n1", "{}/hello.bin"),
+        node("a file that is not firmware", "not the image", "ota", "n1", "{}/hello.bin"),
         node("an empty firmware file", "is empty", "ota", "n1", "{}/empty.bin"),
         node("a missing firmware file", "No such file", "ota", "n1", "{}/none.bin"),
         node("a folder instead of a firmware file", "folder", "ota", "n1", "{}"),
@@ -71,7 +71,7 @@ extension InjectedFault {
             "{}/rule.json"),
         home("a rule that does not exist", "nosuch", "automation", "remove", "nosuch"),
         node(
-            "a board's address at which nothing listens", "No connection", "params", "get", "n1", "--local", "--host",
+            "a board's address at which nothing listens", "Nothing listens", "params", "get", "n1", "--local", "--host",
             "127.0.0.1:9"),
         node("a search on the network without Avahi", "Avahi", "params", "get", "n1", "--local"),
     ]

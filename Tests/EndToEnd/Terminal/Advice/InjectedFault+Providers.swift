@@ -93,7 +93,8 @@ extension InjectedFault {
             "a scope that OpenID Connect does not know", "invalid_scope", "@", "native-1", "--device-code", "--scope",
             "openid nosuch"),
         oidc(
-            "a wrong client secret at OpenID Connect", "id and secret", "@", "web-1", "--mode", "client-credentials",
+            "a wrong client secret at OpenID Connect", "its secret is wrong", "@", "web-1", "--mode",
+            "client-credentials",
             "--client-secret-file", "{}/other-secret"),
         oidc(
             "a code that nobody enters", "nobody has entered the code", "@", "native-1", "--device-code", "--timeout",

@@ -52,7 +52,7 @@ extension InjectedFault {
         server("an answer without a body", "204", "204 No Content", ""),
         server("a web site", "the base URL is a web site's", "200 OK", "<html><title>Dashboard</title></html>"),
         server("plain text", "no readable JSON", "200 OK", "It works!"),
-        server("XML", "no readable JSON", "200 OK", "<?xml version='1.0'?><a/>"),
+        server("XML", "instead of JSON", "200 OK", "<?xml version='1.0'?><a/>"),
         server("JSON that is nested too deeply", "deep", "200 OK", String(repeating: "[", count: 1000)),
         server("an answer without tokens", "refreshtoken", "200 OK", #"{"status":"success"}"#),
         server(

@@ -110,7 +110,7 @@ struct DoctorTests {
             $0.folder.writePrivately(Array("garbage".utf8), to: Maker.sessionFile)
             return [:]
         },
-        Fault("cloud", "unreachable", fix: "ip route") {
+        Fault("cloud", "unreachable", fix: "rainctl profile show") {
             try await $0.cloud.process.terminate()
             return [:]
         },

@@ -2,7 +2,7 @@
 import ESPProvisioning
 import RainDBus
 
-extension ProvisioningError {
+extension BoardError {
     /// Converts an error of NetworkManager.
     init(_ error: NetworkManagerError) {
         switch error.code {
@@ -17,7 +17,7 @@ extension ProvisioningError {
     }
 }
 
-extension ProvisioningError {
+extension BoardError {
     /// Whether this machine has no Wi-Fi, or none that a program can use.
     var isForWantOfWiFi: Bool { ["no_network_manager", "no_wifi_adapter", "wifi_off"].contains(reason) }
 }

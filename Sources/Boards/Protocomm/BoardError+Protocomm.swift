@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import Protocomm
+import ProtocommCore
+import RainCore
+
+extension BoardError {
+    /// Adds the meaning of a session's error for the board that is being set up, and advice. Its description becomes the ``cause``.
+    var withAdvice: BoardError {
+        var error = self
+        error.cause = description
+        error.reason = [.unreachable, .evicted].contains(code) || reason == Self.portGone ? reason : nil
+        error.isOfThisMachine = reason.map(Self.reasonsOfThisMachine.contains) ?? false
+        let peer = peer ?? ""
+        switch code {
+        case .unreachable:
+            error.code = hasAnswered ? .deviceLost : .unavailable
+            if reason == "not_a_board" { error.remedies = [.host] }
+        // The only evidence of another client is broken connections.
+        case .evicted where reason == "connection_taken":
+            error.code = .deviceLost
+            error.message =
+                "The connection to the board at \(peer) broke each time. Check its power and distance, and that no other program "
+                + "talks to it, then run this again."
+        case .evicted:
+            error.code = .busy
+            error.message =
+                "Another client is talking to the board at \(peer), which serves one at a time. End the other program (an app on "
+                + "a phone, another computer), then run this again."
+        case .refused: error.code = hasAnswered ? .rejected : .neverAnswered
+        case .lost where reason == Self.portGone:
+            error.code = .deviceLost
+            error.message =
+                "The port \(peer) was removed: its cable was unplugged, or the board's USB device disappeared. Check the cable, then run this again."
+        // This machine's end of the link failed; the board may be fine.
+        case .lost where reason == "radio_lost": error.code = .deviceLost
+        case .timeout where reason == Self.answerCut: error.code = .deviceLost
+        case .timeout, .lost:
+            error.code = .deviceLost
+            error.message = "The board at \(peer) stopped answering. Check its power and distance, then run this again."
+        case .noSuchEndpoint: error.code = .unsupported
+        case .tooLong:
+            error.code = .unsupported
+            error.remedies = [.accessPoint]
+        case .cancelled:
+            if reason == Self.answerCut {
+                error.unfinished = "the server at \(peer) began an answer and did not finish it"
+            }
+        case .ended: error.code = .cancelled
+        case .busy, .neverAnswered, .wrongProofOfPossession, .securityMismatch: break
+        default: error.code = .malformed
+        }
+        return error
+    }
+
+    /// The error with a code from the setup of a board. A `Board` of another program may pass on the error of an exchange.
+    package var forSetup: BoardError { code.isOfExchange ? withAdvice : self }
+
+    /// The transports' codes for errors of this machine.
+    private static let reasonsOfThisMachine: Set<String> = [
+        "radio_lost", "no_bus", "no_bluez", "no_adapter", "powered_off", "blocked", "access_denied",
+    ]
+
+    /// The board refuses a proof that it accepted before, or no longer has an endpoint that all boards have.
+    ///
+    /// Firmware frees its copy of the proof when it schedules the end of its service, and serves for another second. It does so after a
+    /// client has read that the board is connected, 30 s after that, or after the fifth wrong proof (`network_prov_mgr_stop_service`).
+    static func leaving(_ peer: String, _ error: BoardError) -> BoardError {
+        var leaving = BoardError(
+            .deviceLost,
+            message:
+                "The board at \(peer) is ending its provisioning service, as it does once it is on a network or has refused five proofs of "
+                + "possession. Look for it in your account; if it is not there, restart it and run this again.",
+            cause: error.description)
+        leaving.isLeaving = true
+        leaving.isRefusedHandshake = error.endpoint == .session
+        return leaving
+    }
+
+    /// Whether the board may have performed the request although no answer arrived.
+    var mayBeLostAnswer: Bool { !isLeaving && (code == .deviceLost || code == .rejected) }
+
+    static func unexpectedAnswer(on endpoint: Endpoint) -> BoardError {
+        BoardError(
+            .malformed,
+            message:
+                "The board's answer on \(endpoint) does not match the request. Restart the board, then run this "
+                + "again.")
+    }
+
+    static func rejected(_ what: String, status: Int32) -> BoardError {
+        BoardError(
+            .rejected,
+            message: "The board did not accept \(what) (status \(status)). Restart the board, then run this again.")
+    }
+}
+
+extension BoardError {
+    /// The board refused the proof that both know the same secret.
+    ///
+    /// - Parameter count: how many proofs the board has refused, including earlier sessions. RainMaker firmware counts each
+    ///   (`CONFIG_APP_WIFI_PROV_MAX_POP_MISMATCH`), and stops provisioning at the fifth. Nil for services that count none: those of a board
+    ///   on its network.
+    static func refusedProof(
+        _ error: BoardError, _ selection: SecuritySelection, count: Int?
+    ) -> BoardError {
+        let isSecurity2 = selection.required.version == 2
+        let name = String(decoding: selection.username, as: UTF8.self)
+        let what =
+            isSecurity2
+            ? "The board refused the proof: the proof of possession or the user name \"\(name)\" is wrong. "
+                + "Security 2 checks both. Compare them with the board's label or QR code."
+            : "The board refused the proof of possession. Check it on the board's label or QR code."
+        let remedies: [Remedy] = isSecurity2 ? [.securityUserName] : []
+        guard let count else {
+            return BoardError(
+                .wrongProofOfPossession, message: what, cause: error.description, remedies: remedies)
+        }
+        let words = ["one", "two", "three", "four", "five"]
+        let number = count <= words.count ? words[count - 1] : "\(count)"
+        let part = count == 1 ? "this was one of them" : "these were \(number) of them"
+        var refusal = BoardError(
+            .wrongProofOfPossession,
+            message: "\(what) RainMaker boards stop provisioning after five wrong proofs, and \(part).",
+            cause: error.description, remedies: remedies)
+        refusal.refusedProofs = count
+        return refusal
+    }
+}
+
+extension BoardError {
+    /// The error for a board that fell silent in ``Board/join(_:)``.
+    package static func mayBeJoining(_ peer: String, _ error: BoardError) -> BoardError {
+        // The board did answer.
+        if error.code == .malformed {
+            return BoardError(
+                .mayBeJoining,
+                message:
+                    "\(error.message) It was receiving its Wi-Fi settings and may have accepted them. Look for it in your account.",
+                cause: error.cause ?? error.message)
+        }
+        return BoardError(
+            .mayBeJoining,
+            message:
+                "The board at \(peer) stopped answering while it received its Wi-Fi settings. It may have accepted them. Look for it "
+                + "in your account, or run this again.", cause: error.cause ?? error.message)
+    }
+
+    /// The error of a cancelled wait for a board's result on its network, while the board was silent.
+    ///
+    /// - Parameter cause: the last failure to reach it; nil if the board has only not answered.
+    package func unfinished(silent peer: String, _ cause: BoardError?) -> BoardError {
+        guard code == .cancelled else { return self }
+        var error = self
+        error.unfinished =
+            if cause?.reason == "port_gone" {
+                "the port \(peer) was removed after the board received its Wi-Fi settings"
+            } else if let cause, cause.isOfThisMachine {
+                cause.firstClause
+            } else {
+                "the board at \(peer) has not answered since it received its Wi-Fi settings"
+            }
+        return error
+    }
+
+    /// The first clause of the message: what happened, without the advice.
+    private var firstClause: String {
+        let words = message.split(separator: " ", omittingEmptySubsequences: false)
+        var clause: [Substring] = []
+        for word in words {
+            clause.append(word)
+            if [".", ":"].contains(word.last), clause.count > 3 { break }
+        }
+        var text = clause.joined(separator: " ")
+        while let last = text.last, ".:".contains(last) { text.removeLast() }
+        return text.hasPrefix("The ") ? "the" + text.dropFirst(3) : text
+    }
+}
