@@ -48,7 +48,8 @@ package func presentable(_ words: String) -> String {
 
 /// What a status from 500 on says of a server: the end of the sentence "HOST …".
 package func serverTrouble(_ status: Int) -> String {
-    status == 503 ? "is not available at the moment (HTTP 503)" : "has an internal fault (HTTP \(status))"
+    [503, 504].contains(status)
+        ? "is not available at the moment (HTTP \(status))" : "has an internal fault (HTTP \(status))"
 }
 
 extension AccountError {

@@ -297,8 +297,8 @@ extension SavedSession {
             throw AccountError(
                 .wrongContext,
                 message: """
-                    the session of \(place) was made with another \(name): \(words(own)), not \(words(value))\(slash); its tokens \
-                    were not used. Sign in again, or restore the setting
+                    the session of \(place) was made with the \(name) \(words(own)), and now it is \(words(value))\(slash); its \
+                    tokens were not used. Sign in again, or restore the setting
                     """)
         }
     }

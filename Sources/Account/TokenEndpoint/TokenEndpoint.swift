@@ -163,7 +163,7 @@ extension AccountError.Code {
         case .invalidCredentials: return "wrong user name or password"
         case .unknownUser: return "\(host) does not know the user: register first"
         case .unverifiedUser: return "the user's address is not confirmed yet"
-        case .accessDenied: return "the sign-in was refused"
+        case .accessDenied: return "the sign-in was denied on the page of \(host)"
         case .codeExpired: return "the code has expired; begin again"
         case .usedCode: return "the code has been used before; begin again"
         case .pending: return "nobody has answered the sign-in yet"

@@ -98,7 +98,7 @@ public struct FirmwareUpdate: Sendable {
                 Warning(
                     reason: "other_project",
                     message: "The image is of the project \(image.project.onOneLine), and \(node.shownName) runs "
-                        + "\(project.onOneLine): it may reject it."))
+                        + "\(project.onOneLine): the board may reject this image."))
         }
         if let version = node.firmwareVersion, version == image.version {
             warnings.append(

@@ -82,7 +82,7 @@ extension RainKitClient {
             throw RainKitError(
                 .request(.badData, reason: "name_taken"),
                 message: """
-                    \(owner.rawValue.onOneLine) is the node id of another board, which would be meant by this name: give another one. \
+                    \(owner.rawValue.onOneLine) is the node id of another board, so it cannot be a name: choose another name. \
                     Nothing was changed.
                     """)
         }

@@ -68,7 +68,7 @@ enum RainMakerErrorCode {
         case 101_008: (.serverFault, "the cloud could not create the account; try again later")
         case 101_009: (.invalidCredentials, "user name or password is wrong")
         case 101_011: (.alreadyVerified, "the account is verified already; sign in")
-        case 101_012: (.wrongCode, "the code is wrong; enter the latest one")
+        case 101_012: (.wrongCode, "the code is wrong or has expired; enter the latest one")
         case 101_013: (.serverFault, "the cloud could not confirm the account; try again later")
         case 101_015: (.unverifiedUser, "the account is not verified yet; enter the code that was sent to it")
         case 101_016: (.signInFailed, "the sign-in failed; try again")
@@ -95,7 +95,7 @@ enum RainMakerErrorCode {
             (.unverifiedPhoneNumber, "the telephone number is not confirmed; enter the code that was sent to it")
         case 101_049...101_050: (.rejected, "the cloud did not confirm the telephone number")
         case 101_051: (.alreadyVerified, "the telephone number is confirmed already")
-        case 101_052: (.wrongCode, "the telephone number's code is wrong; enter the latest one")
+        case 101_052: (.wrongCode, "the telephone number's code is wrong or has expired; enter the latest one")
         case 101_053: (.invalidName, RainMakerInput.nameRule)
         case 101_055: (.serverFault, "the telephone number could not be confirmed; try again")
         case 101_056: (.phoneNumberInUse, "the telephone number belongs to another account")
@@ -111,7 +111,7 @@ enum RainMakerErrorCode {
 
     private static func deletion(_ number: Int) -> Entry? {
         switch number {
-        case 119_005: (.wrongCode, "the code is wrong; enter the latest one")
+        case 119_005: (.wrongCode, "the code is wrong or has expired; enter the latest one")
         case 119_006: (.unknownUser, "there is no such user any more")
         case 119_007: (.invalidInput, "the code is missing")
         case 119_001...119_009: (.rejected, "the cloud did not delete the account")

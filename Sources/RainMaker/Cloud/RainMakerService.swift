@@ -335,6 +335,7 @@ enum RainMakerReply {
             } else {
                 "\(host) refused the request (\(answer))"
             }
+        case .serverFault where number == nil: "\(host) \(serverTrouble(status)); try again later"
         case .serverFault: "\(host) has an internal fault (\(answer)); try again later"
         default: "\(host) refused the request (\(answer))"
         }

@@ -103,7 +103,11 @@ public final class SoftAPTransport: Transport {
         guard let path = Self.path(HTTPEndpointNames.provisioning.version) else { return false }
         let question = httpRequest(Array("---".utf8), path: path, .unknown)
         let http = http
-        let answer = await open.run { () async throws(HTTPError) in try await http.send(question) }
+        var answer = await open.run { () async throws(HTTPError) in try await http.send(question) }
+        // The board may close the connection after a 404, and then it has not read the question.
+        if case .failure(let error)? = answer, error.code == .closed, !error.receivedBytes {
+            answer = await open.run { () async throws(HTTPError) in try await http.send(question) }
+        }
         guard case .success(let response)? = answer, response.status == 200 else { return false }
         return response.body.first.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "V") } ?? false
     }
@@ -195,8 +199,12 @@ extension SoftAPTransport {
         case .unreachable where error.isRefused:
             self.error(
                 .unreachable, endpoint,
-                "Nothing listens at \(peer) (connection refused): the board there is not in provisioning mode, or the address is wrong. A "
-                    + "RainMaker board leaves that mode after five wrong proofs of possession, until it restarts.")
+                names == .localControl
+                    ? "Nothing listens at \(peer) (connection refused): the board there is off or has no service for its network, or the "
+                        + "address is wrong."
+                    : "Nothing listens at \(peer) (connection refused): the board there is not in provisioning mode, or the address is "
+                        + "wrong. A RainMaker board leaves that mode after five wrong proofs of possession, until it restarts."
+            )
         case .unresolved, .unreachable, .invalidRequest, .proxy, .proxyRefused:
             self.error(
                 .unreachable, endpoint,

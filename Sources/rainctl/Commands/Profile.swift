@@ -77,10 +77,10 @@ struct ProfileAdd: AsyncParsableCommand {
 
 /// The deployment's sign-in page, and how it redirects browsers. The defaults are those of Espressif's clouds.
 struct WebSignInOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Set the path of the page below --auth-url.", valueName: "path"))
+    @Option(help: ArgumentHelp("Set the path of the sign-in page, relative to --auth-url.", valueName: "path"))
     var authorizePath: String?
 
-    @Option(help: ArgumentHelp("Set the path of the token endpoint below --auth-url.", valueName: "path"))
+    @Option(help: ArgumentHelp("Set the path of the token endpoint, relative to --auth-url.", valueName: "path"))
     var tokenPath: String?
 
     @Option(help: ArgumentHelp("Request these scopes, separated by spaces.", valueName: "scope"))
@@ -89,10 +89,12 @@ struct WebSignInOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Set the page that redirects browsers to localhost.", valueName: "url"))
     var relayURL: String?
 
-    @Flag(help: "Send this page a state with a random part after the port; the page must pass it on.")
+    @Flag(help: "Add a random part to the state for the --relay-url page, which must return it unchanged.")
     var relayExtendedState = false
 
-    @Option(help: ArgumentHelp("Set the path of the registered address on 127.0.0.1 and ::1.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "Set the path of the redirect URI that is registered for 127.0.0.1 and ::1.", valueName: "path"))
     var loopbackPath: String?
 
     @Option(help: ArgumentHelp("Set the registered address with a custom scheme.", valueName: "uri"))

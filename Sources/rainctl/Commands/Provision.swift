@@ -46,7 +46,7 @@ struct Provision: AsyncParsableCommand {
     @Flag(help: "Reset failed Wi-Fi settings on the board first.")
     var resetFirst = false
 
-    @Flag(help: "Give up mappings of earlier runs that the cloud has not confirmed.")
+    @Flag(help: "Stop trying to add boards of earlier runs that the cloud has not confirmed.")
     var forgetPending = false
 
     @Option(help: .timeLimit)

@@ -14,7 +14,7 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Connect to the board at this address (SoftAP, usually 192.168.4.1:80, and on-network).",
+            "Connect to the board at this address (SoftAP or on-network; with SoftAP usually 192.168.4.1:80).",
             valueName: "host[:port]"))
     var deviceHost: String?
 

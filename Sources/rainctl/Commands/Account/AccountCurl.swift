@@ -221,7 +221,9 @@ struct CurlArguments {
         if isHeader, isFile || value.lowercased().hasPrefix("authorization") {
             throw CommandFailure(
                 .usage, reason: "refused_option",
-                message: "The Authorization header is set by this command, and headers from a file could set another.")
+                message:
+                    "This command sets the Authorization header. It takes neither that header nor headers from a file, which could set it too."
+            )
         }
         if option == "write-out", isFile { throw refused("--write-out with a file") }
         // %{url}, %{url_effective}, %{urle.query} and %{json} show the whole address.

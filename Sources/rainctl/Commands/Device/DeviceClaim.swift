@@ -79,7 +79,7 @@ struct HostClaimOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write the image to this new file instead of the board. With --mac no board is needed.",
+            "Write the flash image with certificate and key to this new file, not to the board. With --mac no board is needed.",
             valueName: "file"), completion: .file())
     var image: String?
 

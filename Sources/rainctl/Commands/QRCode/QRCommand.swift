@@ -197,8 +197,8 @@ struct QRRead: AsyncParsableCommand {
             Example: rainctl qr read photo.jpg | rainctl provision --qrcode - --ssid Home
                      ffmpeg -i /dev/video0 -frames:v 1 a.jpg && rainctl qr read a.jpg
 
-            The text of each code is printed unchanged, one line each, with the proof of possession. provision and all other commands with \
-            --qrcode also take the picture itself.
+            The text of each code is printed unchanged, one line each, with the proof of possession. You can also give \
+            the picture itself to --qrcode, in every command that has it.
             """)
 
     @Argument(

@@ -31,7 +31,7 @@ struct BrowserSignIn: Sendable {
             throw CommandFailure(
                 .usage, reason: "nobody_to_ask",
                 message:
-                    "There is no terminal to ask at. Use --browser to open one and wait for it, --callback-port PORT to wait "
+                    "There is no terminal to ask at. Use --browser to open a browser and wait for it, --callback-port PORT to wait "
                     + "for a browser that is opened elsewhere, or --paste with the address on standard input.")
         }
     }
@@ -170,7 +170,7 @@ struct BrowserOptions: ParsableArguments {
     @Flag(help: "Print the address of the sign-in page instead of opening it.")
     var noBrowser = false
 
-    @Flag(help: "Do not listen: paste the address that the browser ends on, or pipe it in.")
+    @Flag(help: "Do not wait for the browser to return: paste the address that it ends on, or pipe it in.")
     var paste = false
 
     @Option(help: ArgumentHelp("Listen for the browser on this port.", valueName: "port"))

@@ -273,7 +273,7 @@ struct ProviderSignInOptions: ParsableArguments {
         completion: .file())
     var assertionFile: String?
 
-    @Flag(help: "Keep the password, or cookies that are renewed with it (default: use them for this sign-in only).")
+    @Flag(help: "Store the password, which also renews cookies (default: use it for this sign-in only).")
     var saveCredentials = false
 
     @OptionGroup var challenge: ChallengeOptions

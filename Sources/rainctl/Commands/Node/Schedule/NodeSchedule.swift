@@ -41,7 +41,7 @@ struct ScheduleList: ScheduleCommand {
 
 struct ScheduleAdd: ScheduleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add a schedule: values that a board sets at a time.",
+        commandName: "add", abstract: "Add a schedule: the board sets these values at a given time.",
         discussion: """
             Example: rainctl node schedule add 'Kitchen lamp' --name Evening --at 19:30 --days mon-fri Light.Power=on
 

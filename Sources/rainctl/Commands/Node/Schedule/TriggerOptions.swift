@@ -10,7 +10,7 @@ struct TriggerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Act on these days: mon-fri, sat,sun or daily; or only once (default of a new schedule: once).",
+            "Act on these days: daily, once, or a list such as mon-fri or sat,sun (default of a new schedule: once).",
             valueName: "days"))
     var days: [String] = []
 
