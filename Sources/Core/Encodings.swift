@@ -146,7 +146,7 @@ package enum Hex {
 package enum PercentEncoding {
     /// Escapes all but the unreserved characters (section 2.3), for a path segment or a query.
     package static func encoded(_ text: String) -> String {
-        let bytes = encoded(text.utf8) { isLetterOrDigit($0) || "-._~".utf8.contains($0) ? $0 : nil }
+        let bytes = encoded(text.utf8) { $0.isASCIILetterOrDigit || "-._~".utf8.contains($0) ? $0 : nil }
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -185,9 +185,9 @@ package enum PercentEncoding {
         }
         return bytes
     }
+}
 
-    /// Whether a byte is an ASCII letter or digit.
-    package static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
-    }
+extension UInt8 {
+    /// Whether this byte is a letter or a digit of ASCII.
+    package var isASCIILetterOrDigit: Bool { (0x30...0x39).contains(self) || (0x61...0x7A).contains(self | 0x20) }
 }

@@ -203,7 +203,7 @@ package enum ShellWord {
     package static func isPlain(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.first != UInt8(ascii: "=")
             && text.utf8.allSatisfy {
-                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+                $0.isASCIILetterOrDigit
                     || "/._-+@:,=%".utf8.contains($0)
             }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainIO
 import Synchronization
+import RainCore
 
 /// Keeps sessions after the process has ended.
 ///
@@ -107,7 +108,7 @@ public struct CredentialKey: Sendable, Hashable, CustomStringConvertible {
 }
 
 private func isPlain(_ byte: UInt8) -> Bool {
-    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "-_.".utf8.contains(byte)
+    byte.isASCIILetterOrDigit || "-_.".utf8.contains(byte)
 }
 
 private func escaped(_ text: String) -> String {

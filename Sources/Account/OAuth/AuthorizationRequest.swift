@@ -132,7 +132,7 @@ public struct RedirectURI: Sendable, Hashable {
         guard let end = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = text.utf8[..<end]
         guard let first = scheme.first, (0x61...0x7A).contains(first | 0x20),
-            scheme.allSatisfy({ PercentEncoding.isLetterOrDigit($0) || "+-.".utf8.contains($0) }),
+            scheme.allSatisfy({ $0.isASCIILetterOrDigit || "+-.".utf8.contains($0) }),
             text.utf8.index(after: end) < text.utf8.endIndex
         else { return nil }
         return Substring(scheme).lowercased()
@@ -191,7 +191,7 @@ public struct CodeVerifier: Sendable, Equatable {
     public init?(_ secret: Secret) {
         let isValid = secret.reveal { bytes in
             (43...128).contains(bytes.count)
-                && bytes.allSatisfy { PercentEncoding.isLetterOrDigit($0) || "-._~".utf8.contains($0) }
+                && bytes.allSatisfy { $0.isASCIILetterOrDigit || "-._~".utf8.contains($0) }
         }
         guard isValid else { return nil }
         self.secret = secret

@@ -50,7 +50,7 @@ public enum FormEncoding {
     static func encoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         PercentEncoding.encoded(bytes) { byte in
             if byte == UInt8(ascii: " ") { return UInt8(ascii: "+") }
-            return PercentEncoding.isLetterOrDigit(byte) || "*-._".utf8.contains(byte) ? byte : nil
+            return byte.isASCIILetterOrDigit || "*-._".utf8.contains(byte) ? byte : nil
         }
     }
 

@@ -88,7 +88,7 @@ public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
                 port = authority[authority.index(after: colon)...]
             }
             guard
-                host.utf8.allSatisfy({ PercentEncoding.isLetterOrDigit($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F })
+                host.utf8.allSatisfy({ $0.isASCIILetterOrDigit || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F })
             else {
                 return nil
             }
@@ -113,5 +113,5 @@ private func isHexDigit(_ byte: UInt8) -> Bool {
 }
 
 private func isPathCharacter(_ byte: UInt8) -> Bool {
-    PercentEncoding.isLetterOrDigit(byte) || "-._~!$&'()*+,;=:@/".utf8.contains(byte)
+    byte.isASCIILetterOrDigit || "-._~!$&'()*+,;=:@/".utf8.contains(byte)
 }

@@ -301,7 +301,7 @@ extension ImprovBoard {
         let end = rest.firstIndex { "/?#:".contains($0) } ?? rest.endIndex
         let host = String(rest[..<end])
         let isHost = host.utf8.allSatisfy {
-            (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || $0 == 0x2D || $0 == 0x2E
+            $0.isASCIILetterOrDigit || $0 == 0x2D || $0 == 0x2E
         }
         return !host.isEmpty && host.utf8.count <= 253 && isHost ? host : nil
     }

@@ -149,7 +149,7 @@ public enum SPiDExchange: Sendable, Equatable {
     static func code(in data: JSONValue) -> Secret? {
         guard let code = data["code"]?.string, (1...256).contains(code.utf8.count),
             code.utf8.allSatisfy({
-                (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || "-._~".utf8.contains($0)
+                $0.isASCIILetterOrDigit || "-._~".utf8.contains($0)
             })
         else { return nil }
         return Secret(code)

@@ -80,8 +80,10 @@ public final class DBusConnection {
             throw DBusError(
                 .accessDenied, message: "D-Bus at \(address) refuses this user: \(systemErrorText(-result)).")
         default:
-            throw DBusError(
+            var error = DBusError(
                 .unavailable, message: "D-Bus at \(address) cannot be reached: \(systemErrorText(-result)).")
+            error.address = "\(address)"
+            throw error
         }
     }
 
@@ -419,7 +421,7 @@ public struct DBusAddress: Sendable, Hashable, CustomStringConvertible {
             && parts.allSatisfy { part in
                 guard let colon = part.firstIndex(of: ":"), colon > part.startIndex else { return false }
                 return part[..<colon].utf8.allSatisfy {
-                    (0x61...0x7A).contains($0 | 0x20) || (0x30...0x39).contains($0) || "-_".utf8.contains($0)
+                    $0.isASCIILetterOrDigit || "-_".utf8.contains($0)
                 }
             }
     }

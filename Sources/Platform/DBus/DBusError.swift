@@ -35,6 +35,9 @@ public struct DBusError: Error, Sendable, CustomStringConvertible {
     /// A description of the failure, or the text of a remote error.
     public var message: String
 
+    /// The address of a bus that cannot be reached (`unavailable`).
+    package var address: String?
+
     public init(_ code: Code, name: String? = nil, message: String) {
         self.code = code
         self.name = name

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import Glibc
+import RainCore
 
 /// The address of a board: the scheme of a transport, and a location in that transport's own form.
 ///
@@ -141,8 +142,8 @@ public struct HostAndPort: Sendable, Equatable {
         let allowed =
             isIPv6
             ? host.hasSuffix("]")
-                && zoneless[0].utf8.allSatisfy { Self.isHexDigit($0) || "[]:.".utf8.contains($0) }
-            : host.utf8.allSatisfy { Self.isAlphanumeric($0) || "-._~".utf8.contains($0) }
+                && zoneless[0].utf8.allSatisfy { Hex.value(of: $0) != nil || "[]:.".utf8.contains($0) }
+            : host.utf8.allSatisfy { $0.isASCIILetterOrDigit || "-._~".utf8.contains($0) }
         let hasZone = zoneless.count == 1 || Self.isZone(zoneless[1])
         guard !host.isEmpty, allowed, hasZone, (1...65535).contains(port) else {
             throw BoardError(
@@ -195,12 +196,7 @@ public struct HostAndPort: Sendable, Equatable {
     /// Whether this is an interface's name with the closing bracket: Linux names have at most 15 bytes.
     private static func isZone(_ text: Substring) -> Bool {
         let name = text.utf8.dropLast()
-        return (1...15).contains(name.count) && name.allSatisfy { isAlphanumeric($0) || "-_.".utf8.contains($0) }
-    }
-
-    private static func isHexDigit(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (0x61...0x7A).contains(byte) || (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte)
+        return (1...15).contains(name.count)
+            && name.allSatisfy { $0.isASCIILetterOrDigit || "-_.".utf8.contains($0) }
     }
 }

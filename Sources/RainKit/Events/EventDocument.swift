@@ -7,7 +7,7 @@ import Synchronization
 /// An event of a run or a sign-in as one JSON object. `rainctl … --events ndjson` prints each on a line (`docs/schema/event.json`).
 ///
 /// ```swift
-/// let events = EventDocument.Writer(run: "r1", device: "lamp") { send(try! encoder.encode($0)) }
+/// let events = EventDocument.Writer(run: "r1", device: "lamp") { log.write($0) }
 /// let node = try await kit.provision(board, network: home) { events.take($0) }
 /// events.done(["node": node.description])
 /// ```
@@ -110,7 +110,7 @@ extension EventDocument.Details: Encodable {
 }
 
 extension EventDocument {
-    /// Makes the documents of one run or sign-in, and passes each to a closure, one at a time.
+    /// Makes the documents of one run or sign-in, and passes each to a closure, one at a time. The closure must not call the writer.
     public final class Writer: Sendable {
         private struct State {
             var device: String

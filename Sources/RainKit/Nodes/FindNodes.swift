@@ -83,7 +83,7 @@ private struct NodeMatch: Sendable {
     static func hasForm(ofNodeID text: String) -> Bool {
         text.utf8.contains { (0x30...0x39).contains($0) }
             && text.utf8.allSatisfy {
-                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+                $0.isASCIILetterOrDigit
                     || "-_".utf8.contains($0)
             }
     }

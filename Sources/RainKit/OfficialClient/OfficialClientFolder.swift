@@ -50,12 +50,13 @@ public struct OfficialClientFolder: Sendable {
     /// that does not exist or has no deployment.
     public func load(profile name: String? = nil) throws(AccountError) -> Found {
         var status = stat()
-        guard stat(path, &status) == 0 || errno != ENOENT else {
+        let exists = stat(path, &status) == 0
+        guard exists || ![ENOENT, ENOTDIR].contains(errno) else {
             throw AccountError(
                 .notSignedIn,
                 message: "there is no folder \(path), from which a session of esp-rainmaker-cli could be imported")
         }
-        if status.st_mode & S_IFMT != S_IFDIR {
+        if exists, status.st_mode & S_IFMT != S_IFDIR {
             throw AccountError(
                 .storeUnreadable,
                 message:

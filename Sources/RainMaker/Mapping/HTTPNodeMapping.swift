@@ -251,7 +251,7 @@ extension HTTPNodeMapping {
     /// Whether the text may follow `Bearer` (RFC 6750, section 2.1). Other characters could end the header.
     private static func isToken(_ text: String) -> Bool {
         text.utf8.allSatisfy {
-            (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || "-._~+/=".utf8.contains($0)
+            $0.isASCIILetterOrDigit || "-._~+/=".utf8.contains($0)
         }
     }
 }

@@ -158,7 +158,7 @@ struct URLTemplate: Sendable, Equatable {
     }
 
     private static func isQueryCharacter(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+        byte.isASCIILetterOrDigit
             || "-._~!$&'()*+,;=:@/?%".utf8.contains(byte)
     }
 }

@@ -112,7 +112,7 @@ extension BluetoothError {
         case .remote: self = .noBlueZ(error.message)
         case .timeout where !error.message.contains(" at "): self = .noBlueZ("it does not answer")
         // A container has no bus unless it is given its host's.
-        case .unavailable where runsInContainer() && error.message.hasPrefix("D-Bus at unix:path=\(Self.systemBus)"):
+        case .unavailable where runsInContainer() && error.address?.hasPrefix("unix:path=\(Self.systemBus)") == true:
             self.init(
                 .noBus,
                 message:

@@ -334,13 +334,15 @@ struct ParamsSetResult: CommandResult {
                 return failure
             }
             guard !silent.isEmpty else { return nil }
+            let only = silent[0].nodeID.onOneLine
+            let seen = silent[0].message.map { "\($0.onOneLine), and " } ?? ""
             let message =
-                isLocal
-                ? "\(silent[0].nodeID.onOneLine) has accepted the values, but does not report them\(Self.instead(silent[0]))."
-                : nodes.count == 1
-                    ? "\(silent[0].nodeID.onOneLine) \(silent[0].message.map { "\($0.onOneLine), and " } ?? "")has not reported the values in "
-                        + "time (--timeout). The cloud has sent them."
-                    : "The cloud has sent the values, but they were not reported in time (--timeout) by \(names)."
+                switch (isLocal, nodes.count) {
+                case (true, _): "\(only) has accepted the values, but does not report them\(Self.instead(silent[0]))."
+                case (false, 1):
+                    "\(only) \(seen)has not reported the values in time (--timeout). The cloud has sent them."
+                default: "The cloud has sent the values, but they were not reported in time (--timeout) by \(names)."
+                }
             if nodes.count == silent.count { return CommandFailure(.deadline, message: message) }
             return CommandFailure(.batchPartial, reason: "some_silent", message: message)
         }
