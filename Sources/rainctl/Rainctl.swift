@@ -69,7 +69,7 @@ struct Rainctl: AsyncParsableCommand {
         if ["Unexpected argument", "Unknown option"].contains(where: message.contains) {
             return CommandSuggestion.terminatorSentence(for: arguments)
         }
-        return CommandSuggestion.negativeSentence(for: arguments, message)
+        return CommandSuggestion.negativeSentence(for: arguments, message) ?? CommandSuggestion.timeSentence(message)
     }
 
     private static func report(_ error: any Error, arguments: [String]) -> ExitStatus {

@@ -53,6 +53,13 @@ struct SuggestionTests {
         #expect(sentence.map { $0.contains(words ?? "?") } ?? (words == nil), "\(sentence ?? "nothing")")
     }
 
+    @Test("the accepted times are named for a time that the parser refuses")
+    func time() {
+        let message = "The value '0' is invalid for '--timeout <time>'"
+        #expect(CommandSuggestion.timeSentence(message)?.contains("more than 0 and at most a day") == true)
+        #expect(CommandSuggestion.timeSentence("The value '0' is invalid for '--size <n>'") == nil)
+    }
+
     @Test(
         "is not what an option with another dash than the hyphen is",
         arguments: [

@@ -112,7 +112,10 @@ struct Renewal: Sendable {
         keeper.logger.debug("the provider ended the session", metadata: ["cause": "\(cause.code)"])
         var error = cause.about(keeper.key.account)
         error.code = .expired
-        error.message = "the session has ended; sign in again"
+        error.message =
+            cause.status == nil
+            ? "the session has ended; sign in again"
+            : "the session has ended, because the server no longer accepts its refresh token; sign in again"
         try await keeper.events.changing { () async throws(AccountError) in
             try await access.remove()
             return .removed(.expired(error))

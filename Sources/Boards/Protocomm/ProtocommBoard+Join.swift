@@ -527,11 +527,11 @@ extension BoardError {
             } else if code == .malformed {
                 "\(message) The board had already received its Wi-Fi settings."
             } else {
-                "The board at \(peer) stopped answering after it received its Wi-Fi settings."
+                "The board at \(peer) stopped answering after it received its Wi-Fi settings: it may have lost power or moved out of range."
             }
         return BoardError(
             .deviceLost,
-            message: "\(what) It may be online: look for it in your account, or run this again.", cause: cause,
+            message: "\(what) It may also be online: look for it in your account, or run this again.", cause: cause,
             reason: isPortGone ? BoardError.portGone : nil)
     }
 }

@@ -740,6 +740,14 @@ extension ProtocommBoard {
         } catch {
             // Not an endpoint that the transport cannot address.
             guard error.code == .unsupported, error.remedies.isEmpty else { throw error }
+            if identity?.isOnNetwork == true {
+                throw BoardError(
+                    .notRainMaker,
+                    message:
+                        "The board at \(peer) is already on its network, and its firmware has no endpoint for adding it to an "
+                        + "account there (ch_resp). Reset it to factory settings and provision it again.",
+                    cause: error.cause)
+            }
             throw BoardError(
                 .notRainMaker,
                 message:

@@ -9,6 +9,13 @@ package func systemWords(_ number: Int32) -> String {
     return number == EFBIG ? "the limit of the size of files is too low (ulimit -f; \(words))" : words
 }
 
+/// Returns the reason why a file could not be opened for writing, for an error number. A missing folder is named.
+package func writeProblem(_ number: Int32, at path: String) -> String {
+    let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
+    guard number == ENOENT, !folder.isEmpty, access(String(folder), F_OK) != 0 else { return systemWords(number) }
+    return "the folder \(String(folder).onOneLine) does not exist"
+}
+
 /// Why a private file was not read or written. It never quotes the content.
 public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kind of failure, for programs that act on it. Its description is the name used here, such as `notPrivate`.

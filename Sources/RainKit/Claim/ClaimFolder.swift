@@ -107,7 +107,7 @@ final class NewPrivateFile {
         // No property is set before the file is ours: a complete object removes the file in its deinit.
         let opened = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard opened >= 0 else {
-            throw .cannotWrite("The image cannot be written to \(path.onOneLine): \(systemWords(errno)).")
+            throw .cannotWrite("The image cannot be written to \(path.onOneLine): \(writeProblem(errno, at: path)).")
         }
         (self.path, descriptor) = (path, opened)
     }
@@ -120,7 +120,8 @@ final class NewPrivateFile {
             let count = read(input, &chunk, chunk.count)
             if count == 0 { break }
             guard count > 0, write(descriptor, chunk, count) == count else {
-                throw .cannotWrite("The image cannot be written to \(path.onOneLine): \(systemWords(errno)).")
+                throw .cannotWrite(
+                    "The image cannot be written to \(path.onOneLine): \(writeProblem(errno, at: path)).")
             }
         }
         guard fsync(descriptor) == 0 else {

@@ -131,7 +131,9 @@ extension NodeConfiguration {
         guard let parameter = component.parameter(path.parameter) else {
             throw ParameterError(
                 .noSuchParameter,
-                message: "\(presentable(component.name)) has no parameter \(presentable(path.parameter)); it has "
+                message:
+                    "The \(component.isService ? "service" : "device") \(presentable(component.name)) has no parameter "
+                    + "\(presentable(path.parameter)); it has "
                     + "\(Self.list(component.parameters.map(\.name))).")
         }
         return parameter

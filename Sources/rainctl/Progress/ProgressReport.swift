@@ -199,7 +199,7 @@ enum StepText {
         case .abandoned(let node, let why): "gave up the mapping of node \(node): \(why)"
         case .associationLeftOpen(let why): "the board continues to answer challenges on its network: \(why)"
         case .waitingForBoard: "the board has not appeared yet; join its network PROV_… if it has one"
-        case .waitingForCloud: "the cloud cannot be reached at the moment"
+        case .waitingForCloud: "no answer from the server yet; asking again"
         case .waitingForNode: "the board is silent; asking the cloud whether it is on its network"
         }
     }

@@ -74,7 +74,7 @@ extension CommandFailure {
         if let provider {
             switch code {
             case .notSignedIn, .expired: return provider.signIn
-            case .unverifiedUser, .passwordResetRequired: return provider.pages
+            case .unverifiedUser, .passwordResetRequired: return provider.pages(after: code)
             default: return nil
             }
         }

@@ -58,6 +58,12 @@ enum CommandSuggestion {
         return nil
     }
 
+    /// Returns a sentence that names the accepted times, for a time that the parser refuses; nil for other messages.
+    static func timeSentence(_ message: String) -> String? {
+        guard message.contains("is invalid for '--timeout <time>'") else { return nil }
+        return "\(message.prefix { $0 != "\n" }): a time limit is more than 0 and at most a day, as in 6s, 500ms or 2m."
+    }
+
     /// The dashes of Unicode that look like a hyphen or two.
     private static let dashes: Set<Unicode.Scalar> = [
         "\u{2010}", "\u{2011}", "\u{2012}", "\u{2013}", "\u{2014}", "\u{2015}", "\u{2212}", "\u{FE58}", "\u{FE63}",

@@ -102,7 +102,9 @@ struct Folders: Sendable {
             if let path = environment[variable], path.hasPrefix("/") { return path + "/rainkit" }
             guard let home = environment["HOME"], home.hasPrefix("/") else {
                 throw CommandFailure(
-                    .config, message: "\(Self.homeProblem(environment)), so there is no place for a session.")
+                    .config,
+                    message:
+                        "\(Self.homeProblem(environment)), so rainctl does not know in which folder it keeps sessions.")
             }
             return "\(home)/\(fallback)/rainkit"
         }

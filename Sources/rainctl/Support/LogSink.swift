@@ -117,7 +117,8 @@ enum PrivateLogFile {
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw CommandFailure(
-                .cannotWrite, message: "The log cannot be written to \(path): \(systemWords(errno)).")
+                .cannotWrite,
+                message: "The log cannot be written to \(path.onOneLine): \(writeProblem(errno, at: path)).")
         }
         do throws(CommandFailure) {
             try makePrivate(descriptor, path)

@@ -138,6 +138,14 @@ struct NamedProvider: Sendable, Equatable {
         return "login --provider \(name.asShellWord)"
     }
 
-    /// The command that shows the provider's own pages, for confirming an address or resetting a password.
-    var pages: String { "account providers \(name.asShellWord)" }
+    /// The command that shows the provider's own pages; nil for a built-in provider without a page that helps after this error.
+    func pages(after code: AccountError.Code) -> String? {
+        let builtIn = ProviderRegistry.builtIn.entries.first { $0.definition.id == name }
+        if let builtIn {
+            let pages = Set((builtIn.definition.links ?? [:]).keys)
+            guard code == .passwordResetRequired ? pages.contains("forgot") : !pages.subtracting(["forgot"]).isEmpty
+            else { return nil }
+        }
+        return "account providers \(name.asShellWord)"
+    }
 }

@@ -84,7 +84,7 @@ struct UnreportedParamsTests {
             try await maker.succeeds(["node", "params", "set", "n1", "Lamp 1.5.Power=off"])
             #expect(cloud.bodies(Self.put) == [["Lamp 1.5": ["Power": false]]])
             let wrong = try await maker.rainctl(["node", "params", "set", "n1", "Lamp 1.5.Pover=off", "--json"])
-            wrong.expectFailure(65, "bad_data", says: "Lamp 1.5 has no parameter Pover")
+            wrong.expectFailure(65, "bad_data", says: "The device Lamp 1.5 has no parameter Pover")
         }
         let services = #"""
             "services":[{"name":"Scenes","type":"esp.service.scenes","params":[{"name":"Scenes","type":"esp.param.scenes",

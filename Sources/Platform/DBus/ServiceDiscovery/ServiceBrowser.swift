@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 
 /// Looks for services on this machine's network through Avahi, the multicast DNS daemon of Linux desktops and servers.
 ///
@@ -135,6 +136,14 @@ public struct ServiceDiscoveryError: Error, Sendable, CustomStringConvertible {
             return
         }
         switch error.code {
+        // A container has no bus unless it is given its host's.
+        case .unavailable
+        where runsInContainer() && error.address?.hasPrefix("unix:path=/run/dbus/system_bus_socket") == true:
+            self.init(
+                .noBus,
+                message:
+                    "This container has no D-Bus system bus, which the search for boards on the network needs (Avahi). Mount its "
+                    + "host's /run/dbus/system_bus_socket into it, or give the board's address.")
         case .unavailable:
             self.init(
                 .noBus,

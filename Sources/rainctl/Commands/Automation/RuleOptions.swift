@@ -57,8 +57,12 @@ struct RuleOptions: ParsableArguments {
     }
 
     func checkWhole() throws {
-        guard of != nil, !when.isEmpty, !set.isEmpty else {
-            throw ValidationError("A rule has a board (--of), a condition (--when) and something to --set.")
+        let missing = [
+            of == nil ? "the board that triggers it (--of)" : nil, when.isEmpty ? "a condition (--when)" : nil,
+            set.isEmpty ? "a value to set (--set)" : nil,
+        ].compactMap(\.self)
+        guard missing.isEmpty else {
+            throw ValidationError("The rule lacks \(missing.joined(separator: " and ")).")
         }
     }
 

@@ -169,7 +169,7 @@ enum PrivateOutputFile {
         func failure() -> CommandFailure {
             CommandFailure(
                 .cannotWrite,
-                message: "The \(name) cannot be written to \(path.onOneLine): \(systemWords(errno)).")
+                message: "The \(name) cannot be written to \(path.onOneLine): \(writeProblem(errno, at: path)).")
         }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure() }

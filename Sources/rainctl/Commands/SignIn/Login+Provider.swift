@@ -307,6 +307,9 @@ struct ProviderSignInOptions: ParsableArguments {
         if deviceCode, web.isWanted || mode != nil {
             throw ValidationError("--device-code needs no browser and no --mode: omit these options.")
         }
+        if environment != nil, base != nil {
+            throw ValidationError("--environment selects a base URL, and --base-url gives one: omit one of them.")
+        }
         if thirdParty != nil, thirdPartyTokenFile == nil {
             throw ValidationError("--third-party needs its token: --third-party-token-file FILE, - for standard input.")
         }

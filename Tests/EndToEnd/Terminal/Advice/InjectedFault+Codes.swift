@@ -37,7 +37,7 @@ extension InjectedFault {
             "QR code", "a name that is too long for a code", "name is too long",
             ["qr", "show", "--device-name", String(repeating: "P", count: 3000)]),
         command(
-            "QR code", "a label in a missing folder", "No such file",
+            "QR code", "a label in a missing folder", "none does not exist",
             ["qr", "show", "--device-name", "PROV_1", "--pop-file", "{}/pop", "--png", "{}/none/label.png"]),
         command(
             "QR code", "a negative width of a label", "'-5' is invalid for '--size",

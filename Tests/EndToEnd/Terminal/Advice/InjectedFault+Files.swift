@@ -40,10 +40,10 @@ extension InjectedFault {
         authorities("an empty certificate file", "empty", "{}/none", files: ["none": ""]),
         authorities("a folder instead of a certificate file", "folder", "{}"),
         command(
-            "file", "a log in a missing folder", "No such file", ["whoami", "--log-file", "{}/none/log"]),
+            "file", "a log in a missing folder", "none does not exist", ["whoami", "--log-file", "{}/none/log"]),
         command("file", "a folder instead of a log", "Is a directory", ["whoami", "--log-file", "{}"]),
         command(
-            "file", "a device log in a missing folder", "No such file",
+            "file", "a device log in a missing folder", "none does not exist",
             ["device", "monitor", "--port", "/dev/null", "--device-log", "{}/none/log"]),
         command(
             "file", "a missing file with a client secret", "No such file",
