@@ -7,7 +7,7 @@ FUZZ_SECONDS := 3600
 # The suites with promised time limits.
 TIMED = $(shell grep -rlE 'Timings\.(isAlone|limit)' Tests/EndToEnd | sed -E 's|.*/||; s|\.swift||' | paste -sd '|')
 
-.PHONY: demo examples check test timings soak fuzz test-bluez test-wifi bench docs lint format install uninstall deb test-deb build setup clean
+.PHONY: demo examples check test timings soak fuzz test-bluez test-wifi bench docs lint format install uninstall deb apt test-deb build setup clean
 
 demo: build
 	@scripts/setup demo
@@ -81,14 +81,17 @@ install:
 uninstall:
 	scripts/install-files "$(DESTDIR)" "$(PREFIX)" --uninstall
 
-# Builds Debian packages in .build/deb; test-deb tests them in a clean Debian 12.
+# Builds Debian packages in .build/deb, and with apt a repository of them in .build/apt; test-deb tests both in a clean Debian 12 and 13.
 deb:
 	@scripts/setup build
 	@scripts/build-deb
 
+apt: deb
+	@scripts/build-apt
+
 test-deb:
 	@scripts/setup build
-	@scripts/test-deb
+	@scripts/test-deb 12 13
 
 build:
 	@scripts/setup build

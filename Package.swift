@@ -53,7 +53,8 @@ let endToEnd: [Target] =
                 "RainPrivateFiles", "RainQRCode", "TestSupport", "cloud-sim", "firmware-sim", "fleet", "rainctl",
                 argumentParser, logging,
             ],
-            path: "Tests/EndToEnd", exclude: ["ForeignClients/Clients", "ForeignClients/Servers"],
+            path: "Tests/EndToEnd",
+            exclude: ["ForeignClients/Clients", "ForeignClients/Servers", "Terminal/Conversations/Recorded"],
             swiftSettings: settings)
     ]
 

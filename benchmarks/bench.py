@@ -15,8 +15,10 @@ import os
 import resource
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
+import time
 
 from before import Before
 from bluetooth import Bluetooth
@@ -335,6 +337,33 @@ class Bench:
                 ours_runs, their_runs = self.pairs(self.options.count, rainctl, official)
                 self.check(ours_runs)
                 self.row(name, "ms", ms(ours_runs), ms(their_runs), "", 1)
+        ours_times, curl_times = self.warm_list(ours, ["curl", *plain, "-w", "%{time_total}\\n", details])
+        self.row(
+            f"node list{' over TLS' if curl else ''} by serve, against libcurl, both warm", "ms", ours_times, curl_times,
+            "≤ libcurl + 1 ms", 3, paired=False)
+
+    def warm_list(self, ours, curl, count=200):
+        """The times of requests to one `rainctl serve`, and of the same request by one curl, which keeps its connection. In milliseconds."""
+        with subprocess.Popen(
+                [self.options.rainctl, "serve", *ours], env=self.ours_environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+            times = []
+            for number in range(count):
+                request = json.dumps({"jsonrpc": "2.0", "id": number, "method": "node.list"}).encode() + b"\n"
+                began = time.perf_counter()
+                server.stdin.write(request)
+                server.stdin.flush()
+                answer = server.stdout.readline()
+                times.append((time.perf_counter() - began) * 1000)
+                if b'"result"' not in answer:
+                    sys.exit(f"rainctl serve: {answer.decode(errors='replace')}")
+            server.stdin.close()
+        # The address once for each request: curl uses the connection of the one before.
+        url = curl[-1]
+        outputs = [word for _ in range(count) for word in ("-o", "/dev/null")]
+        run = Run([*curl[:-1], *outputs, *[url] * count])
+        self.check([run], who="curl")
+        warm = count // 10
+        return times[warm:], [float(line) * 1000 for line in run.output.split()][warm:]
 
     @contextlib.contextmanager
     def tls_front(self, api):

@@ -18,6 +18,10 @@ public protocol Board: Sendable {
     /// later. False by default.
     var isOffline: Bool { get async }
 
+    /// Whether this machine leaves its own network for the board's when the board is first asked, so that work that needs the internet is
+    /// done before. False by default.
+    var leavesNetwork: Bool { get async }
+
     /// Asks for the board's identity and capabilities. Needs no session and at most one exchange, unless only handshakes show the board's
     /// security scheme, as over its network.
     func identify() async throws(BoardError) -> BoardIdentity
@@ -107,6 +111,7 @@ extension Board {
 
 extension Board {
     public var isOffline: Bool { get async { false } }
+    public var leavesNetwork: Bool { get async { false } }
     public func endAssociation() async throws(BoardError) {}
 }
 

@@ -75,13 +75,13 @@ public struct QRPayload: Sendable {
 
     private init(json: [UInt8]) throws(BoardError) {
         let document: JSONValue
-        do {
+        do throws(JSONError) {
             document = try JSONValue(
                 parsing: json, limits: JSONLimits(maximumBytes: Self.maximumBytes, maximumDepth: 4))
         } catch {
             throw Self.unreadable(
                 json.first == UInt8(ascii: "{")
-                    ? "its JSON is damaged (\(error.message))" : "it is neither JSON nor NP:name|pop|transport")
+                    ? "its JSON is damaged: \(error)" : "it is neither JSON nor NP:name|pop|transport")
         }
         guard document.members != nil else { throw Self.unreadable("its JSON is not an object") }
         try self.init(object: document)
@@ -117,13 +117,13 @@ public struct QRPayload: Sendable {
         if let name = (document.members ?? []).map(\.name).first(where: Self.isMisspelt) {
             throw Self.unusable("\"\(name)\" has capital letters and must be \"\(name.lowercased())\"")
         }
-        guard !name.isEmpty else { throw Self.unreadable("it names no board") }
+        guard !name.isEmpty else { throw Self.nameless }
         if let wanted, transport == nil {
             throw Self.unusable(
                 "\"transport\" is \(Self.shown(.string(wanted))), but the known ones are \"ble\" and \"softap\"")
         }
         if let version = securityVersion, !(0...2).contains(version) {
-            throw Self.unreadable("it names Security \(version)")
+            throw Self.unusable("\"security\" is \(version), but the known schemes are Security 0, 1 and 2")
         }
         leastSecurity = least(username == nil ? 1 : 2)
     }
@@ -177,6 +177,9 @@ public struct QRPayload: Sendable {
         BoardError(
             .malformed, message: "The board's QR code cannot be used: \(why).", cause: "a member of the QR code")
     }
+
+    /// Without a cause: a torn line of a log may have lost the name.
+    private static let nameless = BoardError(.malformed, message: "This QR code names no board (member name).")
 
     private static func unreadable(_ why: String) -> BoardError {
         BoardError(.malformed, message: "This is not a board's QR code: \(why).")

@@ -14,7 +14,7 @@ public struct WiFiNetwork: Sendable {
     public init(ssid: SSID, passphrase: Secret) throws(BoardError) {
         guard (1...32).contains(ssid.bytes.count) else {
             throw BoardError(
-                .invalidArgument, message: "A network name has 1 to 32 bytes, this one has \(ssid.bytes.count).")
+                .invalidArgument, message: "A network name has 1 to 32 bytes, but this one has \(ssid.bytes.count).")
         }
         guard passphrase.count <= 63 || passphrase.isKey else {
             let remark = passphrase.remark(as: "Wi-Fi password").map { " \($0)" } ?? ""
@@ -37,7 +37,8 @@ extension WiFiNetwork {
         throw BoardError(
             .invalidArgument,
             message:
-                "This board does not accept a Wi-Fi key of 64 hexadecimal digits. Give the password from which the key was made; it has 8 to 63 bytes.",
+                "This board does not accept a Wi-Fi key of 64 hexadecimal digits. Give the password from which the key was made; it has "
+                + "8 to 63 bytes.",
             reason: "key_not_taken")
     }
 }
@@ -160,7 +161,8 @@ extension BoardError {
             return BoardError(
                 .wifiAuthenticationFailed,
                 message:
-                    "The network \"\(network.ssid)\" is an enterprise network, which requires a user name or a certificate. Boards join only with a "
+                    "The network \"\(network.ssid)\" is an enterprise network, which requires a user name or a certificate. Boards join "
+                    + "only with a "
                     + "password. Choose another network.", cause: message, reason: "enterprise_network")
         }
         if network.passphrase.isEmpty, !protections.contains(where: \.isOpen) {

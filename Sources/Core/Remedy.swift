@@ -110,6 +110,8 @@ public enum Remedy: Hashable, Sendable {
     case updateState(node: String)
     /// Choose one of the nodes in the account.
     case knownNode
+    /// Give the node with this id another name, because several nodes have the same one.
+    case otherNodeName(node: String)
     /// Choose one of the account's groups.
     case knownGroup
     /// Choose one of the user's automations.

@@ -93,6 +93,8 @@ public struct BoardError: Error, Sendable, CustomStringConvertible {
     package var isLeaving = false
     /// Whether the board refused a handshake with a proof that it accepted before. A board that restarts in its middle does that, too.
     package var isRefusedHandshake = false
+    /// The node id of a board that accepts no Wi-Fi settings because it has a network already; nil if it is not known, or for other errors.
+    package var provisionedNode: NodeID?
     /// Whether this machine's end of the connection failed, not the board's.
     package var isOfThisMachine = false
 
@@ -169,7 +171,7 @@ extension BoardError {
             guard !hasAnswered else { break }
             error.code = .neverAnswered
             error.message +=
-                " The board has not answered any request yet. Check that it is powered, in provisioning mode, and the right board."
+                " Check that it is powered, in provisioning mode, and the right board."
         default: error.code = .malformed
         }
         return error

@@ -207,6 +207,14 @@ extension ProtocommSession {
     ) async throws(BoardError) -> [UInt8] {
         let (transport, clock) = (transport, clock)
         let cut = Mutex<BoardError?>(nil)
+        let start = ContinuousClock.now
+        func log(_ message: Logger.Message, _ result: Logger.Metadata) {
+            let milliseconds = Int(start.duration(to: .now) / .milliseconds(1))
+            let metadata: Logger.Metadata = [
+                "peer": "\(peer)", "endpoint": "\(endpoint)", "sent": "\(request.count)", "ms": "\(milliseconds)",
+            ]
+            logger.debug(message, metadata: metadata.merging(result) { $1 })
+        }
         let outcome = await withDeadline(limit, sleep: { try await clock.sleep(for: $0) }) {
             () async throws(BoardError) in
             do throws(BoardError) {
@@ -220,8 +228,7 @@ extension ProtocommSession {
         switch outcome {
         case .success(let answer)?:
             hasAnswered = true
-            logger.debug(
-                "exchange", metadata: ["peer": "\(peer)", "endpoint": "\(endpoint)", "bytes": "\(answer.count)"])
+            log("exchange", ["bytes": "\(answer.count)"])
             return answer
         case .failure? where Task.isCancelled:
             // Always `cancelled`, whatever the transport throws: no caller should reconnect because of a cancellation.
@@ -229,11 +236,15 @@ extension ProtocommSession {
                 .cancelled, endpoint: endpoint, peer: peer, message: "The exchange was cancelled.",
                 reason: partial?.reason)
         case .failure(let error)?:
+            log("exchange failed", ["cause": "\(error.code)"])
             throw error
         case nil:
+            log("exchange failed", ["cause": "timeout"])
             throw BoardError(
                 .timeout, endpoint: endpoint, peer: peer,
-                message: partial?.message ?? "The board at \(peer) did not answer within \(limit).",
+                // Before its first answer nothing shows that it is a board.
+                message: partial?.message
+                    ?? "The \(hasAnswered ? "board" : "device") at \(peer) did not answer within \(limit).",
                 reason: partial?.reason)
         }
     }

@@ -51,6 +51,20 @@ public struct DeploymentFile: Sendable {
             added.append(deployment)
         }
 
+        /// Returns a deployment that the user has added. Throws `invalidConfiguration` for any other name.
+        public func ownDeployment(named name: String) throws(AccountError) -> Deployment {
+            if let found = added.first(where: { $0.name == name }) { return found }
+            let found = try deployment(named: name)
+            throw AccountError(.invalidConfiguration, message: "\"\(found.name)\" is built in and cannot be changed.")
+        }
+
+        /// Replaces the added deployment of the same name. Throws `invalidConfiguration` if there is none. A session is bound to the base and
+        /// claim addresses that it was made for.
+        public mutating func replace(_ deployment: Deployment) throws(AccountError) {
+            _ = try ownDeployment(named: deployment.name)
+            for index in added.indices where added[index].name == deployment.name { added[index] = deployment }
+        }
+
         /// Removes a deployment. Espressif's own cannot be removed. If the deployment was in use, `global` is used from now on.
         public mutating func remove(_ name: String) throws(AccountError) {
             guard added.contains(where: { $0.name == name }) else {

@@ -21,7 +21,7 @@ enum Program {
 
         let arguments = Array(CommandLine.arguments.dropFirst())
         if let damaged = Self.damagedArgument {
-            Output(isJSON: arguments.contains("--json"), isQuiet: false).failure(damaged)
+            Output(arguments: arguments).failure(damaged)
             end(damaged.status)
         }
         let command: any ParsableCommand
@@ -35,7 +35,7 @@ enum Program {
 
         if let lack = Resources.lack {
             if let doctor = command as? Doctor { end(doctor.runAtOnce()) }
-            Output(isJSON: arguments.contains("--json"), isQuiet: false).failure(lack)
+            Output(arguments: arguments).failure(lack)
             _exit(lack.status.rawValue)
         }
         Signals.catchAll()
@@ -62,7 +62,11 @@ enum Program {
 
     /// Ends without the exit handlers of the libraries. There is nothing to flush, and they take time. OpenSSL's is not safe in a process
     /// in which another thread still uses it (see ``CloudCommands``).
-    private static func end(_ status: ExitStatus) -> Never { _exit(Ending.status(after: status).rawValue) }
+    private static func end(_ status: ExitStatus) -> Never {
+        let final = Ending.status(after: status)
+        TypedInput.restore()
+        _exit(final.rawValue)
+    }
 
     /// Prevents other programs of this user from reading the process's memory (`PR_SET_DUMPABLE`, prctl(2)). Glibc's module has no variadic
     /// functions.
@@ -93,7 +97,8 @@ enum Ending {
         if await AccountSession.finishRenewals(within: silence) { return }
         if !isQuiet {
             StandardStreams.err(
-                "note: waiting for the session's new tokens, to keep them. Ctrl-C may lose the session.\n")
+                "note: waiting for the session's new tokens, to store them. If you press Ctrl-C now, the session may be lost.\n"
+            )
         }
         if !Task.isCancelled, await AccountSession.finishRenewals() { return }
         guard Task.isCancelled else { return }
@@ -138,15 +143,15 @@ enum Resources {
             return CommandFailure(
                 .temporary, reason: "no_descriptors",
                 message:
-                    "This process may open \(limit) files, and rainctl needs at least \(limit - free + descriptors). "
+                    "This process may open only \(limit) files, but rainctl needs at least \(limit - free + descriptors). "
                     + "Raise the limit (ulimit -n).")
         }
         if !hasThreads {
             return CommandFailure(
                 .temporary, reason: "no_threads",
                 message:
-                    "The system gives this user no more threads, or this process too little memory for them: end other programs, or raise "
-                    + "the limit (ulimit -u, ulimit -v).")
+                    "The system could not start a thread: this user has too many threads, or this process has too little memory. End "
+                    + "other programs, or raise the limit (ulimit -u, ulimit -v).")
         }
         return nil
     }

@@ -13,9 +13,10 @@ struct Rainctl: AsyncParsableCommand {
             """,
         version: RainKitVersion.current,
         subcommands: [
-            Login.self, Logout.self, Whoami.self, AccountCommand.self, Provision.self, Device.self, NodeCommand.self,
-            GroupCommand.self, AutomationCommand.self, QRCommand.self, ProfileCommand.self,
-            Doctor.self,
+            Login.self, Logout.self, Whoami.self, AccountCommand.self, Provision.self, SwitchOn.self, SwitchOff.self,
+            SwitchToggle.self, SetPrimary.self, Device.self, NodeCommand.self, GroupCommand.self,
+            AutomationCommand.self, QRCommand.self, ProfileCommand.self, Serve.self,
+            Doctor.self, CompletionCommand.self, ManualPages.self,
         ])
 
     /// Returns the command of the arguments. Help, a version and a usage error are printed at once, and result in a status.
@@ -23,8 +24,13 @@ struct Rainctl: AsyncParsableCommand {
         let named = NamedCommand(arguments)
         (named.path.first as? any CloudCommands.Type)?.startHTTP()
         if let command = named.parsed() { return .command(command) }
+        if let topic = HelpTopic(of: named) {
+            StandardStreams.out(topic.text(columns: HelpText.columns))
+            return .ended(.ok)
+        }
         do {
-            return .command(try parseAsRoot(arguments))
+            if named.lacksCommand { throw CommandSuggestion.missingCommand(named) }
+            return .command(try named.root.parseAsRoot(named.arguments))
         } catch {
             return .ended(report(error, arguments: arguments))
         }
@@ -47,20 +53,21 @@ struct Rainctl: AsyncParsableCommand {
             return runAtOnce(command, arguments: arguments)
         }
         let failure: (any Error)?
-        await NetworkMessages.restore(isQuiet: Self.isQuiet(arguments))
+        // Every command reads this option itself; here it is needed before its start and after its end.
+        let isQuiet = GlobalOptions.areQuiet(arguments)
+        await NetworkMessages.restore(isQuiet: isQuiet)
         do {
             try await waiting.run()
             failure = nil
         } catch {
             failure = error
         }
-        await Ending.finishRenewals(isQuiet: Self.isQuiet(arguments))
-        return failure.map { report($0, arguments: arguments) } ?? .ok
-    }
-
-    /// Every command reads this option itself; here it is needed after the command's end.
-    private static func isQuiet(_ arguments: [String]) -> Bool {
-        arguments.prefix { $0 != "--" }.contains { $0 == "--quiet" || $0 == "-q" }
+        await Ending.finishRenewals(isQuiet: isQuiet)
+        guard let failure else { return .ok }
+        if command is any EndsByInterruption, Interruption.hasBegun, CommandFailure(failure).status == .cancelled {
+            return .cancelled
+        }
+        return report(failure, arguments: arguments)
     }
 
     /// A replacement for the parser's errors that name a wrong cause.
@@ -73,17 +80,19 @@ struct Rainctl: AsyncParsableCommand {
     }
 
     private static func report(_ error: any Error, arguments: [String]) -> ExitStatus {
-        let wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
+        let output = Output(arguments: arguments)
         let parserStatus = exitCode(for: error)
         if parserStatus == .success {
             if let suggestion = CommandSuggestion.sentence(for: arguments) {
                 // For an unknown command, the parser shows the help of its parent.
                 let failure = CommandFailure(.usage, reason: "no_such_command", message: suggestion)
-                Output(isJSON: wantsJSON, isQuiet: false).failure(failure)
+                output.failure(failure)
                 return failure.status
             }
             // `--help` and `--version` also arrive as errors.
-            StandardStreams.out(CompletionScript.withoutExpansion(fullMessage(for: error)) + "\n")
+            let root = NamedCommand(arguments).root
+            let text = CompletionScript.withoutExpansion(root.fullMessage(for: error))
+            StandardStreams.out(HelpText.arranged(text) + "\n")
             return .ok
         }
         var failure = CommandFailure(error)
@@ -96,7 +105,7 @@ struct Rainctl: AsyncParsableCommand {
                 failure = CommandFailure(.usage, message: sentence)
             } else {
                 failure = CommandFailure(.usage, message: message(for: error))
-                if !wantsJSON {
+                if !output.isJSON {
                     // All errors have one style. The usage follows.
                     let words = fullMessage(for: error).linesWithoutControls
                     StandardStreams.err("error: \(words.hasPrefix("Error: ") ? String(words.dropFirst(7)) : words)\n")
@@ -104,7 +113,7 @@ struct Rainctl: AsyncParsableCommand {
                 }
             }
         }
-        Output(isJSON: wantsJSON, isQuiet: false).failure(failure)
+        output.failure(failure)
         return failure.status
     }
 }

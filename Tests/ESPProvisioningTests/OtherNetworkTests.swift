@@ -57,7 +57,7 @@ struct OtherNetworkTests {
         let (board, _) = try await board(ScriptedFirmware { _, _ in nil }.version)
         try await board.secure()
         let error = await #expect(throws: BoardError.self) { _ = try await board.send([1], to: "prov-config") }
-        #expect(error?.message.contains("an endpoint of protocomm itself") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("accepts only protocomm's own messages") == true, "\(error?.message ?? "")")
     }
 }
 

@@ -29,7 +29,7 @@ struct QRMemberTypesTests {
             guard let error else { continue }
             #expect(error.code == .malformed)
             // A number as the scheme has the right type, and the wrong value.
-            let says = member == "security" && value == "12345678" ? "Security 12345678" : "\"\(member)\""
+            let says = member == "security" && value == "12345678" ? "is 12345678" : "\"\(member)\""
             #expect(error.message.contains(says), "\(error.message)")
         }
     }

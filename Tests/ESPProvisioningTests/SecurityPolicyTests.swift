@@ -47,7 +47,7 @@ struct SecurityPolicyTests {
             .acceptedSecurity(version: 0)),
 
         Case(
-            least: .first(proof: false), .none, "which sends everything in clear, but its label promises more",
+            least: .first(proof: false), .none, "which sends everything in clear, but its label requires more",
             .acceptedSecurity(version: 0)),
         Case(least: .first(proof: true), .none, "Nothing secret was sent.", .acceptedSecurity(version: 0)),
         Case(least: .second, .first(proof: true), "uses Security 1, but its label", .acceptedSecurity(version: 1)),

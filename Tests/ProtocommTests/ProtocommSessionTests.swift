@@ -157,6 +157,10 @@ struct ProtocommSessionTests {
         let error = await #expect(throws: BoardError.self) { _ = try await task.value }
         #expect(error?.code == (silentExchange == 0 ? .neverAnswered : .timeout))
         #expect(error?.endpoint == (silentExchange == 0 ? .session : .config))
+        // What has not answered yet may be any device.
+        let subject = silentExchange == 0 ? "The device at " : "The board at "
+        #expect(error?.message.hasPrefix(subject) == true, "\(error as Any)")
+        #expect(error?.message.contains("has not answered") == false)
     }
 
     @Test("a request that never left is sent again as the same bytes, and no other one in its place")

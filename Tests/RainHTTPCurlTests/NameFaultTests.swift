@@ -36,7 +36,7 @@ struct NameFaultTests {
         arguments: [
             (
                 "https",
-                " when TLS began, as an overloaded server or a firewall on the way does, and its name leads to this machine (127.0.0.1)"
+                " when TLS began, as a port that does not speak TLS, an overloaded server or a firewall on the way does, and its name leads to this machine (127.0.0.1)"
             ),
             ("http", "the connection"),
         ])
@@ -81,7 +81,7 @@ struct NameFaultTests {
     @Test("a name that is not found", arguments: ["https://nobody.invalid/", "http://nobody.invalid/"])
     func notFound(url: String) async throws {
         let error = try #require(await failure([], url: url))
-        #expect(error.code == .unresolved && error.message.contains("no such name is known"), "\(error)")
+        #expect(error.code == .unresolved && error.message.contains("the name nobody.invalid is not known"), "\(error)")
     }
 
     @Test("numbers and dots that are not an address", arguments: ["192.168.4.1.5", "192.168.4.300:80"])

@@ -32,7 +32,10 @@ struct TLSFaultTests {
     }
 
     private static let plain = "does not speak TLS on that port, but plain HTTP or another protocol"
-    private static let closed = "closed the connection when TLS began"
+    private static let closed =
+        "closed the connection when TLS began, as a port that does not speak TLS, an overloaded server"
+    /// After an alert of TLS.
+    private static let ended = "closed the connection when TLS began, as an overloaded server"
 
     static let faults: [Fault] = [
         bytes("plain HTTP", Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), plain),
@@ -47,12 +50,12 @@ struct TLSFaultTests {
             _ = peer.read(1)
             peer.reset()
         },
-        alert(0, closed, .closed),
+        alert(0, ended, .closed),
         alert(40, "requires a client certificate, or has no cipher in common"),
         alert(49, "refused the secure connection (TLS alert: access denied)"),
         alert(70, "supports only versions of TLS that are too old"),
         alert(71, "refused the secure connection (TLS alert: insufficient security)"),
-        alert(80, closed, .closed),
+        alert(80, ended, .closed),
         alert(112, "has no site of that name"),
         alert(116, "requires a client certificate"),
         alert(120, "refused the secure connection (TLS alert: no application protocol)"),
@@ -77,7 +80,7 @@ struct TLSFaultTests {
             (10, "has expired, or this machine's clock is wrong (it shows 2026-11-25 09:30 UTC)"),
             (18, "is self-signed"), (19, "from an authority that this machine does not trust"),
             (20, "from an authority that this machine does not trust"),
-            (21, "from an authority that this machine does not trust"), (24, "it lacks CA:TRUE"),
+            (21, "from an authority that this machine does not trust"), (24, "CA:TRUE is missing"),
             (23, "has been revoked"),
             (62, "is for another name"), (64, "is for another name"), (66, "too weak"), (68, "too weak"),
         ])

@@ -71,11 +71,13 @@ struct EventDocumentTests {
     @Test(
         "each progress has its word",
         arguments: [
-            (.heard([]), "heard"), (.claimInitiated(NodeID("n")), "claim_initiated"),
+            (.heard([]), "heard"), (.cannotListNetworks, "cannot_list_networks"),
+            (.claimInitiated(NodeID("n")), "claim_initiated"),
             (.certificateRequested, "certificate_requested"), (.claimed(NodeID("n")), "claimed"),
             (.customData("e", answer: []), "custom_data_answered"), (.wifi(.connecting), "connecting"),
             (.wifi(.occupied), "occupied"), (.wifi(.attemptFailed(remaining: 1)), "attempt_failed"),
             (.wifi(.unreachable), "unreachable"), (.resumed(NodeID("n")), "resumed"),
+            (.alreadyOnline(NodeID("n")), "already_online"),
             (.abandoned(NodeID("n"), "why"), "abandoned"), (.associationLeftOpen("why"), "association_left_open"),
             (.waitingForBoard, "waiting_for_board"), (.waitingForCloud, "waiting_for_cloud"),
             (.waitingForNode, "waiting_for_node"),

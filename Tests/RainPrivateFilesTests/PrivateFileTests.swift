@@ -120,7 +120,8 @@ struct PrivateFileTests {
             try folder.write("x", to: "a")
             let error = PrivateFileError(.unwritable, path: folder.file(path), errno: ENOTDIR)
             #expect(
-                error.path == folder.file("a") && error.description.contains("/a is a file, and a folder"), "\(error)")
+                error.path == folder.file("a") && error.description.contains("/a is a file, but must be a folder"),
+                "\(error)")
         }
     }
 

@@ -23,15 +23,17 @@ struct PictureFormatTests {
     @Test(
         "what cannot be decoded is described",
         arguments: [
-            ([], "empty"), (png, "PNG picture ends too early"), (png + [1, 2] + pngEnd, "PNG picture is damaged"),
-            (png + pngEnd.dropLast(), "PNG picture ends too early"),
-            ([0xFF, 0xD8, 0xFF, 0xE0, 0, 16], "JPEG picture ends too early"),
-            ([0xFF, 0xD8, 0xFF, 0xE0, 0xFF, 0xD9, 0], "JPEG picture is damaged"),
+            ([], "empty"), (png, "PNG picture a.png ends too early"),
+            (png + [1, 2] + pngEnd, "PNG picture a.png is damaged"),
+            (png + pngEnd.dropLast(), "PNG picture a.png ends too early"),
+            ([0xFF, 0xD8, 0xFF, 0xE0, 0, 16], "JPEG picture a.png ends too early"),
+            ([0xFF, 0xD8, 0xFF, 0xE0, 0xFF, 0xD9, 0], "JPEG picture a.png is damaged"),
             (Array("\n<!DOCTYPE html><html>".utf8), "web page"), (Array("<HTML>".utf8), "web page"),
             (Array("GIF89a".utf8), "GIF"), (Array("hello".utf8), "not a PNG or JPEG"), ([0xFF], "not a PNG or JPEG"),
         ] as [([UInt8], String)])
     func fault(bytes: [UInt8], words: String) {
-        #expect(QRScanner.fault(bytes).contains(words), "\(QRScanner.fault(bytes))")
+        let sentence = QRScanner.fault(bytes, of: "a.png")
+        #expect(sentence.contains(words) && sentence.contains("a.png"), "\(sentence)")
     }
 
     @Test("other bytes are not", arguments: ["", "{", "NP:PROV_1|pop|b", "BM", "GIF", "hello there", "RIFF"])

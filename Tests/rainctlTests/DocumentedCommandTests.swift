@@ -15,7 +15,8 @@ struct DocumentedCommandTests {
         #expect(throws: Never.self, "\(command.testDescription)") {
             let arguments = Array(command.words.dropFirst())
             // The same two steps as in `Rainctl.parsed`, which prints the error.
-            if NamedCommand(arguments).parsed() == nil { _ = try Rainctl.parseAsRoot(arguments) }
+            let named = NamedCommand(arguments)
+            if named.parsed() == nil, HelpTopic(of: named) == nil { _ = try named.root.parseAsRoot(named.arguments) }
         }
     }
 }

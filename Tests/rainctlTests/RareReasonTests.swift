@@ -14,7 +14,7 @@ struct RareReasonTests {
                 ParameterSetOutcome(node: NodeID("node-\($0.offset)"), failure: $0.element)
             }
             do throws(CommandFailure) {
-                try ParamsSetResult(outcomes).tell(Output(isJSON: true, isQuiet: true))
+                try ParamsSetResult(outcomes).tell(Output(.json, isQuiet: true))
                 return nil
             } catch {
                 #expect(error.status == .batchPartial)

@@ -18,7 +18,7 @@ struct RemedyTests {
         (.networkName, ["provision"]), (.networkPassword, ["provision"]), (.openNetwork, ["provision"]),
         (.espressifTools, ["device claim"]), (.macAddress, ["device claim"]), (.flashAddress, ["device claim"]),
         (.claimOverCable, []), (.boardLog, []),
-        (.claimService, ["profile add"]), (.withoutMapping, ["provision"]), (.moreTime, ["provision", "device claim"]),
+        (.claimService, ["profile set"]), (.withoutMapping, ["provision"]), (.moreTime, ["provision", "device claim"]),
         (.waiting, ["provision", "device info", "device scan", "device reset", "device claim"]),
         (.storedSession, []), (.cloudAnswer, []), (.deploymentSettings, []),
         (.certificateAuthorities, ["doctor", "whoami", "login"]),
@@ -81,6 +81,33 @@ struct RemedyTests {
             "No.".withAdvice([.networkName, .moreTime])
                 == "No. Name the network with rainctl provision --ssid, or allow more time with --timeout.")
     }
+
+    @Test("do not suggest an option that was given, but another value")
+    func given() {
+        let given = GivenOptionNames(arguments: [
+            "provision", "--port=/dev/ttyUSB0", "--device_host", "h", "--pop-file", "p",
+        ])
+        #expect("No.".withAdvice([.proofOfPossession], given: given) == "No.")
+        #expect("No.".withAdvice([.port([])], given: given) == "No. Name another port with --port.")
+        #expect(
+            "No.".withAdvice([.host], given: given)
+                == "No. Give another address with --device-host HOST or HOST:PORT.")
+        #expect("No.".withAdvice([.waiting], given: given) == "No. Wait for the board with --wait.")
+        #expect(!GivenOptionNames(arguments: ["device", "send", "--", "--port"]).contains("port"))
+        for (remedy, _) in Self.all {
+            let text = remedy.option(
+                beside: GivenOptionNames(arguments: remedy.option.split(separator: " ").map(String.init)))
+            #expect(
+                text != remedy.option || text?.contains("rainctl ") == true || Self.others.contains(remedy), "\(remedy)"
+            )
+        }
+    }
+
+    /// Name another value, or the opposite, of an option that may be given.
+    private static let others: Set<Remedy> = [
+        .anySecurity, .acceptedSecurity(version: 0), .otherTransport, .accessPoint, .macAddress, .flashAddress,
+        .accountName, .scheduleTime, .scheduleDays, .laterSchedule, .otherParent,
+    ]
 
     private static func help(_ command: String) throws -> String {
         let name = "rainctl-" + command.split(separator: " ").joined(separator: "-")

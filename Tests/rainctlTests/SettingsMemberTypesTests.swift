@@ -36,6 +36,16 @@ struct SettingsMemberTypesTests {
         #expect(error?.message.contains(says) == true, "\(error as Any)")
     }
 
+    @Test(
+        "damaged JSON is named with its line and its column",
+        arguments: [("{", "(line 1, column 2)"), ("{\n  \"profile\": sim\n}", "(line 2, column 14)")])
+    func place(text: String, place: String) {
+        let error = #expect(throws: CommandFailure.self) {
+            try SettingsFiles.settings(in: Array(text.utf8), of: .project, "/p/.rainkit.json")
+        }
+        #expect(error?.message.contains(place) == true, "\(error as Any)")
+    }
+
     @Test("texts are taken")
     func texts() throws {
         let found = try SettingsFiles.settings(

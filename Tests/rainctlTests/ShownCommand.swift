@@ -32,10 +32,11 @@ struct ShownCommand: Sendable, CustomTestStringConvertible {
         let request = try #require(
             throws: (any Error).self, "\(words): the parser has not returned its help command"
         ) {
-            var help = try Rainctl.parseAsRoot(words + ["--help"])
+            let named = NamedCommand(words + ["--help"])
+            var help = try named.root.parseAsRoot(named.arguments)
             try help.run()
         }
         try #require(Rainctl.exitCode(for: request) == .success, "\(words): \(request)")
-        return Rainctl.fullMessage(for: request, columns: 80) + "\n"
+        return HelpText.arranged(Rainctl.fullMessage(for: request, columns: 80), columns: 80) + "\n"
     }
 }

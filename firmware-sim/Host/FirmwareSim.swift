@@ -12,6 +12,8 @@ struct FirmwareSim: ParsableCommand {
         commandName: "firmware-sim",
         abstract: "A simulated ESP32-C3 that waits to be provisioned, over HTTP, on a serial console or by BLE.",
         discussion: """
+            Example: firmware-sim --http 127.0.0.1:8080 --pop abcd1234 --wifi Home:password
+
             When everything listens, it prints one line of JSON with the addresses: \
             {"ready":true,"http":…,"console":…,"ble":{"adapter":…,"boards":[…]},"node_id":…,"qr":{…}}. SIGTERM ends it.
             """)

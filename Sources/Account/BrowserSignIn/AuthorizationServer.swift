@@ -100,11 +100,12 @@ extension AccountError {
             case .accessDenied: "the sign-in was refused at the sign-in page"
             case .abandoned: "nobody signed in at the sign-in page: it returned without an answer"
             case .serverFault: "the sign-in page has an internal fault; try again later"
-            case .clientRefused: "the sign-in page does not accept this client, or not its request (\(name))"
+            case .clientRefused: "the sign-in page does not accept this client or its request (\(name))"
             case .invalidConfiguration: "the sign-in page does not support this request (\(name))"
             default: "the sign-in page refused the request (\(name))"
             }
-        self.init(code, message: message, serverMessage: error.description.map(presentable))
+        let sentence = error.code.sentence(host: "the sign-in page", code: code)
+        self.init(code, message: sentence ?? message, serverMessage: error.description.map(presentable))
         serverCause = name
     }
 }

@@ -154,7 +154,7 @@ struct ForeignAnswer: Sendable, Equatable {
         AccountError(
             .untrustedAnswer,
             message:
-                "an answer of a sign-in page was not accepted, because \(words); the sign-in is still waiting for its answer"
+                "an answer of a sign-in page was not accepted, because \(words); the sign-in is still waiting for the right answer"
         )
     }
 

@@ -66,6 +66,9 @@ package struct RequestSecrets {
         Array($0.utf8)
     }
 
+    /// Returns the text without the secrets, for logs.
+    package func removed(from text: String) -> String { cut(from: text) }
+
     /// Returns the text without the secrets, and without the rest of a secret that was cut off.
     ///
     /// It compares bytes. As characters, a secret with an accent after it would be another word.

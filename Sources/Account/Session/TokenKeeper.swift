@@ -98,7 +98,7 @@ actor TokenKeeper {
             throw AccountError(
                 .notRenewable,
                 message:
-                    "there is nothing to renew the session with: it is valid until its token expires; sign in again then"
+                    "the session cannot be renewed: it is valid until its token expires; after that, sign in again"
             )
         }
         return try await renewed(replacing: tokens.access)
@@ -297,8 +297,8 @@ extension SavedSession {
             throw AccountError(
                 .wrongContext,
                 message: """
-                    the session of \(place) was made with the \(name) \(words(own)), and now it is \(words(value))\(slash); its \
-                    tokens were not used. Sign in again, or restore the setting
+                    the session of \(place) was made with the \(name) \(words(own)), but the \(name) is now \(words(value))\(slash), so \
+                    its tokens were not used. Sign in again, or restore the setting
                     """)
         }
     }

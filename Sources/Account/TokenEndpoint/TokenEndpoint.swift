@@ -126,6 +126,8 @@ extension AccountError.Code {
         case .invalidClient, .unauthorizedClient: self = .clientRefused
         case .unsupportedGrantType, .unsupportedResponseType, .invalidScope: self = .invalidConfiguration
         case .serverError, .temporarilyUnavailable: self = .serverFault
+        // The status would mean that a session has ended.
+        case .invalidRequest where status == 401: self = .rejected
         default: self.init(status: status, isForTokens: isForTokens)
         }
     }
@@ -155,6 +157,7 @@ extension AccountError.Code {
     /// - Parameter name: the cause as the server names it.
     /// - Parameter address: the new one, for an answer that names it (``HTTPResponse/newAddress``).
     package func sentence(host: String, status: Int, name: String?, address: String? = nil) -> String {
+        if let name, let sentence = OAuthError.Code(rawValue: name).sentence(host: host, code: self) { return sentence }
         let name = name.map { " (\(presentable($0)))" } ?? ""
         switch self {
         case .invalidGrant:
@@ -169,16 +172,39 @@ extension AccountError.Code {
         case .pending: return "nobody has answered the sign-in yet"
         case .expired: return "\(host) does not accept the session's token; sign in again"
         case .insufficientScope: return "the session may not do this: sign in with more scope"
-        case .clientRefused: return "\(host) refuses this client\(name): its id or its secret is wrong"
+        case .clientRefused:
+            return "\(host) refuses this client\(name): its id is unknown, or its secret is wrong or missing"
         case .invalidConfiguration: return "\(host) does not serve such a request\(name); check the provider's settings"
         case .moved:
             let place = address.map { " to \($0)" } ?? ""
             return "\(host) has moved\(place) (HTTP \(status)); credentials are not sent on: set the new base URL"
         case .malformedAnswer: return Self.redirectSentence(host: host, status: status)
-        case .rateLimited: return "\(host) asks to slow down; try again in some minutes"
+        case .rateLimited: return "\(host) asks for fewer requests; try again in some minutes"
         case .forbidden: return "the signed-in user may not do this"
         case .serverFault: return "\(host) \(serverTrouble(status)); try again later"
         default: return "\(host) refused the request (HTTP \(status))\(name)"
+        }
+    }
+}
+
+extension OAuthError.Code {
+    /// Returns the sentence for a name that says more than the code, by its definition in RFC 6749 (4.1.2.1, 5.2); nil for other names.
+    /// - Parameters:
+    ///   - host: the server, or the page that refused.
+    ///   - code: the meaning of the refusal. A server may use a name with a status that means something else.
+    package func sentence(host: String, code: AccountError.Code) -> String? {
+        switch (self, code) {
+        case (.unauthorizedClient, .clientRefused):
+            "\(host) does not allow this client to sign in this way (unauthorized_client): it is switched off, or not registered for this grant"
+        case (.unsupportedGrantType, .invalidConfiguration), (.unsupportedResponseType, .invalidConfiguration):
+            "\(host) does not offer this way to sign in (\(rawValue)); choose another one, or check the provider's settings"
+        case (.invalidScope, .invalidConfiguration):
+            "\(host) does not know the requested scope, or does not grant it to this client (invalid_scope); check the scope"
+        case (.invalidRequest, .rejected):
+            "\(host) refused the request as malformed or incomplete (invalid_request)"
+        case (.temporarilyUnavailable, .serverFault):
+            "\(host) is not available at the moment (temporarily_unavailable); try again later"
+        default: nil
         }
     }
 }

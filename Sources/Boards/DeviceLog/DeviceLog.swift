@@ -70,7 +70,7 @@ public final class DeviceLog: Sendable {
         }
     }
 
-    /// Returns the trouble found since the last call; nil if there is none.
+    /// Returns the trouble found since the last call, the last one that is more than a restart; nil if there is none.
     public func takeTrouble() -> DeviceTrouble? {
         state.withLock { state in
             defer { state.lastTrouble = nil }
@@ -124,7 +124,10 @@ extension DeviceLog.State {
             case .provisioningStarted, .code, .announced, .unnamedProvisioning, .alreadyProvisioned:
                 nameHeard = nameHeard ?? time
             case .trouble(let trouble):
-                lastTrouble = trouble
+                // The restart after a crash is not the cause.
+                if lastTrouble == nil || !trouble.isRestart || trouble.isLoop && lastTrouble?.isRestart == true {
+                    lastTrouble = trouble
+                }
                 guard trouble.isFatal else { continue }
                 nameHeard = nameHeard ?? time
                 failedStarts.failed()

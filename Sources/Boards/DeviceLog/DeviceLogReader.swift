@@ -94,11 +94,12 @@ public struct DeviceLogReader: Sendable {
 
     private mutating func begin(at time: Duration) -> [DeviceLogEvent] {
         let before = watchdogReset()
+        let reset = summary.reset
         summary.restart()
         crash = CrashReader()
         hasRefusedImage = false
         checksum.restarted()
-        guard let loop = loops.restarted(at: time) else { return before + [.restarted] }
+        guard let loop = loops.restarted(at: time, after: reset) else { return before + [.restarted] }
         return before + [.restarted, trouble(loop)]
     }
 

@@ -84,7 +84,7 @@ public struct DeviceSummary: Sendable {
     public var verdict: DeviceTrouble? {
         guard serviceName == nil else { return nil }
         if let fatal = troubles.last(where: { $0.isFatal && !$0.isLoop }) { return fatal }
-        return troubles.last { !$0.isLoop && $0 != .watchdogReset } ?? troubles.last
+        return troubles.last { !$0.isRestart } ?? troubles.last(where: \.isLoop) ?? troubles.last
             ?? (reset?.isWatchdog == true && project == nil && !isProvisioned && !isUnnamed ? .watchdogReset : nil)
     }
 }
@@ -204,13 +204,29 @@ public struct ResetReason: Sendable, Equatable {
         return straps & chip.bootButton == 0
     }
 
-    /// Whether a watchdog restarted the chip.
-    var isWatchdog: Bool {
+    /// What restarted the chip.
+    enum Cause {
+        /// A watchdog, because the software was stuck, or had not started in time.
+        case watchdog(hasStarted: Bool)
+        case software, power
+        /// A program on the host, or a debugger.
+        case host
+        case other
+    }
+
+    var cause: Cause {
         switch number {
-        case 0x7, 0x8, 0x9, 0xB, 0xD, 0x10, 0x11: true
-        default: false
+        case 0x3, 0xC: .software
+        case 0x7, 0x8, 0xB, 0x11: .watchdog(hasStarted: true)
+        case 0x9, 0xD, 0x10: .watchdog(hasStarted: false)
+        case 0xF, 0x12, 0x13, 0x17: .power
+        case 0x15, 0x16: .host
+        default: .other
         }
     }
+
+    /// Whether a watchdog restarted the chip.
+    var isWatchdog: Bool { if case .watchdog = cause { true } else { false } }
 
     /// The reason as a text.
     public var words: String {

@@ -46,8 +46,8 @@ public enum DeviceTrouble: Sendable, Equatable {
     case wrongRevision(why: String)
     /// The ROM waits for firmware over the cable.
     case downloadMode
-    /// The board started three times within half a minute.
-    case bootLoop(last: String?)
+    /// The board started three times within half a minute. `last` is the last error in its log, and `reset` is why it restarted.
+    case bootLoop(last: String?, reset: ResetReason? = nil)
     /// The bytes that arrive are not text.
     case unreadable
     /// The time for provisioning is over.
@@ -84,7 +84,7 @@ public enum DeviceTrouble: Sendable, Equatable {
         case .flashTooSmall: "flash_too_small"
         case .wrongChip, .wrongRevision: "wrong_chip"
         case .downloadMode: "download_mode"
-        case .bootLoop: "boot_loop"
+        case .bootLoop(_, let reset): reset?.isWatchdog == true ? "watchdog_reset" : "boot_loop"
         case .unreadable: "unreadable_log"
         case .provisioningTimedOut: "provisioning_timed_out"
         case .proofsSpent: "proofs_spent"
@@ -109,6 +109,9 @@ public enum DeviceTrouble: Sendable, Equatable {
     /// Whether the only finding is that the board starts again and again.
     public var isLoop: Bool { if case .bootLoop = self { true } else { false } }
 
+    /// Whether this only reports that the board restarts, and another trouble may be the cause.
+    var isRestart: Bool { isLoop || self == .watchdogReset }
+
     /// Whether this no longer applies once an application starts, from another partition or at another start.
     var endsWithApplication: Bool {
         switch self {
@@ -132,10 +135,18 @@ extension DeviceTrouble: CustomStringConvertible {
             let place = places.isEmpty ? "" : " " + places.joined(separator: ", ")
             return
                 "The board's firmware crashed (\(reason)\(place)). This is a fault of the firmware: flash another version of it."
-        case .stopped(let why, let cause?):
-            return "The board's firmware stopped itself after the error \"\(cause)\" (\(why))."
-        case .stopped(let why, nil):
-            return "The board's firmware stopped itself: \(why). The log lines before that show the reason."
+        case .stopped(let why, let cause):
+            let what =
+                cause.map { "The board's firmware stopped itself after the error \"\($0)\" (\(why))." }
+                ?? "The board's firmware stopped itself: \(why)."
+            if Self.isAboutSettings(why, cause) {
+                return what
+                    + " The settings in its flash (NVS) are incomplete, damaged or from other firmware. Erase the partition nvs, or the whole "
+                    + "flash, which removes a claim too. Then flash the firmware again."
+            }
+            // An address says nothing.
+            let isUnexplained = cause == nil && why.after("abort() ") != nil
+            return what + (isUnexplained ? " The log lines before that show the reason." : "")
         case .outOfMemory(let why):
             return
                 "The board's firmware ran out of memory and stopped itself (\(why)). Flash firmware that needs less memory, or use a chip with more."
@@ -161,7 +172,7 @@ extension DeviceTrouble: CustomStringConvertible {
                 "The board's flash reads as zeros \(chip.placeOfBootLoader). It was overwritten, or the flash chip does not respond. Flash the firmware again\(chip.withBootLoader)."
         case .invalidHeader(let header, let chip):
             return
-                "The board's flash has no boot loader \(chip.placeOfBootLoader), but other data (\(header)). Either an image was written to another address or for another chip, or the flash is encrypted and the image is not, or the reverse. Flash the firmware again\(chip.withBootLoader)."
+                "The board's flash has no boot loader \(chip.placeOfBootLoader), but other data (\(header)). Perhaps an image was written to another address or for another chip, or only one of the flash and the image is encrypted. Flash the firmware again\(chip.withBootLoader)."
         case .unreadableFlash(let chip):
             return
                 "The board cannot read a boot loader from its flash \(chip.placeOfBootLoader). Flash the firmware again\(chip.withBootLoader). If that does not help, the flash chip or its supply is faulty."
@@ -189,9 +200,9 @@ extension DeviceTrouble: CustomStringConvertible {
         case .downloadMode:
             return
                 "The board waits for firmware, because its BOOT button was held. Release it and press RESET, or unplug the board and plug it in again."
-        case .bootLoop(let last):
-            return "The board restarts again and again" + (last.map { " (its last error: \($0))" } ?? "")
-                + ". Try another cable and port, and flash its firmware again."
+        case .bootLoop(let last, let reset):
+            let (what, advice) = reset.loop
+            return what + (last.map { " (its last error: \($0))" } ?? "") + ". \(advice)"
         case .unreadable:
             return "The board's output is not text: its log does not use 115200 baud, or is binary."
         case .provisioningTimedOut:
@@ -214,11 +225,16 @@ extension DeviceTrouble: CustomStringConvertible {
 }
 
 extension DeviceTrouble {
+    /// Whether firmware stopped because of ESP-IDF's non-volatile storage (`nvs.h`): its errors, or its own log.
+    private static func isAboutSettings(_ why: String, _ cause: String?) -> Bool {
+        [why, cause ?? ""].contains { $0.behind("ESP_ERR_NVS_") != nil } || cause?.after("nvs: ") != nil
+    }
+
     /// Steps that a client can take.
     public var remedies: [Remedy] {
         switch self {
         case .noProof, .noCloudCredentials: [.claimOverCable]
-        case .stopped, .outOfMemory, .noPSRAM, .bootLoop: [.boardLog]
+        case .stopped, .outOfMemory, .noPSRAM, .watchdogReset, .bootLoop: [.boardLog]
         case .otherDevice: [.port([])]
         default: []
         }
@@ -235,4 +251,42 @@ extension Chip? {
 
     /// Such as `, the boot loader at 0x0`.
     fileprivate var withBootLoader: String { (self?.bootLoaderOffset).map { ", the boot loader at \($0)" } ?? "" }
+}
+
+extension ResetReason? {
+    /// What a board does that restarts again and again for this reason, without a full stop, and what to try.
+    fileprivate var loop: (what: String, advice: String) {
+        switch self?.cause {
+        case .watchdog(hasStarted: true):
+            (
+                "A watchdog restarts the board again and again, because its firmware is stuck",
+                "Flash another version of the firmware."
+            )
+        case .watchdog(hasStarted: false):
+            (
+                "A watchdog restarts the board again and again, because its firmware does not start",
+                "Flash the firmware again."
+            )
+        case .software:
+            (
+                "The board's firmware restarts itself again and again",
+                "Flash it again, or another version of it."
+            )
+        case .power:
+            (
+                "The board restarts again and again, because its power or clock is disturbed",
+                "Try a shorter cable, and another port or a hub with its own supply."
+            )
+        case .host:
+            (
+                "The board is reset again and again over its USB port",
+                "Close other programs that use the port."
+            )
+        case .other, nil:
+            (
+                "The board restarts again and again",
+                "Try another cable and port, and flash its firmware again."
+            )
+        }
+    }
 }

@@ -282,10 +282,11 @@ struct BootLoopWatch: Sendable {
     var lastError: String?
     private var times: [Duration] = []
 
-    mutating func restarted(at time: Duration) -> DeviceTrouble? {
+    /// - Parameter reset: why the previous start happened. That of this start is in a later line.
+    mutating func restarted(at time: Duration, after reset: ResetReason?) -> DeviceTrouble? {
         times = times.suffix(Self.starts - 1).filter { time - $0 <= Self.span } + [time]
         guard times.count == Self.starts else { return nil }
-        return .bootLoop(last: lastError.map { String($0.prefix(120)) })
+        return .bootLoop(last: lastError.map { String($0.prefix(120)) }, reset: reset)
     }
 }
 

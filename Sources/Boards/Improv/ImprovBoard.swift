@@ -82,6 +82,8 @@ public actor ImprovBoard: Board {
         // The error of an earlier attempt may still arrive.
         inbox.clear()
         try await send(frame)
+        logger.debug(
+            "network sent", metadata: ["peer": "\(peer)", "endpoint": "joinNetwork", "sent": "\(frame.encoded.count)"])
     }
 
     /// State, result and error arrive in any order. A board whose port is removed when it has joined may send nothing at all.
@@ -221,6 +223,16 @@ extension ImprovBoard {
         _ command: ImprovCommand, for time: Duration = commandDeadline
     ) async throws(BoardError) -> [[[UInt8]]] {
         let frame = ImprovFrame.command(command)!
+        let start = ContinuousClock.now
+        func log(_ results: [[[UInt8]]]) {
+            let bytes = results.joined().map(\.count).reduce(0, +)
+            logger.debug(
+                "exchange",
+                metadata: [
+                    "peer": "\(peer)", "endpoint": "\(command)", "sent": "\(frame.encoded.count)", "bytes": "\(bytes)",
+                    "ms": "\(Int(start.duration(to: .now) / .milliseconds(1)))",
+                ])
+        }
         for _ in 0..<Self.attempts {
             inbox.clear()
             try await send(frame)
@@ -232,13 +244,20 @@ extension ImprovBoard {
                         .unsupported, message: "The board's firmware does not know Improv's command \(command).")
                 }
                 guard let result = answer.result, result.command == command else { continue }
-                if command != .scan { return [result.strings] }
-                if result.strings.isEmpty { return results }
+                if command != .scan { results = [result.strings] }
+                if command != .scan || result.strings.isEmpty {
+                    log(results)
+                    return results
+                }
                 if results.count < 256 { results.append(result.strings) }
             }
             // The end of the list was lost.
-            if !results.isEmpty { return results }
+            if !results.isEmpty {
+                log(results)
+                return results
+            }
         }
+        logger.debug("exchange failed", metadata: ["peer": "\(peer)", "endpoint": "\(command)", "cause": "timeout"])
         throw BoardError(
             .deviceLost, message: "The board at \(peer) stopped answering. Check its power, then run this again.")
     }
@@ -276,7 +295,7 @@ extension ImprovBoard {
         guard port.isGone else { return false }
         await port.close()
         guard let again = try await reopen() else { return false }
-        logger.info("the port came back", metadata: ["port": "\(again.path)"])
+        logger.debug("the port came back", metadata: ["port": "\(again.path)"])
         port = again
         pump = nil
         listen()

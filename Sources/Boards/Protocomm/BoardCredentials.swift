@@ -79,7 +79,7 @@ struct SecurityPolicy: Sendable, Equatable {
                 message: "The board uses Security \(claim.version), not \(wanted).", remedies: [.anySecurity])
         }
         if let shortfall = shortfall(of: claim) {
-            return refusal(of: claim, "\(shortfall), but its label promises more")
+            return refusal(of: claim, "\(shortfall), but its label requires more")
         }
         guard wanted == nil, expectsProof, claim.version == 0 else { return nil }
         return refusal(of: claim, "\(Self.clear), although a proof of possession was given for it")

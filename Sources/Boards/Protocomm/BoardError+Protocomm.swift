@@ -19,7 +19,7 @@ extension BoardError {
         case .evicted where reason == "connection_taken":
             error.code = .deviceLost
             error.message =
-                "The connection to the board at \(peer) broke each time. Check its power and distance, and that no other program "
+                "The connection to the board at \(peer) broke each time. Check its power and connection, and that no other program "
                 + "talks to it, then run this again."
         case .evicted:
             error.code = .busy
@@ -36,7 +36,8 @@ extension BoardError {
         case .timeout where reason == Self.answerCut: error.code = .deviceLost
         case .timeout, .lost:
             error.code = .deviceLost
-            error.message = "The board at \(peer) stopped answering. Check its power and distance, then run this again."
+            error.message =
+                "The board at \(peer) stopped answering. Check its power and connection, then run this again."
         case .noSuchEndpoint: error.code = .unsupported
         case .tooLong:
             error.code = .unsupported
@@ -68,8 +69,8 @@ extension BoardError {
         var leaving = BoardError(
             .deviceLost,
             message:
-                "The board at \(peer) is ending its provisioning service, as it does once it is on a network or has refused five proofs of "
-                + "possession. Look for it in your account; if it is not there, restart it and run this again.",
+                "The board at \(peer) is ending its provisioning service, as it does once it is on a network or has refused five proofs "
+                + "of possession. Look for the board in your account. If it is not there, restart the board and run this again.",
             cause: error.description)
         leaving.isLeaving = true
         leaving.isRefusedHandshake = error.endpoint == .session
@@ -135,7 +136,7 @@ extension BoardError {
             return BoardError(
                 .mayBeJoining,
                 message:
-                    "\(error.message) It was receiving its Wi-Fi settings and may have accepted them. Look for it in your account.",
+                    "\(error.message) The board was receiving its Wi-Fi settings, and may have accepted them. Look for it in your account.",
                 cause: error.cause ?? error.message)
         }
         return BoardError(

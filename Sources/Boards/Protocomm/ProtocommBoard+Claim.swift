@@ -372,8 +372,8 @@ extension BoardError {
         BoardError(
             code,
             message:
-                "The connection broke while the board received its certificate, and only a restart shows whether it has it. "
-                + "Restart the board, then run this again.", cause: cause)
+                "The connection broke while the board received its certificate, so only a restart shows whether it is complete. Restart "
+                + "the board, then run this again.", cause: cause)
     }
 
     /// The link broke; it can be restored, and the claim repeated.

@@ -300,9 +300,10 @@ extension BoardError {
         var lost = BoardError(
             .mayBeJoining,
             message:
-                "The board at \(peer) ended its provisioning service and did not accept these Wi-Fi settings. It has joined a network that it "
-                + "received before, or has refused five proofs of possession. Look for it in your account; if it is not there, "
-                + "restart it and run this again.", cause: error.cause ?? error.message)
+                "The board at \(peer) ended its provisioning service and did not accept these Wi-Fi settings. It has joined a network "
+                + "that it "
+                + "received before, or has refused five proofs of possession. Look for the board in your account. If it is not there, "
+                + "restart the board and run this again.", cause: error.cause ?? error.message)
         lost.isLeaving = true
         return lost
     }
@@ -457,14 +458,13 @@ extension ProtocommBoard {
                 .wifiAuthenticationFailed,
                 message: "The access point refused the board: check the Wi-Fi password, then run this again."
                     + (hasTriedBefore
-                        ? " If it is right, the signal may be too weak there, or the board may not support the network's protection. After "
-                            + "several attempts firmware also reports this reason for those." : ""))
+                        ? " If the password is right, the signal may be too weak, or the board may not support the network's protection. After several attempts, firmware reports this reason for those cases too."
+                        : ""))
         case (.connectionFailed, .failed(.networkNotFound)?):
             var verdict = BoardError.notHeard(asked?.ssid)
             if hasTriedBefore {
                 verdict.message +=
-                    " If it is, the board may not support its protection. After several attempts firmware may report an "
-                    + "earlier one's reason."
+                    " If it is, the board may not support the network's protection. After several attempts, firmware may report the reason of an earlier attempt."
             }
             throw verdict
         case (.connectionFailed, _):
@@ -509,8 +509,9 @@ extension BoardError {
         return BoardError(
             .wifiFailed,
             message:
-                "The network\(name) neither refuses the board nor gives it an address. Its DHCP server does not answer, or has no address "
-                + "left. Check the router, and whether it admits only known devices.", reason: "no_address")
+                "The network\(name) neither refuses the board nor gives it an address. The network's DHCP server does not answer, or "
+                + "has no address left. Check the router, and whether it admits only known devices.",
+            reason: "no_address")
     }
 
     /// Whether the error is more than the board's silence.
@@ -527,11 +528,12 @@ extension BoardError {
             } else if code == .malformed {
                 "\(message) The board had already received its Wi-Fi settings."
             } else {
-                "The board at \(peer) stopped answering after it received its Wi-Fi settings: it may have lost power or moved out of range."
+                "The board at \(peer) stopped answering after it received its Wi-Fi settings: it may have lost power or its connection."
             }
         return BoardError(
             .deviceLost,
-            message: "\(what) It may also be online: look for it in your account, or run this again.", cause: cause,
+            message: "\(what) The board may also be online: look for it in your account, or run this again.",
+            cause: cause,
             reason: isPortGone ? BoardError.portGone : nil)
     }
 }

@@ -553,7 +553,7 @@ extension BoardError {
         var error = withAdvice
         if code == .tooLong {
             error.reason = "too_long"
-            error.message += " Nothing was sent to its endpoint \(endpoint)."
+            error.message += " Nothing was sent to the endpoint \(endpoint)."
             if let limit, limit >= Self.mostBytes {
                 error.remedies = []
                 error.message += " No other transport carries more. Send less data at once."
@@ -564,12 +564,11 @@ extension BoardError {
                 + "(network_prov_mgr_endpoint_create)."
         } else if code == .refused, Self.ownEndpoints.contains(endpoint) {
             error.message =
-                "The board refused the data for \(endpoint), which is an endpoint of protocomm itself and accepts only protocomm's own "
-                + "messages. Name an endpoint of the application."
+                "The board refused the data for \(endpoint): this endpoint accepts only protocomm's own messages. Name an endpoint of the application."
         } else if error.code != .cancelled {
-            error.message += " It was sent data for its endpoint \(endpoint)"
+            error.message += " The request sent data to its endpoint \(endpoint)"
             // On a console the firmware prints nothing for an unknown name.
-            error.message += code == .refused ? ", which it may not have." : "."
+            error.message += code == .refused ? ", which the board may not have." : "."
         }
         return error
     }
@@ -714,7 +713,7 @@ extension BoardError {
         BoardError(
             .unsupported,
             message:
-                "The board at \(peer) is already on its network, where it \(lacks). Reset it to give it another network."
+                "The board at \(peer) is already on its network, where it \(lacks). To give it another network, reset it."
         )
     }
 
@@ -722,8 +721,8 @@ extension BoardError {
         BoardError(
             .joining,
             message:
-                "The board is joining a network that it received before. A scan would prevent that "
-                + "until it restarts. Try again in a moment.", remedies: [.networkName])
+                "The board is joining a network that it received before. A scan would stop the joining until the board restarts. Try "
+                + "again in a moment.", remedies: [.networkName])
     }
 }
 
@@ -799,9 +798,8 @@ extension ProtocommBoard {
             throw BoardError(
                 .rejected,
                 message: identity?.isOnNetwork == true
-                    ? "The board has challenge and response switched off, as after it was added to an account. Restart it to "
-                        + "add it to another one."
-                    : "The board has challenge and response switched off. Reset it to factory settings.",
+                    ? "The board does not answer challenges now, as after it was added to an account. To add it to another account, restart it."
+                    : "The board does not answer challenges now. Reset it to factory settings.",
                 reason: "challenge_disabled")
         }
         guard answer.status == .success else { throw .rejected("the challenge", status: answer.status.rawValue) }

@@ -274,10 +274,16 @@ extension RainMakerConsoleBoard {
     }
 
     private func run(_ line: [UInt8], _ name: String) async throws(BoardError) -> [BoardEvent] {
+        let start = ContinuousClock.now
         let events = try await within(name) { console async throws(SerialPortError) in
             try await console.run(CommandReply(command: line))
         }
-        logger.debug("console command", metadata: ["peer": "\(peer)", "command": "\(name)"])
+        logger.debug(
+            "console command",
+            metadata: [
+                "peer": "\(peer)", "command": "\(name)", "sent": "\(line.count)",
+                "ms": "\(Int(start.duration(to: .now) / .milliseconds(1)))",
+            ])
         return events
     }
 
@@ -336,12 +342,20 @@ extension RainMakerConsoleBoard {
                 message: "The board is still trying other Wi-Fi settings, or has failed with them. Restart it, or type "
                     + "`reset-to-factory` on its console.")
         case .notReady:
-            BoardError(
-                .rejected,
-                message:
-                    "The board does not accept Wi-Fi settings now: its provisioning has stopped. Restart it and try again."
-            )
+            provisioned(
+                BoardError(
+                    .rejected,
+                    message:
+                        "The board does not accept Wi-Fi settings now: its provisioning has stopped. Restart it and try again."
+                ))
         }
+    }
+
+    /// Adds which board this is, so that the caller can look for it in an account.
+    private func provisioned(_ error: BoardError) -> BoardError {
+        var error = error
+        error.provisionedNode = nodeID
+        return error
     }
 
     private func next(_ reader: inout EventReader) async throws(BoardError) -> BoardEvent {

@@ -150,6 +150,19 @@ extension ConfiguredProvider {
     }
 }
 
+extension ConfiguredProvider {
+    /// The path of the provider's usual base URL, such as `/oauth2`, if the given base URL does not end with it.
+    fileprivate var missingPath: String? {
+        guard let base = settings.base, let name = definition.defaultEnvironment,
+            let usual = definition.environments?[name]
+        else { return nil }
+        let parts = usual.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 4, !parts[3].isEmpty else { return nil }
+        let path = "/\(parts[3])"
+        return base.hasSuffix(path) || base.hasSuffix("\(path)/") ? nil : path
+    }
+}
+
 /// Checks that the URL is https, or plain http to this machine, as for ``ServiceURL``. It may have a query.
 func secureURL(_ text: String) throws(AccountError) -> String {
     let end = text.firstIndex(of: "?") ?? text.endIndex
@@ -165,11 +178,12 @@ func secureURL(_ text: String) throws(AccountError) -> String {
 extension AccountError {
     /// Returns the error for a sign-in call that was refused by a server with nothing at its address: the base URL is wrong. Other errors
     /// do not change.
-    func nothingThere(of title: String, at host: String) -> AccountError {
+    func nothingThere(at provider: ConfiguredProvider, _ host: String) -> AccountError {
         guard code == .rejected, let status, [404, 405, 410, 501].contains(status) else { return self }
         var error = self
         error.code = .invalidConfiguration
-        error.message = "there is no \(title) service at this base URL (\(host), HTTP \(status))"
+        let path = provider.missingPath.map { "; its end may be missing: \($0)" } ?? ""
+        error.message = "there is no \(provider.title) service at this base URL (\(host), HTTP \(status))\(path)"
         error.remedies = [.baseURL]
         return error
     }

@@ -32,7 +32,10 @@ extension ConfiguredProvider {
 
     /// Adds what may be wrong with the client's secret, if the provider refuses the client.
     private func withRemark(_ error: AccountError) -> AccountError {
-        guard error.code == .clientRefused, !error.isFromGateway else { return error }
+        // `unauthorized_client` means that the client has proved its identity.
+        guard error.code == .clientRefused, !error.isFromGateway,
+            error.serverCause != OAuthError.Code.unauthorizedClient.rawValue
+        else { return error }
         var error = error
         error.message = error.message.because(of: settings.clientSecret?.remark(as: "client secret"))
         return error
@@ -73,6 +76,13 @@ extension ConfiguredProvider {
         } catch {
             if grant == .password, error.serverCause == OAuthError.Code.unsupportedGrantType.rawValue {
                 throw withoutPasswords(error)
+            }
+            // The grant is the password (RFC 6749, section 5.2).
+            if grant == .password, error.code == .invalidGrant {
+                var error = error
+                error.message =
+                    "wrong user name or password, or \(resources.first?.authority ?? title) does not let this user sign in"
+                throw error
             }
             // The token request must repeat the redirect URI of the code's request (RFC 6749, section 4.1.3), but the caller gave none.
             guard lacksRedirect, !error.isTransient, error.code != .cancelled else { throw error }
@@ -359,14 +369,19 @@ extension ConfiguredProvider {
                 polling.hear(try outcome(of: error))
             }
         }
-        throw AccountError(.codeExpired, message: "nobody entered the code in time; begin again")
+        throw Self.deviceCodeExpired
     }
+
+    private static let deviceCodeExpired = AccountError(
+        .codeExpired, message: "nobody entered the code in time; begin again")
 
     /// Maps an answer without tokens to the next question. Throws the error that ends the wait.
     private func outcome(of error: AccountError) throws(AccountError) -> DevicePolling.Outcome {
         switch error.serverCause {
         case OAuthError.Code.authorizationPending.rawValue: return .pending
         case OAuthError.Code.slowDown.rawValue: return .slowDown
+        // A provider may use this name for tokens, too. Here it is about the device's code (RFC 8628, section 3.5).
+        case OAuthError.Code.expiredToken.rawValue: throw Self.deviceCodeExpired
         default: break
         }
         guard [.network, .proxy, .timeout, .serverFault, .rateLimited].contains(error.code) else { throw error }

@@ -280,12 +280,12 @@ extension ConfiguredProvider {
         // A session's calls can go to any address, and its renewal has succeeded before.
         let isSignIn = grant != nil && grant != .refreshToken
         if let failure = hooks.failure(of: response, json, self) {
-            throw isSignIn ? failure.nothingThere(of: title, at: host) : failure
+            throw isSignIn ? failure.nothingThere(at: self, host) : failure
         }
         if let refusal = EndpointRefusal(response, json, from: host, isForTokens: grant != nil) {
             if let error = definition.error(for: refusal, grant) { throw error }
             let isUnnamed = refusal.refusal == nil
-            throw isSignIn && isUnnamed ? refusal.error.nothingThere(of: title, at: host) : refusal.error
+            throw isSignIn && isUnnamed ? refusal.error.nothingThere(at: self, host) : refusal.error
         }
         guard let json else {
             guard wantsJSON else { return Reply(json: .null, response: response) }

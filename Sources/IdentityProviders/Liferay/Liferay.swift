@@ -14,9 +14,9 @@ enum LiferayDefinition {
           "modes": ["basic", "cookie", "oauth2Redirect", "oauth2UsernameAndPassword"],
           "modeGrants": { "oauth2Redirect": "authorizationCode", "oauth2UsernameAndPassword": "password" },
           "parameters": [
-            { "name": "companyId", "value": "0", "description": "the portal instance; 0 means that of the server context" },
+            { "name": "companyId", "value": "0", "description": "the portal instance; 0 means the instance of the server context" },
             { "name": "contextCompanyId",
-              "description": "the server context's portal instance (default: that of the user's first site)" },
+              "description": "the server context's portal instance (default: the instance of the user's first site)" },
             { "name": "groupId", "value": "10184", "description": "the site within the portal" },
             { "name": "loginBy",
               "description": "email, screenName or userId, as configured in the portal (default: by the form of the name)" },
@@ -198,7 +198,7 @@ extension LiferayExtension {
             // Portals answer a wrong kind of name like a wrong password.
             guard error.code == .invalidCredentials, error.remedies.isEmpty else { throw error }
             var error = error
-            let why = settings.loginBy == nil ? "(loginBy)" : "(loginBy is set to it)"
+            let why = settings.loginBy == nil ? "(loginBy)" : "(as loginBy says)"
             error.message =
                 "wrong user name or password, or this portal does not sign people in by \(login.kind.rawValue) \(why)"
             error.remedies = [.parameter(name: "loginBy")]

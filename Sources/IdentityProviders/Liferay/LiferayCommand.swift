@@ -172,7 +172,7 @@ enum LiferayReply {
                 (.invalidCredentials, "\(host) no longer accepts this session (HTTP 401); sign in again")
             case 403: (.forbidden, "the signed-in user may not do this")
             case 404: (.unsupported, "\(host) has no such service; check the portal's version and address")
-            case 429: (.rateLimited, "\(host) asks to slow down; try again in some minutes")
+            case 429: (.rateLimited, "\(host) asks for fewer requests; try again in some minutes")
             case 500...: (.serverFault, "\(host) \(serverTrouble(response.status)); try again later")
             default: (.rejected, "\(host) refused the request (HTTP \(response.status))")
             }

@@ -48,7 +48,8 @@ enum OCLCDefinition {
                 "authenticatingInstitutionId": "{authenticatingInstitutionId}",
                 "contextInstitutionId": "{contextInstitutionId}"
               },
-              "publicClientRemark": "OCLC issues codes only to servers, which redeem them with the WSKey's secret. Without it use the implicit grant"
+              "publicClientRemark": "OCLC issues codes only to servers, which redeem them with the WSKey's secret. Without it use the \
+              implicit grant"
             },
             "clientCredentials": {
               "clientAuthentication": "signed", "publicClient": false, "placement": "query",
@@ -59,7 +60,8 @@ enum OCLCDefinition {
             },
             "refreshToken": {
               "clientAuthentication": "signed", "publicClient": false, "placement": "query",
-              "publicClientRemark": "OCLC renews tokens only for requests that are signed with the WSKey's secret, which belongs on a server and not on a device: sign in again"
+              "publicClientRemark": "OCLC renews tokens only for requests that are signed with the WSKey's secret, which belongs on a \
+              server and not on a device: sign in again"
             }
           },
           "unsupported": {
@@ -111,7 +113,8 @@ enum OCLCDefinition {
             "clientCredentials": { "clientAuthentication": null, "placement": null, "parameters": null },
             "refreshToken": {
               "clientAuthentication": null, "placement": null,
-              "publicClientRemark": "OCLC renews tokens only for clients with a secret, and the WSKey's secret belongs on a server: sign in again"
+              "publicClientRemark": "OCLC renews tokens only for clients with a secret, and the WSKey's secret belongs on a server: sign \
+              in again"
             }
           },
           "unsupported": {
@@ -295,7 +298,7 @@ enum OCLCReply {
                     .clientRefused,
                     "\(host) does not accept this WSKey, its signature, or the requested services\(quoted)"
                 )
-            case 429: (.rateLimited, "\(host) asks to slow down; try again in some minutes")
+            case 429: (.rateLimited, "\(host) asks for fewer requests; try again in some minutes")
             case 500...: (.serverFault, "\(host) \(serverTrouble(status)); try again later")
             default: (.rejected, "\(host) refused the request (HTTP \(status))\(quoted)")
             }

@@ -55,7 +55,7 @@ struct SPiDFailure {
 
     private func meaning(host: String) -> (AccountError.Code, String) {
         if status == SPiDContainer.enhanceYourCalm || status == 429 {
-            return (.rateLimited, "\(host) asks to slow down (HTTP \(status)); try again in some minutes")
+            return (.rateLimited, "\(host) asks for fewer requests (HTTP \(status)); try again in some minutes")
         }
         if let meaning = fineMeaning(host: host) ?? name?.meaning(host: host) { return meaning }
         switch number == 302 ? 302 : status {
@@ -136,7 +136,7 @@ struct SPiDErrorName: RawRepresentable, Hashable, Sendable {
         case "redirect_uri_mismatch":
             (.invalidConfiguration, "the redirect URI is not the one that is registered for the client; check it")
         case "unauthorized_client":
-            (.clientRefused, "the client may not sign in this way (unauthorized_client)")
+            (.clientRefused, AccountError.Code.clientRefused.sentence(host: host, status: 400, name: rawValue))
         case "unsupported_grant_type", "unsupported_response_type":
             (.unsupported, "\(host) does not offer this way to sign in (\(rawValue))")
         case "invalid_scope":

@@ -227,7 +227,9 @@ final class Transfer {
         if code == CURLE_OK, received.headersAreComplete {
             var status = 0
             rk_curl_getinfo_long(curl, easy, CURLINFO_RESPONSE_CODE, &status)
-            return .success(HTTPResponse(status: status, headers: received.headers, body: received.body))
+            var response = HTTPResponse(status: status, headers: received.headers, body: received.body)
+            response.attempts = max(1, attempts)
+            return .success(response)
         }
         var error = refusal ?? httpError(code == CURLE_OK ? CURLE_PARTIAL_FILE : code)
         error.receivedBytes = received.headerBytes > 0 || error.code == .malformed

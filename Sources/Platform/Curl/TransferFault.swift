@@ -51,7 +51,10 @@ struct TransferFault {
         case .unresolved where looksLikeAddress:
             return (kind, "\(hostName(host)) is not an IPv4 address, which has four numbers from 0 to 255")
         case .unresolved:
-            return (kind, "no such name is known (it is misspelt, or this machine has no working name service)")
+            return (
+                kind,
+                "the name \(hostName(host)) is not known (it is misspelt, or this machine has no working name service)"
+            )
         // A TLS 1.3 alert after the handshake arrives with the first read.
         case .closed where lowercased.contains("alert"): return throughProxy(withOwnAddress(tlsFault))
         case .closed: return (kind, closedFault)
@@ -171,7 +174,7 @@ struct TransferFault {
             let other = proxy.scheme == "socks5" ? "socks5h" : "socks4a"
             return (
                 .unresolved,
-                "this machine does not find its name: with \(other):// in \(proxy.variable), the proxy looks it up"
+                "this machine does not find the name \(hostName(host)): with \(other):// in \(proxy.variable), the proxy looks it up"
             )
         case CURLPX_CLOSED, CURLPX_RECV_ADDRESS, CURLPX_RECV_AUTH, CURLPX_RECV_CONNECT, CURLPX_RECV_REQACK,
             CURLPX_SEND_AUTH, CURLPX_SEND_CONNECT, CURLPX_SEND_REQUEST:
@@ -317,11 +320,14 @@ struct TransferFault {
         if says("dh key too small", "ee key too small", "ca key too small", "md too weak") {
             return (.tls, "its key or its certificate's signature is too weak")
         }
-        let isClosed = says("ssl_error_syscall", "unexpected eof", "reset by peer", "reason(1000)", "broken pipe")
-        if isClosed || says("alert internal error", "user cancel") {
+        let isWithoutAlert = says("ssl_error_syscall", "unexpected eof", "reset by peer", "broken pipe")
+        // OpenSSL has no name for the alert 0, close_notify: its number is 1000.
+        if isWithoutAlert || says("reason(1000)", "alert internal error", "user cancel") {
+            // A server that sends an alert speaks TLS.
+            let another = isWithoutAlert ? "a port that does not speak TLS, " : ""
             return (
                 .closed,
-                "it closed the connection when TLS began, as an overloaded server or a firewall on the way does"
+                "it closed the connection when TLS began, as \(another)an overloaded server or a firewall on the way does"
             )
         }
         if let alert = text.firstRange(of: "alert ") {
@@ -361,7 +367,7 @@ struct TransferFault {
                 "its certificate is from an authority that this machine does not trust (its operator's own, or something on the way that opens "
                 + "secure connections)\(incomplete)"
         case 24:
-            return "its certificate is signed by one that is not an authority's (it lacks CA:TRUE)"
+            return "its certificate is signed by a certificate that is not an authority's (CA:TRUE is missing)"
                 + (givenAuthorities.map { "; check \($0)" } ?? "")
         case 23: return "its certificate has been revoked"
         case 26: return "its certificate is not one for servers (its extended key usage does not allow it)"

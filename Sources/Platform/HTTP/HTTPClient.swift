@@ -68,7 +68,7 @@ public struct HTTPRequest: Sendable {
     }
 }
 
-/// One header line. A value may be a secret, so headers are never logged.
+/// One header line. A value may be a secret, so only headers that are known to hold none are logged.
 public struct HTTPHeader: Sendable, Equatable {
     /// The name, compared without regard to ASCII case.
     public var name: String
@@ -88,6 +88,8 @@ public struct HTTPResponse: Sendable {
     public var headers: [HTTPHeader]
     /// The complete body, never longer than the request allows.
     public var body: [UInt8]
+    /// How often the request was sent: 2 if the server had closed the pooled connection of a GET.
+    package var attempts = 1
 
     public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
         self.status = status

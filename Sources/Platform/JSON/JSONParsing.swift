@@ -8,6 +8,14 @@ extension JSONValue {
     /// integer, or a number beyond the range of `Double`, is kept as its text. So one unusual number does not make a document unreadable,
     /// and does not change when the document is written again.
     public init(parsing text: [UInt8], limits: JSONLimits = .default) throws(JSONError) {
+        do throws(JSONError) {
+            self = try Self.parsed(text, limits)
+        } catch {
+            throw error.located(in: text)
+        }
+    }
+
+    private static func parsed(_ text: [UInt8], _ limits: JSONLimits) throws(JSONError) -> JSONValue {
         guard text.count <= min(limits.maximumBytes, Int(Int32.max) - 1) else {
             throw JSONError(.tooLarge, "\(text.count) bytes, at most \(limits.maximumBytes) are accepted")
         }
@@ -26,7 +34,7 @@ extension JSONValue {
         guard String(validating: text, as: UTF8.self) != nil else {
             throw JSONError(.invalidUnicode, "the text is not UTF-8")
         }
-        self = try text.withUnsafeBufferPointer { buffer throws(JSONError) in
+        return try text.withUnsafeBufferPointer { buffer throws(JSONError) in
             var check = LexicalCheck(buffer, limits: limits)
             try check.run()
             guard !check.longIntegers.isEmpty else { return try parse(buffer, limits: limits) }
@@ -198,6 +206,8 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     public var message: String
     /// The position in the text, in bytes from its beginning; nil if the error is in a model, not in the text.
     public var offset: Int?
+    /// The same position for people, such as `line 2, column 8`, counted from 1.
+    private var place: String?
 
     public init(_ code: Code, _ message: String, offset: Int? = nil) {
         self.code = code
@@ -205,7 +215,19 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
         self.offset = offset
     }
 
-    public var description: String { message + (offset.map { $0 == 0 ? "" : ", at byte \($0)" } ?? "") }
+    /// The message and the place, such as `the text ends inside a value (line 1, column 2)`.
+    public var description: String { message + (place.map { " (\($0))" } ?? "") }
+
+    fileprivate func located(in text: [UInt8]) -> JSONError {
+        guard let offset, offset <= text.count else { return self }
+        let before = text[..<offset]
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        let column = String(decoding: before[start...], as: UTF8.self).count + 1
+        var error = self
+        error.place = "line \(line), column \(column)"
+        return error
+    }
 }
 
 /// Checks a JSON text once for errors that json-c accepts or silently changes.

@@ -123,7 +123,7 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
             let advice = kind == Self.device ? "use another path" : "remove it, or move it away"
             return "\(path) is \(kind), not a file: \(advice)"
         }
-        if isInPlaceOfFolder { return "\(path) is a file, and a folder has to be there: move it away" }
+        if isInPlaceOfFolder { return "\(path) is a file, but must be a folder: move the file away" }
         if let owner {
             return isLeftBySudo
                 ? "\(path) belongs to \(owner), not to you, as after sudo: give it back with chown"
@@ -134,7 +134,8 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         }
         return switch code {
         case .notPrivate: "\(path) is not private: take away the rights of other users (chmod 600), or remove it"
-        case .writableByOthers: "somebody else may write \(path): chown it to yourself and chmod go-w"
+        case .writableByOthers:
+            "others may write to \(path): make yourself its owner (chown), and take away the rights of others (chmod go-w)"
         case .openFolder: "others may write to the folder \(path): take away their rights (chmod 700)"
         case .symbolicLink: "\(path) is a symbolic link: remove it"
         case .tooLarge: "\(path) is larger than such a file can be"

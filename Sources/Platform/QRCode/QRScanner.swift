@@ -63,28 +63,31 @@ extension QRScanner {
 
     /// Returns a sentence about a file that cannot be decoded as a picture, by its bytes: it is empty, incomplete, damaged, or something
     /// else.
-    public static func fault(_ bytes: [UInt8]) -> String {
-        if bytes.isEmpty { return "The picture is empty: it has no bytes." }
+    ///
+    /// - Parameter name: the file, as the subject of the sentence.
+    public static func fault(_ bytes: [UInt8], of name: String) -> String {
+        if bytes.isEmpty { return "\(name) is empty: it has no bytes." }
         if let other = otherFormat(bytes) {
-            return "This is \(other): codes are read from PNG and JPEG pictures only. Convert it, or take a screenshot."
+            return
+                "\(name) is \(other): codes are read from PNG and JPEG pictures only. Convert it, or take a screenshot."
         }
         let isPNG = bytes.starts(with: pngMark)
         if isPNG || bytes.starts(with: jpegMark) {
-            let name = isPNG ? "PNG" : "JPEG"
+            let kind = isPNG ? "PNG" : "JPEG"
             // IEND with its length and checksum, and EOI. Cameras may write more data after EOI.
             let isWhole =
                 isPNG
                 ? bytes.suffix(12).elementsEqual([0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82])
                 : bytes.indices.dropLast().last { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xD9 } != nil
             return isWhole
-                ? "The \(name) picture is damaged: take it, or copy it, again."
-                : "The \(name) picture ends too early: it was cut short. Take it, or copy it, again."
+                ? "The \(kind) picture \(name) is damaged: take it, or copy it, again."
+                : "The \(kind) picture \(name) ends too early: it was cut short. Take it, or copy it, again."
         }
         let start = String(decoding: bytes.prefix(64).drop { $0 <= 0x20 || $0 > 0x7E }, as: UTF8.self).lowercased()
         if ["<!doctype html", "<html", "<head", "<body"].contains(where: start.hasPrefix) {
-            return "This is a web page, not a picture: give the picture itself, or its own address."
+            return "\(name) is a web page, not a picture: give the picture itself, or its own address."
         }
-        return "This is not a PNG or JPEG picture."
+        return "\(name) is not a PNG or JPEG picture."
     }
 }
 

@@ -35,7 +35,14 @@ public struct KnownAccounts: Sendable {
         /// The accounts, in the order of their last sign-in.
         public internal(set) var entries: [Entry] = []
         /// The account in use, by deployment.
-        var chosen: [String: String] = [:]
+        var chosen: [String: Choice] = [:]
+
+        /// The account in use at a deployment.
+        struct Choice: Sendable, Equatable {
+            var name: String
+            /// Whether the user chose it (``use(_:at:)``). Otherwise it is the one that signed in last.
+            var isExplicit = false
+        }
 
         public init() {}
 
@@ -49,14 +56,16 @@ public struct KnownAccounts: Sendable {
 
         /// Returns the account to use if none is named: the chosen one, or else the last that signed in.
         public func current(at deployment: String) -> Entry? {
-            chosen[deployment].flatMap { entry($0, at: deployment) } ?? entries(at: deployment).last
+            chosen[deployment].flatMap { entry($0.name, at: deployment) } ?? entries(at: deployment).last
         }
 
-        /// Adds a signed-in account, which is the one in use from now on.
+        /// Adds a signed-in account. It is the one in use from now on, unless the user has chosen another one (``use(_:at:)``).
         public mutating func add(_ entry: Entry) {
             entries.removeAll { $0.deployment == entry.deployment && $0.name == entry.name }
             entries.append(entry)
-            chosen[entry.deployment] = entry.name
+            let choice = chosen[entry.deployment]
+            if let choice, choice.isExplicit, self.entry(choice.name, at: entry.deployment) != nil { return }
+            chosen[entry.deployment] = Choice(name: entry.name)
         }
 
         /// Undoes ``add(_:)``, unless somebody has changed that account since.
@@ -67,19 +76,21 @@ public struct KnownAccounts: Sendable {
             ) {
                 entries.insert(before.entries[old], at: min(old, entries.count))
             }
-            if chosen[entry.deployment] == entry.name { chosen[entry.deployment] = before.chosen[entry.deployment] }
+            if chosen[entry.deployment]?.name == entry.name {
+                chosen[entry.deployment] = before.chosen[entry.deployment]
+            }
         }
 
         /// Makes an account the one in use. Throws `notSignedIn` for an account that never signed in here.
         public mutating func use(_ name: String, at deployment: String) throws(AccountError) {
             guard entry(name, at: deployment) != nil else { throw Self.unknown(name, at: deployment) }
-            chosen[deployment] = name
+            chosen[deployment] = Choice(name: name, isExplicit: true)
         }
 
         /// Removes an account from the list, and out of use; an absent one is not an error. Its session stays in its store.
         public mutating func remove(_ name: String, at deployment: String) {
             entries.removeAll { $0.deployment == deployment && $0.name == name }
-            if chosen[deployment] == name { chosen[deployment] = nil }
+            if chosen[deployment]?.name == name { chosen[deployment] = nil }
         }
 
         static func unknown(_ name: String, at deployment: String) -> AccountError {
@@ -130,6 +141,8 @@ private struct Stored: Codable {
     struct Chosen: Codable {
         var deployment: String
         var name: String
+        /// Absent for an account that is in use because it signed in last.
+        var explicit: Bool?
     }
 
     var schemaVersion = 1
@@ -137,7 +150,9 @@ private struct Stored: Codable {
     var accounts: [Entry]
 
     init(_ content: KnownAccounts.Content) {
-        current = content.chosen.sorted { $0.key < $1.key }.map { Chosen(deployment: $0.key, name: $0.value) }
+        current = content.chosen.sorted { $0.key < $1.key }.map {
+            Chosen(deployment: $0.key, name: $0.value.name, explicit: $0.value.isExplicit ? true : nil)
+        }
         accounts = content.entries.map {
             Entry(
                 deployment: $0.deployment, name: $0.name, user_name: $0.userName, user_id: $0.userID,
@@ -156,7 +171,9 @@ private struct Stored: Codable {
                     userID: account.user_id, store: store))
         }
         content.chosen = [:]
-        for chosen in current { content.chosen[chosen.deployment] = chosen.name }
+        for chosen in current {
+            content.chosen[chosen.deployment] = .init(name: chosen.name, isExplicit: chosen.explicit ?? false)
+        }
         return content
     }
 }

@@ -26,6 +26,18 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
     /// The place of an earlier sign-in's session, if the user is known before.
     private let earlier: AccountDirectory.KeptAccount?
     private let saved = Mutex<AccountDirectory.KeptAccount?>(nil)
+    private let others = Mutex<OtherAccount?>(nil)
+
+    /// Another account of the deployment, and whether calls without a named account use it.
+    public struct OtherAccount: Sendable, Equatable {
+        /// The account that was in use before this sign-in.
+        public var name: String
+        /// Whether it still is, because the user has chosen it. Otherwise the new account is in use.
+        public var isStillInUse: Bool
+    }
+
+    /// The other account that was in use before this sign-in; nil if none was, and before the session is saved.
+    public var otherAccount: OtherAccount? { others.withLock { $0 } }
 
     init(
         directory: AccountDirectory, deployment: String, name: String?, user: String?, kind: StoreKind, isAsked: Bool,
@@ -102,9 +114,14 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
             guard kind != .memory else { return try await access.save(session) }
             // The list is changed first: if that fails, the stored session is still there.
             var before = KnownAccounts.Content()
+            var current: String?
             try known.change { content in
                 before = content
                 content.add(entry)
+                current = content.current(at: deployment)?.name
+            }
+            if let other = before.current(at: deployment)?.name, other != name {
+                others.withLock { $0 = OtherAccount(name: other, isStillInUse: current == other) }
             }
             do throws(AccountError) {
                 try await access.save(session)

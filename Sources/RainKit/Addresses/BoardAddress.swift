@@ -40,7 +40,7 @@ public struct BoardAddress: Hashable, Sendable, CustomStringConvertible {
         for pair in rest[rest.index(after: mark)...].split(separator: "&") {
             guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
                 throw BoardError(
-                    .invalidArgument, message: "A board's address has parameters of the form name=value.")
+                    .invalidArgument, message: "The parameters of a board's address have the form name=value.")
             }
             parameters[String(pair[..<equals])] = String(pair[pair.index(after: equals)...])
         }
@@ -155,7 +155,7 @@ public struct HostAndPort: Sendable, Equatable {
 
     /// Names the mistake in an unusable address. No message quotes a text that may contain a password.
     private static func problem(_ text: String) -> String {
-        if text.contains("://") { return "A board's address is HOST or HOST:PORT, without http:// and a path." }
+        if text.contains("://") { return "A board's address is HOST or HOST:PORT, without http:// or a path." }
         if text.contains("@") { return "A board's address has no user name or password: it is HOST or HOST:PORT." }
         if !text.contains("["), text.split(separator: ":", omittingEmptySubsequences: false).count > 2 {
             // In `::1:8080` the last number may be a port or not.
@@ -165,13 +165,13 @@ public struct HostAndPort: Sendable, Equatable {
                 && !text.prefix { $0 != ":" }.contains(".")
             return isIPv6 || text.contains("%")
                 ? "An IPv6 address is written in brackets, and a port follows them, as in [::1] or [::1]:8080."
-                : "A board's address is HOST or HOST:PORT, but this has more than one colon."
+                : "A board's address is HOST or HOST:PORT, but this one has more than one colon."
         }
         let port = text.split(separator: ":", omittingEmptySubsequences: false).last ?? ""
         if text.contains(":"), !port.contains("]"), !(1...65535).contains(Int(port) ?? 0) {
             return "\"\(port)\" is not a port: ports are 1 to 65535."
         }
-        return "A board's address is HOST or HOST:PORT, and this is neither."
+        return "A board's address is HOST or HOST:PORT, but this is neither."
     }
 
     /// Throws `unavailable` if the address names a network interface that this machine does not have. Throws `invalidArgument` for a

@@ -26,8 +26,10 @@ package enum PictureAddress {
         guard isNearby(host) else {
             throw AccountError(
                 .insecureURL,
-                message: "a picture from \(presentable(host)) by plain http may be replaced in transit; use https://, "
-                    + "or fetch it yourself; plain http is only for boards' own addresses, such as 192.168.4.1")
+                message:
+                    "a picture from \(presentable(host)) over plain http may be replaced in transit; use https://, or download the "
+                    + "picture yourself. Plain http is only for boards' own addresses, such as 192.168.4.1"
+            )
         }
     }
 }

@@ -73,7 +73,8 @@ public struct CableClaimRequest: Sendable {
             return "A MAC address has twelve hexadecimal digits in capitals, such as 7CDFA1000042."
         }
         if let flashAddress, flashAddress % 4096 != 0 {
-            return "Flash is erased by the sector: the address for the credentials must be a multiple of 4096."
+            return
+                "The address for the credentials must be a multiple of 4096, because flash is erased in sectors of that size."
         }
         return nil
     }
@@ -154,10 +155,10 @@ public struct UnfinishedClaim: Sendable {
         let claimed = "\(error.message) The board is claimed as \(node.rawValue.onOneLine)"
         return switch kept {
         case .image(let path):
-            "\(claimed), and its image, which has its private key, is kept in \(path.withoutControls)."
+            "\(claimed). The image, with the board's private key, is kept in \(path.withoutControls)."
         case .rows(let path, _):
-            "\(claimed), and its credentials, which have its private key, are kept in \(path.withoutControls)."
-        case .nothing: "\(claimed), and its key is lost: claim it again."
+            "\(claimed). The credentials, with the board's private key, are kept in \(path.withoutControls)."
+        case .nothing: "\(claimed), but its key is lost: claim it again."
         }
     }
 }

@@ -70,7 +70,7 @@ struct CableClaimRun: Sendable {
             throw RainKitError(
                 .request(.cannotWrite, reason: "cannot_write"),
                 message:
-                    "This client keeps no files, but the board's key must be kept in a private folder until it is on the board."
+                    "This client keeps no files, but it must keep the board's key in a private folder until the board has the key."
             )
         }
         let run = Hex.text(configuration.tools.randomBytes(6))
@@ -214,7 +214,7 @@ struct CableClaimRun: Sendable {
             throw RainKitError(
                 .request(.badData, reason: "no_partition_table"),
                 message: """
-                    There is no partition table at \(PartitionTable.defaultOffset.hexadecimal) of the board's flash: flash its firmware first.
+                    The board's flash has no partition table at \(PartitionTable.defaultOffset.hexadecimal): flash the firmware first.
                     """, remedies: [.flashAddress])
         }
         guard let factory = table.factory else {
@@ -222,7 +222,7 @@ struct CableClaimRun: Sendable {
             throw RainKitError(
                 .request(.badData, reason: "no_factory_partition"),
                 message: """
-                    The board's flash has no partition fctry for its credentials, but \(labels): its firmware was not made for RainMaker.
+                    The board's flash has no partition fctry for its credentials, only \(labels): its firmware was not made for RainMaker.
                     """, remedies: [.flashAddress])
         }
         return (factory.offset, min(factory.size, usualSize))

@@ -32,7 +32,7 @@ struct ClaimFolder: Sendable {
             throw .cannotWrite("\(error)".asSentence)
         }
         guard let lock, let folder else {
-            throw .cannotWrite("The folder \(location.onOneLine) cannot be made.")
+            throw .cannotWrite("The folder \(location.onOneLine) cannot be created.")
         }
         (self.lock, self.folder) = (lock, folder)
     }

@@ -83,7 +83,7 @@ struct Esptool: Sendable {
         guard outcome.isSuccess, stat(file, &status) == 0, (1...Int(size)).contains(Int(status.st_size)) else {
             throw RainKitError(
                 .request(.other, reason: "no_image"),
-                message: "The partition's image could not be made: \(Self.sentence(outcome.output))".asSentence)
+                message: "The partition's image could not be created: \(Self.sentence(outcome.output))".asSentence)
         }
     }
 

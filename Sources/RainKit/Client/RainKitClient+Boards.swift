@@ -14,7 +14,7 @@ extension RainKitClient {
         if let found = configuration.transports.first(where: { $0.scheme == address.scheme }) { return found }
         let known = configuration.transports.map(\.scheme).joined(separator: ", ")
         throw BoardError(
-            .invalidArgument, message: "There is no transport \"\(address.scheme)\"; there are \(known).")
+            .invalidArgument, message: "There is no transport \"\(address.scheme)\"; the transports are \(known).")
     }
 
     /// Finds boards that wait to be provisioned, over all transports at once. Each board is reported as soon as it is found, and once.
@@ -112,33 +112,46 @@ extension RainKitClient {
 
     /// Finds the board at an address as ``open(_:with:within:waitsForBoard:followsLog:)`` does, and leaves opening it to the caller or to a
     /// run (``provision(_:_:account:report:)``). Nothing is sent to the board.
+    ///
+    /// - Parameter waitsForPerson: whether a person can join the board's network by hand, or restart the board (see
+    ///   ``RainKitConfiguration/networkChange`` and ``RainKitConfiguration/portChange``), so that this is waited for.
     public func locate(
         _ address: BoardAddress, with credentials: BoardCredentials, within limit: Duration = .seconds(60),
-        waitsForBoard: Bool = false, followsLog: Bool = true
+        waitsForBoard: Bool = false, waitsForPerson: Bool = false, followsLog: Bool = true
     ) async throws -> UnopenedBoard {
         try await RainKitError.rethrowing { () async throws(BoardError) in
             try await locateBoard(
-                address, with: credentials, within: limit, waitsForBoard: waitsForBoard, followsLog: followsLog)
+                address, with: credentials, within: limit, waitsForBoard: waitsForBoard,
+                waitsForPerson: waitsForPerson, followsLog: followsLog)
         }
     }
 
     func locateBoard(
         _ address: BoardAddress, with credentials: BoardCredentials, within limit: Duration,
-        waitsForBoard: Bool = false, followsLog: Bool = true
+        waitsForBoard: Bool = false, waitsForPerson: Bool = false, followsLog: Bool = true
     ) async throws(BoardError) -> UnopenedBoard {
+        let end = ContinuousClock.now + limit
         // The search ends a little before the limit, since "not found" with its remedies is more useful than "late".
-        let foundBy = ContinuousClock.now + limit - min(.seconds(2), limit / 4)
+        let foundBy = end - min(.seconds(2), limit / 4)
         let transport = try registeredTransport(for: address)
         var opening = BoardOpening(
             credentials: credentials, tools: configuration.tools, foundBy: foundBy, logger: configuration.logger)
         opening.deviceLog = configuration.deviceLog
         opening.waitsForBoard = waitsForBoard
+        opening.waitsForPerson = waitsForPerson
         opening.followsLog = followsLog
         opening.networkChange = configuration.networkChange
+        opening.portChange = configuration.portChange
         opening.state = configuration.keepsFiles ? configuration.state : nil
         opening.other = { [self] (address, credentials) async throws(BoardError) -> any Board in
-            try await locateBoard(address, with: credentials, within: limit).open()
+            try await locateBoard(
+                address, with: credentials, within: max(.zero, end - ContinuousClock.now),
+                waitsForPerson: waitsForPerson
+            ).open()
         }
+        let others = configuration.transports.filter { $0.findsNewBoards && $0.scheme != address.scheme }
+        let finder = BoardFinder(transports: others, logger: configuration.logger, timer: configuration.tools.timer)
+        opening.nearby = { time, found in _ = try? await finder.look(for: time, endsWithFirst: false, isNew: found) }
         let (ready, timer) = (opening, configuration.tools.timer)
         // A transport of the program's own may exceed the limit.
         let opened = await withDeadline(limit, sleep: { try await timer.sleep(for: $0) }) {
@@ -273,7 +286,8 @@ extension RainKitClient {
         return BoardError(
             .unavailable,
             message:
-                "No board was found: none is plugged in with a cable that carries data, and none in provisioning mode is near.\(obstacles)",
+                "No board was found: none is plugged in with a cable that carries data, and none nearby is in provisioning "
+                + "mode.\(obstacles)",
             reason: "not_found", remedies: [hasWaited ? .moreTime : .waiting])
     }
 
@@ -284,7 +298,7 @@ extension RainKitClient {
         if !ports.isEmpty { remedies.append(.port(ports)) }
         if !names.isEmpty { remedies.append(.boardName(names.sorted())) }
         return BoardError(
-            .invalidArgument, message: "Several boards could be meant.",
+            .invalidArgument, message: "Several boards were found.",
             reason: names.isEmpty ? "several_ports" : "several_boards", remedies: remedies)
     }
 }

@@ -9,7 +9,21 @@ import RainMaker
 extension RainKitClient {
     /// Returns the nodes in the account, with their last reported values.
     public func nodes() async throws -> [Node] {
-        try await RainKitError.rethrowing { () async throws(AccountError) in try await cloud().nodes() }
+        try await RainKitError.rethrowing { () async throws(AccountError) in
+            let nodes = try await cloud().nodes()
+            rememberNames(nodes.map { RememberedNode($0) })
+            return nodes
+        }
+    }
+
+    /// Passes on all nodes of the account, and remembers their names if the configuration asks for that.
+    func listNodes(_ take: (Node) throws(AccountError) -> Void) async throws(AccountError) {
+        var names: [RememberedNode] = []
+        try await cloud().eachNode { node throws(AccountError) in
+            if names.count < NodeNameFile.maximumNodes { names.append(RememberedNode(node)) }
+            try take(node)
+        }
+        rememberNames(names)
     }
 
     /// Passes on the nodes one by one while the cloud lists them, and keeps none: for accounts with thousands.
@@ -18,7 +32,7 @@ extension RainKitClient {
     public func eachNode(_ take: (Node) throws -> Void) async throws {
         var failure: (any Error)?
         do throws(AccountError) {
-            try await cloud().eachNode { node throws(AccountError) in
+            try await listNodes { node throws(AccountError) in
                 do { try take(node) } catch {
                     failure = error
                     throw AccountError(.cancelled, message: "Cancelled.")
@@ -45,7 +59,7 @@ extension RainKitClient {
         let account = try accountInUse()
         if let nodes = account.nodes { return nodes }
         throw AccountError(
-            .unsupported, message: "\(account.name) has no list of boards; RainMaker has one")
+            .unsupported, message: "\(account.name) has no list of boards; only RainMaker has one")
     }
 
     /// Sends a request to RainMaker's cloud, and throws the client's own error.

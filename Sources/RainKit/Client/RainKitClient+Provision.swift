@@ -61,7 +61,7 @@ extension RainKitClient {
         try await provision(UnopenedBoard(board), request, report: report)
     }
 
-    /// Sets up a board that was found by ``locate(_:with:within:waitsForBoard:followsLog:)``: opens it, and closes it whether that succeeds
+    /// Sets up a board that was found by `locate`: opens it, and closes it whether that succeeds
     /// or not.
     /// - Parameter account: the result of ``checkCanProvision(_:)``, if that was called; otherwise it is made here.
     @discardableResult
@@ -110,7 +110,7 @@ extension RainKitClient {
             throw error
         }
         await endSession(at: cloud)
-        return node
+        return await name(node, request, report: report)
     }
 }
 
@@ -230,7 +230,7 @@ extension RainKitClient {
         } catch {
             throw RainKitError(
                 .cannotKeepPending(error), step: .resume,
-                message: "The mappings that earlier runs left could not be removed: \(error).")
+                message: "The unfinished mappings of earlier runs could not be removed: \(error).")
         }
     }
 

@@ -25,6 +25,8 @@ public final class RainKitClient: Sendable {
     private let boardRecords = Mutex<[String: BoardRecords]>([:])
 
     public init(_ configuration: RainKitConfiguration) {
+        var configuration = configuration
+        configuration.tools = configuration.tools.logging(to: configuration.logger)
         self.configuration = configuration
         accounts = AccountDirectory(
             folder: configuration.state, environment: configuration.environment, logger: configuration.logger)
@@ -92,6 +94,7 @@ public final class RainKitClient: Sendable {
         // After a sign-in here the list has the name that the sign-in returned.
         guard let name = account.newSession?.account?.key.account ?? account.place.account else { return }
         try accounts.known.change { $0.remove(name, at: account.name) }
+        forgetNames(of: name, at: account.name)
     }
 
     /// Returns the records that runs leave, for one identity system. All runs share the two stores: each store has a queue for its file.

@@ -39,12 +39,17 @@ public struct RainKitConfiguration: Sendable {
     public var pendingMappings: (any PendingMappingStore)?
     /// The store for claimed boards; a file in ``state`` if nil.
     public var claimedBoards: (any ClaimedBoardStore)?
+    /// Whether the names of the account's nodes are kept in ``state`` after each listing. Local control then finds a node by the user's name
+    /// for it without the cloud.
+    public var remembersNodes = false
     /// Logs everything that the client does; no secret is logged.
     public var logger: Logger
     /// Called for each line that a board prints on its cable, without the secrets that firmware prints.
     public var deviceLog: @Sendable (String) -> Void = { _ in }
     /// Called when this machine's own network changes because a board's network is joined.
     public var networkChange: @Sendable (NetworkChange) -> Void = { _ in }
+    /// Called while nothing arrives from a board's serial port, with what is done about it and what a person can do.
+    public var portChange: @Sendable (PortChange) -> Void = { _ in }
 
     /// - Parameters:
     ///   - state: the absolute path of the folder.

@@ -13,7 +13,8 @@ extension Checkup {
             return [
                 .warn(
                     "profile", "no_claim_service",
-                    "The deployment \(deployment.name.onOneLine) has no claim service: boards without a certificate cannot be set up there.",
+                    "The deployment \(deployment.name.onOneLine) has no claim service: boards without a certificate cannot be set up "
+                        + "there.",
                     fix: .remedy(.claimService))
             ]
         }
@@ -35,7 +36,7 @@ extension Checkup {
             let user = status.userName.onOneLine
             if status.hasExpired, !status.isRenewable {
                 return [
-                    Finding.fail("session", "expired", "The session of \(user) is over, and cannot be renewed.")
+                    Finding.fail("session", "expired", "The session of \(user) has ended, and cannot be renewed.")
                         .fixed(bySignInOf: status.userName)
                 ]
             }
@@ -61,7 +62,7 @@ extension Checkup {
             case _ where code == .auth:
                 return Finding.fail(
                     "session", "\(error.code)",
-                    "The cloud does not accept the session of \(name) any longer: \(error.message.asSentence)"
+                    "The cloud no longer accepts the session of \(name): \(error.message.asSentence)"
                 ).fixed(bySignInOf: user)
             // Tokens that were renewed, and cannot be kept.
             case .storeUnreadable, .cannotStore, .storeLocked, .storeAbsent, .storeNotAnswering:
@@ -75,21 +76,21 @@ extension Checkup {
             finding.remedies = error.remedies
         case nil:
             finding = .fail(
-                "session", "timeout", Self.unknown(name, "It does not answer."), fix: .remedy(.cloudAnswer))
+                "session", "timeout", Self.unknown(name, "The cloud does not answer."), fix: .remedy(.cloudAnswer))
         }
-        finding.messageWithoutCloud = "\(name) is signed in, as far as is known without the cloud."
+        finding.messageWithoutCloud = "\(name) is signed in, according to the stored session."
         return finding
     }
 
     private static func unknown(_ user: String, _ why: String) -> String {
-        "The cloud does not say whether it accepts the session of \(user): \(why)"
+        "It is not known whether the cloud accepts the session of \(user): \(why)"
     }
 
     private static func sentence(_ error: AccountError) -> String {
         var sentence = error.message.asSentence
         if let wait = error.retryAfter {
             let seconds = wait.components.seconds + (wait.components.attoseconds > 0 ? 1 : 0)
-            sentence += " It asks for no requests for \(seconds) s."
+            sentence += " It asks clients to wait \(seconds) s."
         }
         if let words = error.serverMessage, !words.isEmpty, !error.message.contains("\"\(words)\"") {
             sentence += " (The server says: \(words.onOneLine))"

@@ -40,10 +40,11 @@ extension Checkup {
         guard let bus = try? await DBusClient.connect(.system, within: answerLimit / 4) else { return nil }
         defer { bus.close() }
         guard let adapter = await scanningAdapter(bus) else { return nil }
-        let message = "Another program scans with \(adapter.onOneLine), and boards may be heard late, or not at all"
+        let message = "Another program scans with \(adapter.onOneLine), so boards may be found late or not at all"
         guard let scanner = await knownScanner(on: bus) else {
             return .warn(
-                "bluetooth", "busy", "\(message): BlueZ does not say which.", fix: .command("busctl --system list"))
+                "bluetooth", "busy", "\(message). BlueZ does not report which program it is.",
+                fix: .command("busctl --system list"))
         }
         return .warn(
             "bluetooth", "busy", "\(message): \(scanner.name) (process \(scanner.id)).",

@@ -24,7 +24,8 @@ extension Checkup {
             findings.append(Self.finding(about: port, in: files))
         }
         return findings.isEmpty
-            ? [.ok("ports", "There are \(ports.count) serial ports, none of which looks like a board's.")] : findings
+            ? [.ok("ports", "There are \(ports.count) serial ports, but none of them seems to belong to a board.")]
+            : findings
     }
 
     private static func finding(about port: SerialPortDescription, in files: SystemFiles) -> Finding {
@@ -33,7 +34,7 @@ extension Checkup {
         if let holder = SerialPort.holders(of: port.path, in: files).first {
             return holder.isModemManager
                 ? .warn(
-                    "ports", "modem_manager", "ModemManager holds \(path): it tests whether the board is a modem.",
+                    "ports", "modem_manager", "ModemManager is using \(path), to test whether the board is a modem.",
                     fix: .command("sudo systemctl stop ModemManager"))
                 : .warn(
                     "ports", "busy", "\(path) is open in \(holder.name.onOneLine) (process \(holder.processID)).",
@@ -47,7 +48,7 @@ extension Checkup {
         if SerialPort.isProbedForModem(port.path, in: files) {
             return .warn(
                 "ports", "modem_manager",
-                "ModemManager types into \(path) whenever the board is plugged in, to find out whether it is a modem.",
+                "ModemManager sends data to \(path) whenever the board is plugged in, to find out whether it is a modem.",
                 fix: .command("sudo systemctl mask --now ModemManager"))
         }
         return .ok("ports", "\(path) can be opened\(port.usb?.productName.map { " (\($0.onOneLine))" } ?? "").")
@@ -89,7 +90,7 @@ extension Checkup {
 
     func wifi() async -> [Finding] {
         guard hasTransport("softap") else { return [] }
-        let consequence = "Boards' own networks cannot be joined from here, and have to be joined by hand"
+        let consequence = "You have to join boards' own networks by hand"
         if let finding = await lackOfBus("wifi", consequence) { return [finding] }
         guard let error = await fault(of: "softap") else {
             return [.ok("wifi", "Boards' own networks can be joined through NetworkManager.")]
@@ -111,7 +112,7 @@ extension Checkup {
 
     func onNetwork() async -> [Finding] {
         guard hasTransport("on-network") else { return [] }
-        let consequence = "Boards on the network are found by their address only"
+        let consequence = "Boards on the network can be found only by their address"
         if let finding = await lackOfBus("network", consequence) { return [finding] }
         guard let error = await fault(of: "on-network") else {
             return [.ok("network", "Boards that announce themselves on the network can be found.")]

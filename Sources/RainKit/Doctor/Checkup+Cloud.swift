@@ -49,7 +49,7 @@ extension Checkup {
         case 429:
             return .warn(
                 "cloud", "rate_limited",
-                "\(host) answers, and asks for no more requests now (429): try again later.")
+                "\(host) answers, but accepts no more requests at the moment (429): try again later.")
         case 500...:
             return .fail(
                 "cloud", "server_fault",
@@ -68,14 +68,14 @@ extension Checkup {
         do throws(JSONError) {
             let json = try JSONValue(parsing: body, limits: JSONLimits(maximumBytes: 1 << 20))
             if json["supported_versions"]?.array?.isEmpty == false { return .ok("cloud", "\(host) answers.") }
-            why = "without the versions that the service names"
+            why = "does not list API versions"
         } catch {
             if error.code == .markup { return signInPage(host) }
-            why = "with no readable JSON (\(error.description.onOneLine))"
+            why = "is not readable JSON (\(error.description.onOneLine))"
         }
         return .fail(
             "cloud", "not_the_service",
-            "\(host) does not answer as a RainMaker cloud does, but \(why): check the base URL, and any proxy or portal on the way to it.",
+            "\(host) does not answer like a RainMaker cloud: its answer \(why). Check the base URL, and any proxy or sign-in page on the way.",
             fix: .remedy(.deploymentSettings))
     }
 
@@ -90,10 +90,10 @@ extension Checkup {
     /// The service where boards are claimed, which may be at another address than the cloud.
     private func claimService(of deployment: Deployment, _ http: any HTTPClient) async -> [Finding] {
         guard let claim = deployment.claim else { return [] }
-        let present = Finding.ok("claim", "Boards are claimed at \(claim.authority), which answers.")
+        let present = Finding.ok("claim", "The claim service at \(claim.authority) answers.")
         // The check of the cloud checks it, too.
         guard claim.authority != deployment.base.authority else {
-            return [.ok("claim", "Boards are claimed at \(claim.authority), as the cloud is.")]
+            return [.ok("claim", "The claim service has the cloud's address, \(claim.authority).")]
         }
         let request = HTTPRequest(
             method: .get, url: claim.text + "/", headers: [HTTPHeader("User-Agent", "RainKit")], deadline: answerLimit)

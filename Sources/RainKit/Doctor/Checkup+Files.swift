@@ -19,8 +19,8 @@ extension Checkup {
     private var advice: String {
         let variables = folders.compactMap(\.variable).joined(separator: " and ")
         return variables.isEmpty
-            ? "Use a folder of yours that can be written, and that nobody else can write to."
-            : "Set \(variables) to folders of yours that can be written, and that nobody else can write to."
+            ? "Use a folder to which you can write and nobody else can."
+            : "Set \(variables) to folders to which you can write and nobody else can."
     }
 
     private func finding(about folder: Folder) -> Finding? {

@@ -71,6 +71,31 @@ extension RainKitError {
             }
         }
 
+        /// What happened, in a few words without a full stop: for tables, help and manuals.
+        public var meaning: String {
+            switch self {
+            case .ok: "success"
+            case .other: "a failure without its own code"
+            case .wrongPop: "the board refused the proof of possession"
+            case .wifiAuthFailed: "the access point refused the board"
+            case .wifiApNotFound: "the board does not hear that network"
+            case .mappingFailed: "the cloud did not confirm the mapping, or the board does not reach this cloud"
+            case .deviceLost: "the board answered, then fell silent or its connection broke"
+            case .securityMismatch: "the board does not have the requested scheme or the expected security"
+            case .deadline: "the time limit is over"
+            case .claimNeeded: "the board has no cloud certificate and could not get one"
+            case .batchPartial: "some of several boards failed, or did not report in time"
+            case .usage: "the request is wrong or incomplete"
+            case .badData: "a file, QR code or answer cannot be read"
+            case .unavailable: "a port, host, board or service is missing or does not answer"
+            case .cannotWrite: "a file or the result could not be written"
+            case .temporary: "a fault that may pass"
+            case .auth: "not signed in, refused or expired, or a wrong code"
+            case .config: "a setting that cannot work"
+            case .cancelled: "cancelled, by the caller or by a person"
+            }
+        }
+
         /// The status of an error between this program and a board.
         public init(_ error: BoardError) {
             self =

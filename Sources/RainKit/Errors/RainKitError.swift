@@ -51,6 +51,10 @@ public struct RainKitError: Error, Sendable, CustomStringConvertible {
     public var message: String
     /// Whether the next run can finish the mapping without starting over.
     public var isPendingKept: Bool
+    /// The network that the board may still join although the run was cancelled, because the board has its settings; nil if it has not.
+    public var mayStillJoin: SSID?
+    /// Whether the board then also appears in the account, because it was associated with the user.
+    public var mayAppearInAccount = false
     /// Whether the time was too short for the step to show what holds it up.
     var needsOnlyTime = false
     /// The remedies of a request.
@@ -220,19 +224,20 @@ extension OnboardingStep {
         case .join: "sending the Wi-Fi settings to the board"
         case .connect: "waiting for the board to join the network"
         case .confirm: "waiting for the cloud to confirm the board"
+        case .name: "giving the board its name"
         }
     }
 
     /// What to look at when the time is over in this step; nil where only time was missing.
     var whatHoldsItUp: String? {
         switch self {
-        case .identify: "The board did not answer; check that it is powered and in provisioning mode."
+        case .identify: "No board answered; check that the board is powered and in provisioning mode."
         case .connect:
             "The board is still trying to join: it may be too far away, or the network may give it no address (DHCP). Move it nearer to "
                 + "the access point, check the network's name, and check that the router admits the board."
         case .confirm:
             "The board is on Wi-Fi but has not reported to the cloud: its network may have no internet access, or its firmware or "
-                + "its claim belongs to another deployment. In the first case another run finishes what is left."
+                + "its claim belongs to another deployment. In the first case, run this again later to finish."
         default: nil
         }
     }

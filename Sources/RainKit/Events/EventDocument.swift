@@ -246,6 +246,7 @@ extension OnboardingProgress {
         switch self {
         case .identified: "identified"
         case .heard: "heard"
+        case .cannotListNetworks: "cannot_list_networks"
         case .claimInitiated: "claim_initiated"
         case .certificateRequested: "certificate_requested"
         case .claimed: "claimed"
@@ -255,6 +256,7 @@ extension OnboardingProgress {
         case .wifi(.attemptFailed): "attempt_failed"
         case .wifi(.unreachable): "unreachable"
         case .connected: "connected"
+        case .alreadyOnline: "already_online"
         case .resumed: "resumed"
         case .abandoned: "abandoned"
         case .associationLeftOpen: "association_left_open"

@@ -117,7 +117,7 @@ extension RainKitClient {
     public func createAutomation(_ name: String, _ rule: AutomationRule) async throws -> String {
         try Self.checkAutomationName(name)
         guard rule.document != nil || (rule.reporter != nil && !rule.conditions.isEmpty && !rule.actions.isEmpty) else {
-            throw RainKitError.usage("A rule needs a node that reports, a condition, and values to set.")
+            throw RainKitError.usage("A rule needs three things: a reporting node, a condition, and values to set.")
         }
         let members = try await members(of: rule, with: [.init("name", .string(name))], changing: nil)
         return try await asking { cloud throws(AccountError) in try await cloud.createAutomation(.object(members)) }
@@ -194,7 +194,7 @@ extension AutomationRule {
             if !events.isEmpty { members.append(.init("events", .array(events))) }
             if events.count > 1, isAnyEnough == nil { members.append(.init("event_operator", "and")) }
         } else if !conditions.isEmpty {
-            throw .usage("Conditions need the node that reports them.")
+            throw .usage("Conditions need a reporting node.")
         }
         if let isAnyEnough, conditions.count != 1 {
             members.append(.init("event_operator", isAnyEnough ? "or" : "and"))

@@ -40,7 +40,7 @@ extension RainKitClient {
         }
     }
 
-    private func matches(of names: [String]) async throws -> [NodeMatch] {
+    func matches(of names: [String]) async throws -> [NodeMatch] {
         do throws(AccountError) {
             var found = [NodeMatch?](repeating: nil, count: names.count)
             for (index, name) in names.enumerated() where NodeMatch.hasForm(ofNodeID: name) {
@@ -48,7 +48,7 @@ extension RainKitClient {
             }
             guard found.contains(where: { $0 == nil }) else { return found.map { $0 ?? NodeMatch() } }
             var matches = names.map { NodeMatch(wanted: $0.lowercased()) }
-            try await cloud().eachNode { node in
+            try await listNodes { node in
                 for index in matches.indices where found[index] == nil {
                     matches[index].take(node, name: names[index])
                 }
@@ -72,7 +72,7 @@ extension RainKitClient {
 }
 
 /// The nodes that one name may mean.
-private struct NodeMatch: Sendable {
+struct NodeMatch: Sendable {
     var wanted = ""
     /// The node with this id. It counts before nodes with this name.
     var exact: Node?
@@ -94,14 +94,21 @@ private struct NodeMatch: Sendable {
         if named.count < 20, node.displayName?.lowercased() == wanted { named.append(node) }
     }
 
+    /// Whether no node has this id or name.
+    var isEmpty: Bool { exact == nil && named.isEmpty }
+
     func only(_ name: String) throws(RainKitError) -> Node {
-        if let exact { return exact }
+        if var exact {
+            exact.isShownWithID = true
+            return exact
+        }
         if named.count == 1 { return named[0] }
         guard named.isEmpty else {
             throw RainKitError(
                 .request(.usage, reason: "several_nodes"),
                 message: "Several boards are called \(name.onOneLine): use a node id, "
-                    + named.map(\.id.rawValue.onOneLine).joined(separator: " or ") + ".")
+                    + named.map(\.id.rawValue.onOneLine).joined(separator: " or ") + ".",
+                remedies: [.otherNodeName(node: named[0].id.rawValue)])
         }
         throw RainKitError(
             .request(.other, reason: "no_such_node"),
@@ -110,7 +117,7 @@ private struct NodeMatch: Sendable {
 }
 
 extension RainKitError {
-    fileprivate static var unnamedNode: RainKitError {
+    static var unnamedNode: RainKitError {
         RainKitError(.request(.usage, reason: "usage"), message: "Name a board.", remedies: [.knownNode])
     }
 
@@ -120,8 +127,11 @@ extension RainKitError {
 }
 
 extension Node {
-    /// The name that the user gave the node, or else its id. Control characters are replaced.
-    package var shownName: String { (displayName ?? id.rawValue).onOneLine }
+    /// The name that the user gave the node, or else its id; both if the name alone may be unclear. Control characters are replaced.
+    package var shownName: String {
+        guard let displayName else { return id.rawValue.onOneLine }
+        return (isShownWithID && displayName != id.rawValue ? "\(displayName) (\(id))" : displayName).onOneLine
+    }
 
     /// Returns what the node has reported of its devices and services.
     ///

@@ -49,8 +49,10 @@ public struct FirmwareUpdate: Sendable {
         if let platform = node.configuration?["info"]?["platform"]?.string?.lowercased(), image.chip != platform {
             throw RainKitError(
                 .request(.badData, reason: "wrong_chip"),
-                message: "The image is for the \(image.chip ?? "chip \(image.chipID)"), and \(node.shownName) is an "
-                    + "\(platform.onOneLine): build it for that chip. Nothing was uploaded.")
+                message:
+                    "The image is for the \(image.chip ?? "chip \(image.chipID)"), but \(node.shownName) is an \(platform.onOneLine): "
+                    + "build it for that chip. Nothing was uploaded."
+            )
         }
         self.node = node
         self.bytes = bytes
@@ -97,14 +99,16 @@ public struct FirmwareUpdate: Sendable {
             warnings.append(
                 Warning(
                     reason: "other_project",
-                    message: "The image is of the project \(image.project.onOneLine), and \(node.shownName) runs "
-                        + "\(project.onOneLine): the board may reject this image."))
+                    message:
+                        "The image is of the project \(image.project.onOneLine), but \(node.shownName) runs \(project.onOneLine): the "
+                        + "board may reject this image."
+                ))
         }
         if let version = node.firmwareVersion, version == image.version {
             warnings.append(
                 Warning(
                     reason: "same_version",
-                    message: "\(node.shownName) has the version \(version.onOneLine) already, and may reject the image."
+                    message: "\(node.shownName) already has the version \(version.onOneLine), and may reject the image."
                 ))
         }
         // The broker keeps a message as long as the node's session there (AWS IoT Core: an hour unless set otherwise).
@@ -113,8 +117,8 @@ public struct FirmwareUpdate: Sendable {
                 Warning(
                     reason: "offline",
                     message:
-                        "\(node.shownName) is offline: it gets the update when it is back, if the cloud has kept it until then. "
-                        + "Otherwise send it again."))
+                        "\(node.shownName) is offline: it gets the update when it is online again, if the cloud still has the update "
+                        + "then. Otherwise send it again."))
         }
         return warnings
     }
@@ -138,11 +142,11 @@ extension FirmwareImage.Failure {
             "is not the image of an application\(Self.kind(of: bytes).map { ", but \($0)" } ?? " (its first byte is not E9)"): give the .bin "
                 + "file that the build names after the project."
         case .notAnApplication:
-            "is not an application's image: give the one that the build names after the project, without boot loader and partitions."
-        case .truncated: "is cut off: its own header announces more bytes than the file has. Copy it again."
+            "is not an application's image: give the .bin file that the build names after the project, without boot loader and partitions."
+        case .truncated: "is cut off: its header announces more bytes than the file has. Copy it again."
         case .wrongChecksum:
-            "is damaged: the checksum behind its segments is not that of their bytes. Copy or build it again."
-        case .wrongHash: "is damaged: the SHA-256 at its end is not that of its bytes. Copy or build it again."
+            "is damaged: the checksum after its segments does not match their bytes. Copy or build it again."
+        case .wrongHash: "is damaged: the SHA-256 at its end does not match its bytes. Copy or build it again."
         }
     }
 }
@@ -190,7 +194,7 @@ public struct FirmwareUpdateOutcome: Sendable {
         let words = Self.inBrackets(info)
         let remedies = [Remedy.updateState(node: node.id.rawValue)]
         if var fault {
-            fault.message = fault.message.asSentence + " The update itself goes on."
+            fault.message = fault.message.asSentence + " The update itself continues."
             fault.remedies += remedies
             return RainKitError(fault)
         }
@@ -205,7 +209,8 @@ public struct FirmwareUpdateOutcome: Sendable {
                 message: "\(node.shownName) has rejected the image\(words).")
         default:
             let (state, advice) = standing(of: node)
-            let unknown = trouble.map { " " + "What came after that is not known: \($0.onOneLine)".asSentence } ?? ""
+            let unknown =
+                trouble.map { " " + "What happened after that is not known: \($0.onOneLine)".asSentence } ?? ""
             return RainKitError(
                 .request(.deadline, reason: "deadline"), message: "\(state)\(unknown) \(advice)", remedies: remedies)
         }
@@ -214,10 +219,10 @@ public struct FirmwareUpdateOutcome: Sendable {
     /// What is known of the update, and what comes next or what to do.
     private func standing(of node: Node) -> (state: String, advice: String) {
         let name = node.shownName
-        let alone = "boards take no other while one is under way"
+        let alone = "a board accepts no other update until the current one is over"
         if reports.said != nil {
             let words = Self.inBrackets(info)
-            let said = isAway ? "\(name) is offline since it said" : "the board last said"
+            let said = isAway ? "\(name) is offline, and last reported" : "the board last reported"
             return ("The update is not over: \(said) \(status.onOneLine)\(words).", "It may still finish.")
         }
         if let doubted = reports.doubted {
@@ -225,8 +230,8 @@ public struct FirmwareUpdateOutcome: Sendable {
                 "reports the version \($0.onOneLine), not \(reports.image.onOneLine)"
             }
             return (
-                "\(name) says success\(Self.inBrackets(doubted.info)), but \(version ?? "was at an earlier update"): "
-                    + "nothing shows that this update is over.", "It may still finish."
+                "\(name) reports success\(Self.inBrackets(doubted.info)), but \(version ?? "was installing an earlier update"): nothing shows that this update is over.",
+                "It may still finish."
             )
         }
         if let earlier = reports.earlier {
@@ -234,16 +239,16 @@ public struct FirmwareUpdateOutcome: Sendable {
             return reports.earlierIsOver
                 ? (
                     "\(name) has ended an earlier update\(words), and has not begun this one: \(alone).",
-                    "Send it again."
+                    "Send the update again."
                 )
                 : (
-                    "\(name) is still at an earlier update\(words): \(alone).",
-                    "Send it again when that is over."
+                    "\(name) is still installing an earlier update\(words): \(alone).",
+                    "Send the update again after that."
                 )
         }
         return (
             isAway
-                ? "\(name) is offline, and has not begun the update: it gets it when it is back."
+                ? "\(name) is offline, and has not begun the update. It gets the update when it is online again."
                 : "\(name) has not begun the update yet.", "It may still finish."
         )
     }
@@ -307,7 +312,7 @@ extension RainKitClient {
         } catch {
             guard error.code == .cancelled else { throw RainKitError(error) }
             throw RainKitError(
-                .cancelled, message: "Cancelled: the update itself goes on.",
+                .cancelled, message: "Cancelled: the update itself continues.",
                 remedies: [.updateState(node: sent.update.node.id.rawValue)])
         }
     }
@@ -382,7 +387,7 @@ extension FirmwareUpdateOutcome {
             isAway = true
             say(
                 reports.said == nil
-                    ? "the board is offline; it gets the update when it is back"
+                    ? "the board is offline; it gets the update when it is online again"
                     : "the board is offline; it restarts with the new firmware, or has lost its connection")
         } else if known.connectivity?.isConnected == true, isAway {
             isAway = false
@@ -507,7 +512,8 @@ struct UpdateService: Sendable {
             throw RainKitError(
                 .request(.badData, reason: "no_service"),
                 message:
-                    "\(node.shownName) cannot be updated by a program: its firmware does not have the service esp.service.ota (OTA using parameters). Updates by topics are started in RainMaker's dashboard."
+                    "\(node.shownName) cannot be updated by a program: its firmware does not have the service esp.service.ota (OTA "
+                    + "using parameters). Start updates over topics in RainMaker's dashboard."
             )
         }
         self.url = url

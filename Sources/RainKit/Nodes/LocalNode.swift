@@ -89,7 +89,7 @@ public struct LocalNode: Sendable {
                 let values = try? JSONValue(parsing: try await data.parameters()), values.members != nil
             else {
                 throw BoardError(
-                    .malformed, message: "The board's description of itself is not JSON.", reason: "bad_data")
+                    .malformed, message: "The board's description is not JSON.", reason: "bad_data")
             }
             configuration = NodeConfiguration(json)
             self.values = values
@@ -140,7 +140,8 @@ public struct LocalNode: Sendable {
             guard let values = try? JSONValue(parsing: now) else {
                 throw BoardError(
                     .malformed,
-                    message: "\(nodeID.rawValue.onOneLine) has taken the values. Its report of them cannot be read.",
+                    message:
+                        "\(nodeID.rawValue.onOneLine) has accepted the values, but its report of them cannot be read.",
                     reason: "bad_data")
             }
             let reported = wanted.reported(by: configuration)
@@ -199,8 +200,7 @@ extension RainKitClient {
             switch error.reason {
             case "not_found":
                 error.message =
-                    "No board \(shown) announces local control on this machine's network: check that it is powered, on this network, and "
-                    + "that its firmware has it."
+                    "No board \(shown) announces local control on this machine's network: check that the board is powered and on this network, and that its firmware has local control."
                 error.remedies = [.localHost]
             case "several_boards":
                 error.message = "Several boards on the network are called \(shown): use a node id."
@@ -249,10 +249,11 @@ extension BoardError {
         var error = self
         error.message =
             (code == .wrongProofOfPossession
-                ? "The board refused the proof of possession of its local control."
+                ? "The board refused the proof of possession for its local control."
                 : "The board's local control requires a proof of possession, but none is known.")
-            + " The firmware makes it, and it is not the one on the label."
-            + (isUnknown ? " \(name.onOneLine) has not reported it to the cloud, so only its firmware shows it." : "")
+            + " The firmware makes this proof, so it differs from the one on the label."
+            + (isUnknown
+                ? " \(name.onOneLine) has not reported it to the cloud, so only the firmware can show it." : "")
         error.remedies = [.localProof(isInCloud: !isUnknown)]
         return error
     }

@@ -67,10 +67,10 @@ extension RainKitClient {
         _ command: UInt16, _ data: RainMakerCloud.CommandData = .json([:]), to nodes: [NodeID],
         keptFor lifetime: Duration? = .seconds(30)
     ) async throws -> NodeCommandRequest {
-        guard command > 0 else { throw RainKitError.usage("A command is a number from 1 to 65535.") }
-        guard !nodes.isEmpty else { throw RainKitError.usage("A command goes to one board or more.") }
+        guard command > 0 else { throw RainKitError.usage("A command must be a number from 1 to 65535.") }
+        guard !nodes.isEmpty else { throw RainKitError.usage("A command needs at least one board.") }
         guard nodes.count <= RainMakerCloud.nodesPerCommand else {
-            throw RainKitError.usage("A command goes to at most \(RainMakerCloud.nodesPerCommand) boards at once.")
+            throw RainKitError.usage("A command can go to at most \(RainMakerCloud.nodesPerCommand) boards at once.")
         }
         let seconds = lifetime?.components.seconds
         if let seconds, !RainMakerCloud.commandLifetime.contains(seconds) {
@@ -89,6 +89,14 @@ extension RainKitClient {
         do throws(AccountError) { return try await cloud().commandRecords(request) } catch {
             throw RainKitError(commandError: error, request)
         }
+    }
+
+    /// Returns the commands that the user has sent to a node, the newest first. The cloud forgets old ones.
+    ///
+    /// - Parameter count: the maximum number of commands.
+    /// - Throws: `RainKitError`: the cloud's refusals.
+    public func commands(of node: NodeID, atMost count: Int) async throws -> [NodeCommandRecord] {
+        try await asking { cloud throws(AccountError) in try await cloud.commandRecords(of: node, atMost: count) }
     }
 
     /// Waits until each node has given its final answer, or the time is over.

@@ -58,7 +58,9 @@ extension RainKitClient {
         }
         let clash = try await checkNames([node.id: name]).first
         let left = limit.map { max(.zero, $0 - time.elapsed()) }
-        return RenameOutcome(parameters: try await set([change], at: node, waiting: left), clash: clash)
+        let outcome = try await set([change], at: node, waiting: left)
+        rememberName(name, of: node.id)
+        return RenameOutcome(parameters: outcome, clash: clash)
     }
 
     /// Checks whether nodes are still found by the names that they are to get. Nothing is changed.
@@ -92,7 +94,8 @@ extension RainKitClient {
     /// - Throws: `usage` for a name that the apps do not take (`MAX_NAME_LEN`). Firmware keeps any name.
     package static func checkNodeName(_ name: String) throws(RainKitError) {
         guard (1...64).contains(name.utf8.count), name.withoutControls == name, !name.isBlank else {
-            throw .usage("A name has 1 to 64 bytes, no control characters, and not only spaces.")
+            throw .usage(
+                "A name must have 1 to 64 bytes and no control characters, and must not consist only of spaces.")
         }
     }
 }

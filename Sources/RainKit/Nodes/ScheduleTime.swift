@@ -40,9 +40,9 @@ public enum ScheduleTime: Sendable, Equatable {
             }
         }
         if let date {
-            guard days == nil else { throw .usage("A schedule has days or a date, not both.") }
+            guard days == nil else { throw .usage("A schedule has days or a date, but not both.") }
             guard let day = CalendarDay(date) else {
-                throw .usage("\(date.onOneLine) is no day of the calendar. Dates are written like 2026-12-24 or 12-24.")
+                throw .usage("\(date.onOneLine) is not a day in the calendar. Write dates like 2026-12-24 or 12-24.")
             }
             on = .date(day)
         }
@@ -74,20 +74,22 @@ public enum ScheduleTime: Sendable, Equatable {
         after known: ScheduleTrigger? = nil, at now: ClockReading
     ) throws(RainKitError) -> ScheduleTrigger {
         let trigger = try trigger(after: known)
-        guard !trigger.isOver(at: now) else { throw .usage("A schedule \(trigger) would never act: its time is over.") }
+        guard !trigger.isOver(at: now) else {
+            throw .usage("A schedule \(trigger) would never act: that time has passed.")
+        }
         return trigger
     }
 
     private func trigger(after known: ScheduleTrigger?) throws(RainKitError) -> ScheduleTrigger {
         switch self {
         case .after(let seconds):
-            guard (1...31_536_000).contains(seconds) else { throw .usage("A delay is one second to 365 days.") }
+            guard (1...31_536_000).contains(seconds) else { throw .usage("A delay must be 1 second to 365 days.") }
             return .after(seconds: seconds)
         case .at(let given, let days):
             guard let minutes = given ?? known?.minutes else {
                 throw .usage("A schedule needs a time.", remedies: [.scheduleTime])
             }
-            guard (0..<1440).contains(minutes) else { throw .usage("A time of day is 0 to 1439 minutes.") }
+            guard (0..<1440).contains(minutes) else { throw .usage("A time of day must be 0 to 1439 minutes.") }
             switch days {
             case .week(let mask)?:
                 guard (0...ScheduleTrigger.everyDay).contains(mask) else { throw .usage("A week has seven days.") }
@@ -100,7 +102,9 @@ public enum ScheduleTime: Sendable, Equatable {
             case nil:
                 guard let known else { return .weekly(minutes: minutes, days: 0) }
                 guard let kept = known.at(minutes) else {
-                    throw .usage("This schedule acts \(known).", remedies: [.scheduleDays])
+                    throw .usage(
+                        "The schedule acts \(known), so a new time of day needs days or a date.",
+                        remedies: [.scheduleDays])
                 }
                 return kept
             }

@@ -11,6 +11,8 @@ public struct EntryOutcome: Sendable {
     public var node: NodeID
     /// The entry's id at its node.
     public var id: String
+    /// The entry's name, as it is after the change; nil if it has none.
+    public var name: String?
     /// What was done.
     public var operation: ServiceOperation
     /// Whether the node has reported the change; nil if nobody waited. A node that does not may be offline, or its list may be full.
@@ -25,11 +27,13 @@ public struct EntryOutcome: Sendable {
     public var missingTimeZone: ParameterPath?
 
     public init(
-        node: NodeID, id: String, operation: ServiceOperation, isReported: Bool? = nil, seen: String? = nil,
+        node: NodeID, id: String, name: String? = nil, operation: ServiceOperation, isReported: Bool? = nil,
+        seen: String? = nil,
         unknown: AccountError? = nil, changesTime: Bool = false, missingTimeZone: ParameterPath? = nil
     ) {
         self.node = node
         self.id = id
+        self.name = name
         self.operation = operation
         self.isReported = isReported
         self.seen = seen
@@ -237,7 +241,7 @@ extension RainKitClient {
             throw RainKitError(
                 .request(.badData, reason: "list_full"),
                 message:
-                    "\(node.shownName) keeps \(maximum) \(service.noun)s, and has as many: remove one first.")
+                    "\(node.shownName) already has \(maximum) \(service.noun)s, and stores no more: remove one first.")
         }
         var id = ""
         // Four hexadecimal digits, as the apps and the official client make them.
@@ -246,7 +250,7 @@ extension RainKitClient {
         } while known.contains { $0.id == id }
         let trigger = try trigger(time, of: nil, at: node)
         let change = try node.checked(name, values, trigger, service)
-        return try await send(.add, id, change, in: service, at: node, limit)
+        return try await send(.add, id, named: name, change, in: service, at: node, limit)
     }
 
     private func edit(
@@ -258,7 +262,7 @@ extension RainKitClient {
         let trigger = try trigger(time, of: entry, at: node)
         var change = try node.checked(name, values, trigger, service)
         change.replacedTrigger = entry.document["triggers"]?.array?.first
-        return try await send(.edit, entry.id, change, in: service, at: node, limit)
+        return try await send(.edit, entry.id, named: name ?? entry.name, change, in: service, at: node, limit)
     }
 
     private func change(
@@ -270,9 +274,10 @@ extension RainKitClient {
         if operation == .enable, entry.isOver(by: BoardClock(configuration.tools.clock), at: node) {
             let times = entry.triggers.map(\.description).joined(separator: ", ").onOneLine
             throw .usage(
-                "\(entry.name.onOneLine) (\(times)) would never act: its time is over.", remedies: [.laterSchedule])
+                "\(entry.name.onOneLine) (\(times)) would never act: that time has passed.", remedies: [.laterSchedule])
         }
-        return try await send(operation, entry.id, ServiceEntryChange(), in: service, at: node, limit)
+        return try await send(
+            operation, entry.id, named: entry.name, ServiceEntryChange(), in: service, at: node, limit)
     }
 
     /// Makes the trigger for this node. The missing parts of the time are taken from `entry`.
@@ -285,8 +290,8 @@ extension RainKitClient {
             throw RainKitError(
                 .request(.badData, reason: "several_triggers"),
                 message: """
-                    \(entry.name.onOneLine) acts at several times (\(times)), of which a change would drop all but one: remove it, and add a \
-                    schedule for each.
+                    \(entry.name.onOneLine) acts at several times (\(times)), but a change would keep only one of them. Remove \
+                    \(entry.name.onOneLine), and add a schedule for each time.
                     """)
         }
         let clock = BoardClock(configuration.tools.clock)
@@ -298,8 +303,8 @@ extension RainKitClient {
 
     /// Sends a change, and waits for the node's report of it.
     private func send(
-        _ operation: ServiceOperation, _ id: String, _ change: ServiceEntryChange, in service: ListService,
-        at node: Node, _ limit: Duration?
+        _ operation: ServiceOperation, _ id: String, named name: String, _ change: ServiceEntryChange,
+        in service: ListService, at node: Node, _ limit: Duration?
     ) async throws(RainKitError) -> EntryOutcome {
         let path = try node.place(of: service).path
         let outcomes = try await setter(waiting: limit).set([(node, [change.change(operation, id, at: path)])]) {
@@ -308,7 +313,8 @@ extension RainKitClient {
             return entry.shows(operation, change)
         }
         return EntryOutcome(
-            node: node.id, id: id, operation: operation, isReported: outcomes.first?.isReported,
+            node: node.id, id: id, name: name.isEmpty ? nil : name, operation: operation,
+            isReported: outcomes.first?.isReported,
             seen: outcomes.first?.seen, unknown: outcomes.first?.unknown, changesTime: change.trigger != nil,
             missingTimeZone: node.missingTimeZone(for: change.trigger))
     }

@@ -46,7 +46,11 @@ extension RainKitClient {
         _ wanted: [(node: Node, changes: [ParameterChange])], waiting limit: Duration? = nil
     ) async throws -> [ParameterSetOutcome] {
         var checked: [(node: Node, changes: [ParameterChange])] = []
-        for (node, changes) in wanted {
+        for (given, changes) in wanted {
+            var node = given
+            if wanted.contains(where: { $0.node.id != node.id && $0.node.displayName == node.displayName }) {
+                node.isShownWithID = true
+            }
             let configuration = try node.described()
             do throws(ParameterError) {
                 checked.append((node, try configuration.checked(changes)))

@@ -22,7 +22,7 @@ extension RainKitClient {
             throw RainKitError(
                 .request(.other, reason: "still_shared"),
                 message:
-                    "\(userName.onOneLine) still has \(kept.joined(separator: ", ").onOneLine), by a group around it that is shared.",
+                    "\(userName.onOneLine) still has \(kept.joined(separator: ", ").onOneLine) through a shared group that contains it.",
                 remedies: [.sharedGroups])
         }
     }

@@ -91,7 +91,7 @@ public struct ProviderFolder: Sendable {
             guard names.count <= Self.maximumFiles else {
                 throw AccountError(
                     .unreadableDefinition,
-                    message: "\(path) has more than \(Self.maximumFiles) files; keep there only what is used")
+                    message: "\(path) has more than \(Self.maximumFiles) files; keep only the definitions that you use")
             }
         }
         return names.sorted()
@@ -105,7 +105,7 @@ public struct ProviderFolder: Sendable {
         } catch {
             throw failure(file, error.code == .tooLarge ? "it is longer than \(limit) bytes" : "\(error)")
         }
-        throw failure(file, "it is not there any more")
+        throw failure(file, "it no longer exists")
     }
 
     private func failure(_ file: String, _ what: String) -> AccountError {
@@ -133,7 +133,8 @@ extension RainMakerIdentity {
             "implicit": "RainMaker gives codes, which are safer: no token appears in an address",
             "deviceCode": "RainMaker has no sign-in on another device: sign in with a one-time code, or paste the address",
             "clientCredentials": "RainMaker's tokens belong to users, never to a program",
-            "assertion": "RainMaker does not accept another provider's tokens directly: sign in at its page through google, github or apple",
+            "assertion": "RainMaker does not accept another provider's tokens directly: sign in at its page through google, github or \
+            apple",
             "basic": "RainMaker accepts tokens, not a password with each request",
             "cookie": "RainMaker accepts tokens, not cookies"
           },

@@ -128,14 +128,17 @@ private struct OnboardingRun: Sendable {
     private var request: OnboardingRequest { context.request }
 
     func node() async throws(RainKitError) -> OnboardedNode {
-        let account = try await signIn()
+        var account = try await signIn()
         let leftOvers = try await finishLeftOvers(account)
-        switch try await identify(leftOvers, account) {
-        case .finishedEarlier(let node):
-            return OnboardedNode(
-                nodeID: node, network: nil, mapping: .confirmed, resumed: true, elapsed: context.status.elapsed)
+        switch try await identify(leftOvers, &account) {
+        case .finishedEarlier(let node): return alreadyOnline(node)
         case .found(let board, let found): return try await setUp(board, found, account)
         }
+    }
+
+    /// The result for a board that an earlier run has set up.
+    private func alreadyOnline(_ node: NodeID) -> OnboardedNode {
+        OnboardedNode(nodeID: node, network: nil, mapping: .confirmed, resumed: true, elapsed: context.status.elapsed)
     }
 
     /// The steps of a board that has answered, as listed in its ``OnboardingPlan``.
@@ -207,19 +210,23 @@ private struct OnboardingRun: Sendable {
         case finishedEarlier(NodeID)
     }
 
-    private func identify(_ leftOvers: PossibleMappings, _ account: SignedIn?) async throws(RainKitError) -> Found {
-        try await context.perform(.identify) { () async throws(RainKitError) in try await find(leftOvers, account) }
+    private func identify(
+        _ leftOvers: PossibleMappings, _ account: inout SignedIn?
+    ) async throws(RainKitError) -> Found {
+        try await context.perform(.identify) { () async throws(RainKitError) in try await find(leftOvers, &account) }
     }
 
     /// Opens the board and asks for its identity, again and again while it may still appear.
-    private func find(_ leftOvers: PossibleMappings, _ account: SignedIn?) async throws(RainKitError) -> Found {
+    private func find(
+        _ leftOvers: PossibleMappings, _ account: inout SignedIn?
+    ) async throws(RainKitError) -> Found {
         var here = leftOvers
         var schedule = PollSchedule.unreachable
         let began = context.time.elapsed()
         var hasTold = false
         while true {
             let absence: BoardError
-            switch await identity() {
+            switch try await identity(&account) {
             case .success(let (board, identity)): return .found(board, try check(identity, here, account))
             case .failure(let error) where error.isAbsence: absence = error
             case .failure(let error): throw RainKitError(error)
@@ -228,6 +235,10 @@ private struct OnboardingRun: Sendable {
                 let node = try await UnfinishedMappingReview(context: context, account: account).finishedWithoutBoard(
                     &here)
             {
+                return .finishedEarlier(node)
+            }
+            if let node = absence.provisionedNode, await isOnline(node, account) {
+                context.tell(.alreadyOnline(node))
                 return .finishedEarlier(node)
             }
             let mayStillReport =
@@ -239,14 +250,30 @@ private struct OnboardingRun: Sendable {
         }
     }
 
-    private func identity() async -> Result<(any Board, BoardIdentity), BoardError> {
+    /// Opens the board and asks for its identity. Work that needs the internet is done in between, if the log on a cable has named the
+    /// board's own network.
+    private func identity(
+        _ account: inout SignedIn?
+    ) async throws(RainKitError) -> Result<(any Board, BoardIdentity), BoardError> {
+        let board: any Board
         do throws(BoardError) {
-            let board = try await connection.board()
+            board = try await connection.board()
+        } catch {
+            return .failure(error)
+        }
+        if request.mapsToUser, await board.leavesNetwork { try await account?.fetchChallengeEarly() }
+        do throws(BoardError) {
             let identity = try await board.identify()
             return .success((board, identity))
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Whether a board that accepts no Wi-Fi settings is online in the account, so that the run has nothing left to do.
+    private func isOnline(_ node: NodeID, _ account: SignedIn?) async -> Bool {
+        guard let account, request.mapsToUser, !request.resetsFirst else { return false }
+        return (try? await account.cloud.mapping.connectivity(of: node))?.isConnected == true
     }
 
     private func check(
@@ -336,7 +363,13 @@ private struct OnboardingRun: Sendable {
         case .given(let network): return network
         case .chosen(let choose):
             return try await context.perform(.scan) { () async throws(RainKitError) in
-                try await WiFiSetup(context: context, board: board, mapping: nil).choose(choose)
+                let wifi = WiFiSetup(context: context, board: board, mapping: nil)
+                guard !identity.canScan, let ask = context.request.networkByName else {
+                    return try await wifi.choose(choose)
+                }
+                context.tell(.cannotListNetworks)
+                guard let network = await ask() else { throw .cancelled }
+                return network
             }
         }
     }
@@ -421,6 +454,7 @@ private struct OnboardingRun: Sendable {
             if case .mayBeJoining = handOver { context.status.emit(.deferred(UnansweringBoard.sentence)) }
             return handOver
         }
+        if case .alreadyOnline(let node) = handOver { return .alreadyOnline(node) }
         return try await context.perform(.connect) { () async throws(RainKitError) in
             try await wifi.connect(handOver, to: network)
         }
@@ -433,6 +467,11 @@ private struct OnboardingRun: Sendable {
         _ board: any Board, _ found: IdentifiedBoard, _ connection: Connection?, _ account: SignedIn?,
         mapping: MappingConversation?
     ) async throws(RainKitError) -> OnboardedNode {
+        if case .alreadyOnline(let node)? = connection {
+            // The cloud has the board in the account, so it does not need this run's mapping.
+            try await mapping?.settle(confirmed: false)
+            return alreadyOnline(node)
+        }
         let confirmation = mapping.map { self.confirmation(of: $0, board, account) }
         if let confirmation {
             try await context.perform(.confirm) { () async throws(RainKitError) in
@@ -629,6 +668,7 @@ struct SignedIn: Sendable {
     /// failure here therefore matters only to a board that needs the challenge (``requireChallenge()``). A session that has ended matters
     /// to every board.
     mutating func fetchChallengeEarly() async throws(RainKitError) {
+        guard early == nil else { return }
         do throws(AccountError) {
             early = .success(try await fetchChallenge())
         } catch {

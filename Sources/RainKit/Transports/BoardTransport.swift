@@ -130,6 +130,9 @@ public struct BoardOpening: Sendable {
     public var foundBy: ContinuousClock.Instant
     /// Whether to wait until then for a board that is absent, because somebody is about to plug it in.
     public var waitsForBoard = false
+    /// Whether a person is there who can join the board's network, or press a button on the board. If so, these are waited for until
+    /// ``foundBy``. ``networkChange`` and ``portChange`` report what to do.
+    public var waitsForPerson = false
     /// Whether a board that accepts no commands is searched for over another transport that its log names. If not, the board is known only
     /// by its log, and answers only `identify()`.
     public var followsLog = true
@@ -142,6 +145,10 @@ public struct BoardOpening: Sendable {
     public var deviceLog: @Sendable (String) -> Void = { _ in }
     /// Called with changes of this machine's own network when it is left for the board's.
     public var networkChange: @Sendable (NetworkChange) -> Void = { _ in }
+    /// Called while nothing arrives from a serial port, with what is done about it and what a person can do.
+    public var portChange: @Sendable (PortChange) -> Void = { _ in }
+    /// Searches over the other transports for that time, and reports each board once.
+    var nearby: @Sendable (Duration, @escaping @Sendable (FoundBoard) -> Void) async -> Void = { _, _ in }
     /// A folder private to the user, for data that a killed run leaves for the next; nil if nothing is to be kept.
     public var state: String?
 

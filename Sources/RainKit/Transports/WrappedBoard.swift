@@ -20,6 +20,7 @@ extension WrappedBoard {
     ) async throws(BoardError) -> Answer { try await step(await inner) }
 
     var isOffline: Bool { get async { await inner.isOffline } }
+    var leavesNetwork: Bool { get async { await inner.leavesNetwork } }
 
     func identify() async throws(BoardError) -> BoardIdentity {
         try await call { (board) async throws(BoardError) in try await board.identify() }

@@ -54,7 +54,7 @@ public struct ClaimService: NodeClaiming {
         do throws(JSONError) {
             words = try JSONValue(parsing: body, limits: JSONLimits(maximumBytes: Self.maximumReplyBytes))
         } catch {
-            throw AccountError(.invalidInput, message: "the board's message is not JSON (\(error)); it was not sent")
+            throw AccountError(.invalidInput, message: "the board's message is not JSON, and was not sent: \(error)")
         }
         var request = RainMakerCall(.post, path, body: words).request(below: base.text + "/")
         request.body = body

@@ -51,7 +51,7 @@ enum RainMakerErrorCode {
         case 100_047: (.expired, "the session was ended from elsewhere; sign in again")
         case 100_052: (.unsupported, "this deployment signs in by browser only, not by user name and password")
         case 100_068: (.codeExpired, "the code is no longer valid; ask for a new one")
-        case 100_070: (.rateLimited, "the cloud asks to slow down; try again in some minutes")
+        case 100_070: (.rateLimited, "the cloud asks for fewer requests; try again in some minutes")
         default: nil
         }
     }

@@ -296,8 +296,7 @@ enum RainMakerReply {
         error.isFromGateway = isFromGateway
         if isFromGateway, error.saysNoSuchCall {
             error.message =
-                "\(host) does not offer this (HTTP \(status)): the deployment does not have this call, or something on the way answers in its "
-                + "place; check the base URL"
+                "\(host) does not offer this (HTTP \(status)): the deployment does not have this call, or a proxy on the way answers instead; check the base URL"
         }
         return error
     }
@@ -327,7 +326,7 @@ enum RainMakerReply {
         let named = number.map { " (error code \($0))" } ?? ""
         return switch code {
         case .expired: "the session has ended\(named); sign in again"
-        case .rateLimited: "\(host) asks to slow down\(named); try again in some minutes"
+        case .rateLimited: "\(host) asks for fewer requests\(named); try again in some minutes"
         case .forbidden where !isFromGateway: "the signed-in user may not do this\(named)"
         case .forbidden, .rejected:
             if isFromGateway {

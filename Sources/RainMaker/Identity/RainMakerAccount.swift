@@ -360,7 +360,7 @@ extension RainMakerAccount {
             return try await (other ?? session).signIn(.password(user: user, password: password))
         } catch {
             var error = error
-            error.message = "the guest is now \(user), but signing in failed: \(error.message)"
+            error.message = "the guest is now the account \(user), but signing in failed: \(error.message)"
             throw error
         }
     }

@@ -213,7 +213,7 @@ struct MappingAnswer {
         case .invalidConfiguration:
             "\(host) accepts no one-time code at that address (HTTP \(status)); check signIn.method and signIn.url in the description"
         case .moved:
-            "\(host) has moved\(address.map { " to \($0)" } ?? "") (HTTP \(status)); nothing secret is sent to the new address by itself: write the new address in the description"
+            "\(host) has moved\(address.map { " to \($0)" } ?? "") (HTTP \(status)); secrets are not sent to the new address automatically: write the new address in the description"
         case .malformedAnswer: AccountError.Code.redirectSentence(host: host, status: status)
         case .expired where proof == .ownToken:
             "\(host) does not accept the token that it has just issued; report this to its operator"
@@ -222,7 +222,7 @@ struct MappingAnswer {
         case .insufficientScope: "\(host) requires a token with more scope; sign in again with that scope"
         case .forbidden: "\(host) does not give the node to the signed-in user"
         case .timeout: "\(host) gave up waiting for the request; try again"
-        case .rateLimited: "\(host) asks to slow down; try again in some minutes"
+        case .rateLimited: "\(host) asks for fewer requests; try again in some minutes"
         case .serverFault: "\(host) \(serverTrouble(status)); try again later"
         default: "\(host) refused the mapping (HTTP \(status))"
         }

@@ -28,6 +28,8 @@ public struct Node: Sendable, Equatable {
     public var parameters: JSONValue?
     /// Data that applications store with the node in the cloud: a JSON object.
     public var metadata: JSONValue?
+    /// Whether messages name the node with its id, because the caller has named it so or its name is not unique.
+    package var isShownWithID = false
 
     /// The node's connection to the cloud.
     public struct Connectivity: Sendable, Equatable {

@@ -43,6 +43,12 @@ public struct NodeCommandRecord: Sendable, Equatable {
 
     /// The node.
     public var node: NodeID
+    /// The id of the request, which is the same for all nodes that got the command together.
+    public var request: RequestID?
+    /// The firmware's number for the command.
+    public var command: Int?
+    /// When the command was sent.
+    public var sent: UnixTime?
     /// The state of the command.
     public var status: Status
     /// The node's summary of its answer, such as `command not found`.
@@ -56,6 +62,9 @@ public struct NodeCommandRecord: Sendable, Equatable {
     init?(_ json: JSONValue) {
         guard let node = json["node_id"]?.string, !node.isEmpty else { return nil }
         self.node = NodeID(node)
+        request = json["request_id"]?.string.map { RequestID($0) }
+        command = json["cmd"].flatMap(LenientInteger.init).map { Int($0.value) }
+        sent = json["request_timestamp"].flatMap(LenientInteger.init).map { UnixTime(seconds: Double($0.value)) }
         status = Status(json["status"]?.string ?? "requested")
         summary = json["status_description"]?.string
         response = json["response_data"]?.unlessNull
@@ -113,11 +122,26 @@ extension RainMakerCloud {
     /// - Throws: `rejected` with the server code ``unknownRequest`` for an id that the cloud does not know, `malformedAnswer` for a list
     ///   that does not end.
     public func commandRecords(_ request: RequestID) async throws(AccountError) -> [NodeCommandRecord] {
+        try await commandRecords([("request_id", request.rawValue)])
+    }
+
+    /// Returns the commands that the user has sent to a node, the newest first.
+    ///
+    /// - Parameter count: the maximum number of commands.
+    public func commandRecords(
+        of node: NodeID, atMost count: Int
+    ) async throws(AccountError) -> [NodeCommandRecord] {
+        try await commandRecords([("node_id", node.rawValue)], atMost: count)
+    }
+
+    private func commandRecords(
+        _ selection: [(name: String, value: String)], atMost count: Int = .max
+    ) async throws(AccountError) -> [NodeCommandRecord] {
         var records: [NodeCommandRecord] = []
         var bound = ListBound(of: "command requests", bytes: ListBound.wholeBytes)
         var start: [(name: String, value: String)] = []
         while true {
-            let query = [(name: "request_id", value: request.rawValue)] + start
+            let query = selection + start
             let page: (reply: JSONValue, bytes: Int)
             do throws(AccountError) {
                 page = try await measuredCall(RainMakerCall(.get, Self.commandPath, query: query))
@@ -131,6 +155,7 @@ extension RainMakerCloud {
             guard let list = page.reply["requests"]?.array else { throw incomplete("requests", in: page.reply) }
             try bound.count(list.count, bytes: page.bytes)
             records += list.compactMap { NodeCommandRecord($0) }
+            if records.count >= count { return Array(records.prefix(count)) }
             guard let next = page.reply["next_id"]?.string, !next.isEmpty else { return records }
             try bound.count(next: next)
             start = [("start_id", next)]

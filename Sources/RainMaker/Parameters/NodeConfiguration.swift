@@ -14,6 +14,8 @@ public struct NodeConfiguration: Sendable, Equatable {
         public var isService: Bool
         /// The parameters, in the node's order.
         public var parameters: [Parameter]
+        /// The name of the parameter that applications show first (`primary`), such as `Power`; nil if the node does not name one.
+        public var primary: String?
 
         /// Returns the parameter of that name.
         public func parameter(_ name: String) -> Parameter? { parameters.first { $0.name == name } }
@@ -87,7 +89,18 @@ extension NodeConfiguration.Component {
         self.isService = isService
         parameters = (json["params"]?.array ?? []).prefix(NodeConfiguration.maximumComponents)
             .compactMap(NodeConfiguration.Parameter.init)
+        primary = json["primary"]?.string
     }
+}
+
+extension NodeConfiguration.Component {
+    /// The parameter that switches the device on and off: the first of type `esp.param.power` that can be set.
+    public var powerParameter: NodeConfiguration.Parameter? {
+        parameters.first { $0.type == "esp.param.power" && $0.isWritable }
+    }
+
+    /// The parameter that ``primary`` names; nil without one.
+    public var primaryParameter: NodeConfiguration.Parameter? { primary.flatMap { parameter($0) } }
 }
 
 extension NodeConfiguration.Parameter {

@@ -8,6 +8,8 @@ struct CloudSim: ParsableCommand {
         commandName: "cloud-sim",
         abstract: "Simulated servers on this machine: the ESP RainMaker cloud, and identity systems.",
         discussion: """
+            Example: cloud-sim --user me@example.com:secret
+
             Without a subcommand it simulates the cloud, and accepts its options: `cloud-sim --user a@b.c:secret`. `cloud-sim cloud --help` and
             `cloud-sim identity --help` list them.
             """,

@@ -10,6 +10,8 @@ struct SimulateCloud: ParsableCommand {
         commandName: "cloud",
         abstract: "A simulated ESP RainMaker cloud: REST API and MQTT broker on this machine.",
         discussion: """
+            Example: cloud-sim cloud --user me@example.com:secret --data cloud
+
             When it is ready it prints one JSON line with the addresses of the API and the broker, and the paths of the certificates.
             SIGTERM and SIGINT end it, and its broker. Exit codes: 64 wrong options, 69 mosquitto or a port is missing,
             or another simulator uses the data folder, 70 a failure inside, 74 the data folder cannot be used.

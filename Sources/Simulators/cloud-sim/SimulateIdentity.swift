@@ -10,10 +10,12 @@ struct SimulateIdentity: ParsableCommand {
         commandName: "identity",
         abstract: "Simulated identity systems, each on its own port.",
         discussion: """
+            Example: cloud-sim identity --provider spid
+
             When they are ready it prints one JSON line with their addresses: {"ready":true,"providers":{"spid":"http://…"}}.
             It also serves a backend that stores the owners of nodes. "mapping" in that line has its address, and the
             description that rainctl takes (docs/own-cloud.md).
-            They serve the real systems' paths. docs/simulated-identity.md names the people, clients and secrets they know.
+            The systems serve the paths of the real systems. docs/simulated-identity.md names their users, clients and secrets.
             SIGTERM and SIGINT end it. Exit codes: 64 wrong options, 69 a port is taken, 70 an internal failure, 74 the journal
             cannot be written.
             """)
@@ -27,7 +29,8 @@ struct SimulateIdentity: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Address to listen on. A port only for a single provider; several use free ports.", valueName: "HOST:PORT"))
+            "Address to listen on. Give a port only with a single provider; several providers use free ports.",
+            valueName: "HOST:PORT"))
     var listen = ListenAddress(host: "127.0.0.1", port: 0)
 
     @Option(help: ArgumentHelp("Append events to this file, as NDJSON without secrets.", valueName: "FILE"))

@@ -91,6 +91,13 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
                 + "(sudo usermod -aG bluetooth $USER) and sign in again.")
     }
 
+    /// BlueZ ran when this program began to use it, or still does.
+    static func stoppedBlueZ(_ what: String) -> BluetoothError {
+        BluetoothError(
+            .noBlueZ,
+            message: "BlueZ \(what). Restart it (sudo systemctl restart bluetooth), and run this again.")
+    }
+
     static func noBlueZ(_ detail: String) -> BluetoothError {
         BluetoothError(
             .noBlueZ,
@@ -110,13 +117,13 @@ extension BluetoothError {
         case .accessDenied: self = .accessDenied(error.message)
         case .remote where error.name == DBusErrorName.accessDenied: self = .accessDenied(error.message)
         case .remote: self = .noBlueZ(error.message)
-        case .timeout where !error.message.contains(" at "): self = .noBlueZ("it does not answer")
+        case .timeout where !error.message.contains(" at "): self = .stoppedBlueZ("does not answer")
         // A container has no bus unless it is given its host's.
         case .unavailable where runsInContainer() && error.address?.hasPrefix("unix:path=\(Self.systemBus)") == true:
             self.init(
                 .noBus,
                 message:
-                    "This container has no D-Bus system bus, which Bluetooth needs. Mount its host's \(Self.systemBus) into it."
+                    "This container has no D-Bus system bus, which Bluetooth needs. Mount the host's \(Self.systemBus) into the container."
             )
         default:
             self.init(
@@ -137,13 +144,14 @@ extension BluetoothError {
         case (_, DBusErrorName.accessDenied), (_, BlueZErrorName.notAuthorized), (_, BlueZErrorName.notPermitted):
             self = .accessDenied(error.message)
         case (_, DBusErrorName.unknownObject): self = AdapterChoice.gone(adapter)
-        case (_, let name) where DBusErrorName.isAbsence(name): self = .noBlueZ(error.message)
+        case (_, let name) where DBusErrorName.isAbsence(name):
+            self = .stoppedBlueZ("has stopped while it was in use (\(error.message))")
         default:
             self.init(
                 .connectionFailed,
                 message:
-                    "BlueZ could not use the adapter \(AdapterChoice.name(adapter)) (\(error.message)). Restart it "
-                    + "(sudo systemctl restart bluetooth), and run this again.")
+                    "BlueZ could not use the adapter \(AdapterChoice.name(adapter)) (\(error.message)). Restart BlueZ (sudo systemctl "
+                    + "restart bluetooth), and run this again.")
         }
     }
 
@@ -155,8 +163,8 @@ extension BluetoothError {
             .scanFailed,
             message:
                 "BlueZ does not start to scan with the adapter \(AdapterChoice.name(adapter)) (\(error.message)), so no board "
-                + "can be found. End other scans (bluetoothctl scan off), or restart it (sudo systemctl restart bluetooth), and "
-                + "run this again.")
+                + "can be found. End other scans (bluetoothctl scan off), or restart BlueZ (sudo systemctl restart bluetooth), and run "
+                + "this again.")
     }
 
     /// The bus disappeared, or disconnected this program.
@@ -172,7 +180,9 @@ extension BluetoothError {
     static func adapterMoved(_ path: String) -> BluetoothError {
         BluetoothError(
             .radioLost,
-            message: "The Bluetooth adapter \(AdapterChoice.name(path)) was removed and has another name now. Run this "
-                + "again; it is found automatically.")
+            message:
+                "The Bluetooth adapter \(AdapterChoice.name(path)) was removed, and has another name now. Run this again: the adapter "
+                + "is found automatically."
+        )
     }
 }

@@ -190,7 +190,7 @@ extension SoftAPTransport {
     private func notBoard(_ why: String) -> BoardError {
         error(
             .unreachable, .version,
-            "The server at \(peer) is not a board: \(why). Check the address, and that this machine is in the board's network.",
+            "The server at \(peer) is not a board: \(why). Check the address, and that this machine is on the board's network.",
             reason: "not_a_board")
     }
 
@@ -208,21 +208,21 @@ extension SoftAPTransport {
         case .unresolved, .unreachable, .invalidRequest, .proxy, .proxyRefused:
             self.error(
                 .unreachable, endpoint,
-                "No connection to the board: \(error.message)\(error.message.hasSuffix(".") ? "" : ".") Check that this machine is in the board's network."
+                "No connection to \(peer): \(error.message)\(error.message.hasSuffix(".") ? "" : ".") Check that this machine is in the board's network."
             )
         // If a handler fails, firmware closes the connection in order. A broken connection is not a decision of the board.
         case .closed where error.isReset:
-            self.error(.lost, endpoint, "The connection to the board was reset.")
+            self.error(.lost, endpoint, "The connection to \(peer) was reset.")
         case .closed where !error.receivedBytes:
-            self.error(.refused, endpoint, "The board closed the connection without an answer.")
+            self.error(.refused, endpoint, "The device at \(peer) closed the connection without an answer.")
         case .closed:
-            self.error(.lost, endpoint, "The connection broke in the middle of the answer.")
+            self.error(.lost, endpoint, "The connection to \(peer) broke in the middle of the answer.")
         case .timeout where error.receivedBytes, .cancelled where error.receivedBytes:
             self.error(
                 error.code == .timeout ? .timeout : .cancelled, endpoint,
                 "The server at \(peer) began an answer and did not finish it.", reason: BoardError.answerCut)
         case .timeout:
-            self.error(.timeout, endpoint, "The board at \(peer) did not answer in time.")
+            self.error(.timeout, endpoint, "The device at \(peer) did not answer in time.")
         case .cancelled:
             self.error(.cancelled, endpoint, "The exchange was cancelled.")
         default:

@@ -2,24 +2,26 @@
 import ArgumentParser
 import RainKit
 
-struct Doctor: AsyncParsableCommand {
+struct Doctor: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Check everything that boards and your account need, and show how to fix problems.",
         discussion: """
             Example: rainctl doctor
 
-            rainctl changes nothing, except that it renews a session that is due. It asks the cloud for its versions and for the signed-in \
-            user. The exit code is 1 if a check has failed.
+            Without --fix, rainctl changes only the session: it renews a session that expires soon, and removes a session that the cloud \
+            has ended. It asks the cloud for its API versions and for the signed-in user. The exit code is 1 if a check has failed.
             """)
 
-    @Flag(help: "Run the commands that fix problems and need only your own rights.")
+    @Flag(help: "Run those fixes that do not need root and lose nothing.")
     var fix = false
 
     @Option(
         help: ArgumentHelp(
             "Stop all checks after this time: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(6))
+
+    @OptionGroup var list: ListOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -54,7 +56,9 @@ struct Doctor: AsyncParsableCommand {
 
     private func checks() throws(CommandFailure) -> DoctorChecks {
         var obstacles: [DoctorChecks.Obstacle] = []
-        let context = try Context(options) { obstacles.append(DoctorChecks.Obstacle(path: $0, message: $1.message)) }
+        let context = try Context(options, list: list) {
+            obstacles.append(DoctorChecks.Obstacle(path: $0, message: $1.message))
+        }
         return DoctorChecks(context: context, limit: timeout.duration, obstacles: obstacles)
     }
 

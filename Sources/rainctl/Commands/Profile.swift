@@ -10,7 +10,7 @@ struct ProfileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile", abstract: "Manage deployments of the RainMaker cloud: Espressif's and your own.",
         subcommands: [
-            ProfileList.self, ProfileShow.self, ProfileAdd.self, ProfileUse.self, ProfileRemove.self,
+            ProfileList.self, ProfileShow.self, ProfileAdd.self, ProfileSet.self, ProfileUse.self, ProfileRemove.self,
         ])
 }
 
@@ -20,7 +20,7 @@ struct ProfileAdd: AsyncParsableCommand {
         discussion: """
             Example: rainctl profile add lab --base-url https://rainmaker.example.com
 
-            An existing name is refused: to change a profile, remove it first.
+            An existing name is refused. To change a profile: rainctl profile set
             """)
 
     @Argument(help: "The profile's name.")
@@ -42,7 +42,7 @@ struct ProfileAdd: AsyncParsableCommand {
         name: .customLong("client-id"), help: ArgumentHelp("Set this client's id at the deployment.", valueName: "id"))
     var clientID: String?
 
-    @OptionGroup(title: "How browsers sign in there") var web: WebSignInOptions
+    @OptionGroup(title: "Sign-in in a browser") var web: WebSignInOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -50,14 +50,87 @@ struct ProfileAdd: AsyncParsableCommand {
         let context = try Context(options)
         let deployment = try Deployment(
             name: name, base: base, claim: claim, authorization: authorization, clientID: clientID,
-            certificateAuthorities: certificateAuthorities(), webSignIn: web.webSignIn())
+            certificateAuthorities: CertificateOption.path(options), webSignIn: web.webSignIn())
         try context.deploymentFile.change { content throws(AccountError) in try content.add(deployment) }
         context.output.result(ProfileChangeResult(change: .added, profile: name))
     }
+}
 
+struct ProfileSet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Change settings of one of your own deployments.",
+        discussion: """
+            Example: rainctl profile set lab --claim-url https://claim.example.com
+
+            Settings without an option stay as they are. An empty value removes a setting. While an account is signed in there, the base URL \
+            and the claim URL cannot be changed, because the session belongs to them.
+            """)
+
+    @Argument(help: "The profile's name.", completion: .profiles)
+    var name: String
+
+    @Option(
+        name: .customLong("base-url"), help: ArgumentHelp("Set the base URL of the API, without v1/.", valueName: "url")
+    )
+    var base: String?
+
+    @Option(name: .customLong("claim-url"), help: ArgumentHelp("Set the URL of the claim service.", valueName: "url"))
+    var claim: String?
+
+    @Option(
+        name: .customLong("auth-url"), help: ArgumentHelp("Set the URL at which browsers sign in.", valueName: "url"))
+    var authorization: String?
+
+    @Option(
+        name: .customLong("client-id"), help: ArgumentHelp("Set this client's id at the deployment.", valueName: "id"))
+    var clientID: String?
+
+    @OptionGroup(title: "How browsers sign in there") var web: WebSignInOptions
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        guard
+            [base, claim, authorization, clientID, options.caFile].contains(where: { $0 != nil }) || web.isGiven
+        else { throw ValidationError("Give a setting to change, such as --claim-url.") }
+    }
+
+    func run() async throws {
+        let context = try Context(options)
+        let authorities = options.caFile == "" ? "" : try CertificateOption.path(options)
+        let old = try context.deploymentFile.load().ownDeployment(named: name)
+        let changed = try Deployment(
+            name: name, base: base ?? old.base.text, claim: Self.value(claim, old.claim?.text),
+            authorization: Self.value(authorization, old.authorization?.text),
+            clientID: Self.value(clientID, old.clientID),
+            certificateAuthorities: Self.value(authorities, old.certificateAuthorities),
+            webSignIn: web.webSignIn(instead: old.webSignIn))
+        if changed.base != old.base || changed.claim != old.claim,
+            let account = try context.accounts.known.load().entries(at: name).first
+        {
+            throw CommandFailure(
+                .usage, reason: "in_use",
+                message: """
+                    \(account.name.onOneLine) is signed in there, and a session belongs to the base URL and the claim URL of its sign-in: \
+                    first run rainctl logout --profile \(name.asShellWord) --account \(account.name.asShellWord).
+                    """)
+        }
+        try context.deploymentFile.change { content throws(AccountError) in try content.replace(changed) }
+        context.output.result(ProfileChangeResult(change: .changed, profile: name))
+    }
+
+    /// The given value, or the earlier one. An empty value removes the setting.
+    private static func value(_ given: String?, _ old: String?) -> String? {
+        guard let given else { return old }
+        return given.isEmpty ? nil : given
+    }
+}
+
+/// `--ca-file` of a command that stores it.
+private enum CertificateOption {
     /// Returns the file's absolute path, because later commands may run in another folder. The file is opened now, so that a wrong name
     /// fails here.
-    private func certificateAuthorities() throws(CommandFailure) -> String? {
+    static func path(_ options: GlobalOptions) throws(CommandFailure) -> String? {
         guard let file = options.caFile else { return nil }
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         var status = stat()
@@ -68,7 +141,7 @@ struct ProfileAdd: AsyncParsableCommand {
         return path
     }
 
-    private func cannotBeRead(_ file: String, _ cause: Int32) -> CommandFailure {
+    private static func cannotBeRead(_ file: String, _ cause: Int32) -> CommandFailure {
         CommandFailure(
             .badData, reason: "ca_file",
             message: "The CA file \(file.onOneLine) cannot be read: \(systemErrorText(cause)).")
@@ -89,7 +162,7 @@ struct WebSignInOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Set the page that redirects browsers to localhost.", valueName: "url"))
     var relayURL: String?
 
-    @Flag(help: "Add a random part to the state for the --relay-url page, which must return it unchanged.")
+    @Flag(help: "Add a random part to the state that the --relay-url page receives and must return unchanged.")
     var relayExtendedState = false
 
     @Option(
@@ -97,16 +170,24 @@ struct WebSignInOptions: ParsableArguments {
             "Set the path of the redirect URI that is registered for 127.0.0.1 and ::1.", valueName: "path"))
     var loopbackPath: String?
 
-    @Option(help: ArgumentHelp("Set the registered address with a custom scheme.", valueName: "uri"))
+    @Option(help: ArgumentHelp("Set the registered redirect URI with a custom scheme.", valueName: "uri"))
     var schemeRedirect: String?
 
-    func webSignIn() throws(AccountError) -> WebSignIn {
-        let usual = WebSignIn.standard
+    var isGiven: Bool {
+        relayExtendedState
+            || [authorizePath, tokenPath, scope, relayURL, loopbackPath, schemeRedirect].contains { $0 != nil }
+    }
+
+    /// - Parameter usual: the settings without an option.
+    func webSignIn(instead usual: WebSignIn = .standard) throws(AccountError) -> WebSignIn {
+        let relay = relayURL.map { $0.isEmpty ? nil : $0 } ?? usual.relay
+        let scheme = schemeRedirect.map { $0.isEmpty ? nil : $0 } ?? usual.schemeRedirect
         return try WebSignIn(
             authorizePath: authorizePath ?? usual.authorizePath, tokenPath: tokenPath ?? usual.tokenPath,
-            scope: scope.map { $0.split(separator: " ").map(String.init) } ?? usual.scope, relay: relayURL,
-            relayTakesExtendedState: relayExtendedState, loopbackPath: loopbackPath ?? usual.loopbackPath,
-            schemeRedirect: schemeRedirect)
+            scope: scope.map { $0.split(separator: " ").map(String.init) } ?? usual.scope, relay: relay,
+            relayTakesExtendedState: relayExtendedState || relayURL == nil && usual.relayTakesExtendedState,
+            loopbackPath: loopbackPath ?? usual.loopbackPath,
+            schemeRedirect: scheme)
     }
 }
 
@@ -135,7 +216,7 @@ struct ProfileRemove: AsyncParsableCommand {
         discussion: """
             Example: rainctl profile remove lab
 
-            No account may be signed in there, because its session could not be ended without the profile.
+            First sign out all accounts of this deployment. Without the profile, rainctl could not end their sessions.
             """)
 
     @Argument(help: "The profile's name.", completion: .profiles)
@@ -151,7 +232,7 @@ struct ProfileRemove: AsyncParsableCommand {
             throw CommandFailure(
                 .usage, reason: "in_use",
                 message: """
-                    \(account.name.onOneLine) is signed in there: first run rainctl logout --profile \(name) --account \
+                    \(account.name.onOneLine) is signed in at this deployment: first run rainctl logout --profile \(name) --account \
                     \(account.name.asShellWord).
                     """)
         }
@@ -161,30 +242,33 @@ struct ProfileRemove: AsyncParsableCommand {
 }
 
 /// A deployment that was added, removed, or is now in use.
-struct ProfileChangeResult: CommandResult {
-    enum Change { case added, removed, inUse }
+struct ProfileChangeResult: ConfirmingResult {
+    enum Change { case added, changed, removed, inUse }
 
     @TextOnly var change: Change
     let profile: String
 
     var text: String {
         switch change {
-        case .added: "Added. To use it: rainctl profile use \(profile)"
-        case .removed: "Removed \(profile)."
-        case .inUse: "Using \(profile)."
+        case .added: "Added profile \(profile.onOneLine). To use it: rainctl profile use \(profile.asShellWord)"
+        case .changed: "Changed profile \(profile.onOneLine)"
+        case .removed: "Removed profile \(profile.onOneLine)"
+        case .inUse: "Using profile \(profile.onOneLine)"
         }
     }
 }
 
-struct ProfileList: AsyncParsableCommand {
+struct ProfileList: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the deployments; a star marks the one in use.",
         discussion: "Example: rainctl profile list")
 
+    @OptionGroup var list: ListOptions
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let context = try Context(options)
+        let context = try Context(options, list: list)
         let content = try context.deploymentFile.load()
         let profiles = content.all.map { deployment in
             ProfileListResult.Entry(
@@ -210,14 +294,19 @@ struct ProfileListResult: CommandResult {
     }
 }
 
+extension ProfileListResult: ListResult {
+    var table: ListTable { ListTable(member: "profiles", columns: ["profile", "base_url", "current"]) }
+}
+
 struct ProfileShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show a deployment's settings, and with --origin where each comes from.",
+        commandName: "show",
+        abstract: "Show a deployment's settings. With --origin, also show where each value comes from.",
         discussion: """
             Example: rainctl profile show --origin
 
-            The order of precedence is: options, environment variables (RAINKIT_PROFILE, RAINKIT_ACCOUNT, RAINKIT_STORE, RAINKIT_CA_FILE), \
-            the project's .rainkit.json, your settings, the machine's settings, built-in values.
+            Settings take precedence in this order: options, environment variables (RAINKIT_PROFILE, RAINKIT_ACCOUNT, RAINKIT_STORE, \
+            RAINKIT_CA_FILE), the project's .rainkit.json, your settings, the machine's settings, built-in values.
             """)
 
     @Argument(help: "The profile's name (default: the one in use).", completion: .profiles)

@@ -13,8 +13,8 @@ struct Provision: AsyncParsableCommand {
         discussion: """
             Example: rainctl provision --ssid Home --passphrase-file wifi.txt
 
-            rainctl uses the board on a cable; without one, it searches over Bluetooth and Wi-Fi. If the log on the cable does not show the \
-            proof of possession, give it with --qrcode or --pop-file.
+            rainctl uses a board that is connected by cable. Without one, it searches over Bluetooth and Wi-Fi. If the board's log does \
+            not show the proof of possession, give it with --qrcode or --pop-file.
             """)
 
     enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
@@ -22,6 +22,12 @@ struct Provision: AsyncParsableCommand {
     @OptionGroup var device: DeviceOptions
     @OptionGroup(title: "Wi-Fi") var wifi: WiFiOptions
     @OptionGroup(title: "Account") var owner: OwnerOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Give the board this name in your account (default: its firmware's name, such as Light).",
+            valueName: "name"))
+    var name: String?
 
     @Flag(help: "Do not put the board into the account.")
     var noMapping = false
@@ -43,10 +49,10 @@ struct Provision: AsyncParsableCommand {
             "Send --custom-data to this endpoint of the application (default: custom-data).", valueName: "name"))
     var customEndpoint: String?
 
-    @Flag(help: "Reset failed Wi-Fi settings on the board first.")
+    @Flag(help: "First make the board forget Wi-Fi settings that failed.")
     var resetFirst = false
 
-    @Flag(help: "Stop trying to add boards of earlier runs that the cloud has not confirmed.")
+    @Flag(help: "Forget boards from earlier runs that the cloud has not yet confirmed.")
     var forgetPending = false
 
     @Option(help: .timeLimit)
@@ -59,15 +65,19 @@ struct Provision: AsyncParsableCommand {
 
     func validate() throws {
         if customEndpoint != nil, customData == nil {
-            throw ValidationError("--custom-endpoint needs --custom-data, the data for it.")
+            throw ValidationError("--custom-endpoint needs --custom-data: the data for the endpoint.")
         }
         if forgetPending, noMapping {
             throw ValidationError(
                 "--forget-pending changes your account, and --no-mapping uses no account: give only one of them.")
         }
-        if noMapping, tags != nil || metadata != nil {
+        if let name {
+            do { try RainKitClient.checkNodeName(name) } catch { throw ValidationError(error.message) }
+        }
+        let notes = [("--name", name), ("--tags", tags), ("--metadata", metadata)]
+        if noMapping, let option = notes.first(where: { $0.1 != nil })?.0 {
             throw ValidationError(
-                "\(tags == nil ? "--metadata" : "--tags") needs a mapping: omit it, or --no-mapping."
+                "\(option) needs a mapping: omit it, or --no-mapping."
             )
         }
     }
@@ -75,47 +85,101 @@ struct Provision: AsyncParsableCommand {
     func run() async throws {
         let context = try device.context(options)
         let stream = EventStream(context, events, device)
-        var done: (node: OnboardedNode, client: RainKitClient)?
-        try await stream.ending {
+        TypedInput.hideWhileWorking()
+        let isConversation =
+            StandardStreams.errIsTerminal && !options.quiet && !options.isJSON && events == nil
+        var done: (node: OnboardedNode, client: RainKitClient, asked: Duration)?
+        // At a terminal, the lines of the run and of the summary say the same.
+        try await stream.ending(showsText: !(isConversation && StandardStreams.outIsTerminal)) {
             let ended = try await provision(context, stream)
             done = ended
+            warn(of: ended.0, context.output)
             return ProvisionResult(ended.0)
         }
-        guard let done, StandardStreams.errIsTerminal, !options.quiet, !options.json, events == nil else { return }
-        ProgressReport.close(await ProvisionSummary.lines(for: done.node, done.client), context, options)
+        guard let done, isConversation else { return }
+        let summary = ProvisionSummary(
+            node: done.node, asked: done.asked, asksForName: name == nil, client: done.client, context: context)
+        ProgressReport.close(await summary.lines(), context, options)
+    }
+
+    /// Reports a name that the board could not be given, or that another board has.
+    private func warn(of node: OnboardedNode, _ output: Output) {
+        if let clash = node.nameClash { output.warn(clash) }
+        guard let name, let problem = node.nameProblem, let id = node.nodeID else { return }
+        let next = commandLine("node rename \(id.rawValue.asShellWord) \(name.asShellWord)")
+        output.warn(
+            "the board is in your account, but was not named: \(problem.message) To name it: \(next)",
+            reason: "not_named")
     }
 
     private func provision(
         _ context: Context, _ stream: EventStream
-    ) async throws -> (OnboardedNode, RainKitClient) {
+    ) async throws -> (OnboardedNode, RainKitClient, Duration) {
         let time = TimeBudget(timeout)
         if [device.popStdin, wifi.passphraseStdin, device.qrcode == "-", customData == "-"].filter({ $0 }).count > 1 {
-            throw CommandFailure(.usage, message: "Only one thing can be read from standard input.")
+            throw CommandFailure(.usage, message: "Only one option can read from standard input.")
         }
         let notes = try mappingNotes()
         let custom = try customData.map { file throws(CommandFailure) in
             CustomData(try Payload(file: file).bytesForBoard(within: time.left), for: customEndpoint ?? "custom-data")
         }
         let questions = NetworkQuestions(screen: context.screen, first: try wifi.name())
-        let network = try requestedNetwork(context, questions, within: time)
+        let (network, passphrase) = try requestedNetwork(context, questions, within: time)
         // Fails with `notSignedIn` before anything is sent to the board.
-        let client = try owner.client(context, noMapping: noMapping)
+        var client = try owner.client(context, noMapping: noMapping)
         // First, so that earlier mappings can be given up even for a user whom the backend does not accept.
         if forgetPending { try await forgetLeftOvers(client, time, context) }
-        let account = noMapping ? nil : try await time.run { try await client.checkCanProvision(notes) }
-        let target = try await BoardTarget(device, context, client, within: time)
+        var account: Onboarder.Cloud?
+        if !noMapping {
+            do {
+                account = try await check(client, notes, within: time)
+            } catch  where SignInConversation.helps(after: error, context) && owner.which.provider == nil {
+                try await SignInConversation(context: context, time: time)
+                    .signIn(after: error, purpose: "to put the board into your account")
+                client = try owner.client(context, noMapping: false)
+                account = try await check(client, notes, within: time)
+            }
+        }
+        let (kit, cloud) = (client, account)
+        let target = try await BoardTarget(device, context, kit, within: time)
+        try confirmLeavingNetwork(target, context, within: time)
         return try await target.askingForProofAgain(context, within: time) { target in
             let board = try await target.locate(within: time)
             var request = OnboardingRequest(
                 network: network, mapsToUser: !noMapping, notes: notes, label: target.label, resetsFirst: resetFirst,
                 deadline: time.left, fetchesChallengeFirst: target.leavesNetwork && !noMapping,
                 waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context, questions, within: time))
+            request.nodeName = name
             request.customData = custom.map { [$0] } ?? []
+            request.networkByName = networkByName(context, questions, client, passphrase)
             stream.writer?.name(device.deviceName ?? board.peer)
-            let report = ProgressReport(context, options, events: stream, peer: board.peer)
+            let report = ProgressReport(
+                context, options, events: stream, peer: board.peer, isAnotherAttempt: target.isAnotherAttempt)
 
             async let _ = report.animate()
-            return (try await client.provision(board, request, account: account) { report.take($0) }, client)
+            let askedBefore = context.screen.timeAsked
+            let node = try await kit.provision(board, request, account: cloud) { report.take($0) }
+            return (node, kit, context.screen.timeAsked - askedBefore)
+        }
+    }
+
+    private func check(
+        _ client: RainKitClient, _ notes: MappingNotes, within time: TimeBudget
+    ) async throws -> Onboarder.Cloud {
+        try await time.run { try await client.checkCanProvision(notes) }
+    }
+
+    /// Asks before this machine leaves its Wi-Fi for the board's, if somebody uses it from afar: the session may need that Wi-Fi.
+    private func confirmLeavingNetwork(
+        _ target: BoardTarget, _ context: Context, within time: TimeBudget
+    ) throws(CommandFailure) {
+        guard target.joinsBoardNetwork, context.mayAsk, context.variable("SSH_CONNECTION") != nil else { return }
+        context.screen.say(
+            "This machine leaves its Wi-Fi for the board's network, and returns afterwards. An SSH session over that Wi-Fi ends."
+        )
+        let answer = time.asking { context.screen.blocking { Terminal.ask("Continue? Type yes: ") } }
+        guard answer?.lowercased() == "yes" else {
+            throw CommandFailure(.cancelled, message: "Cancelled: nothing was changed.")
         }
     }
 
@@ -144,10 +208,11 @@ struct Provision: AsyncParsableCommand {
 
 /// The network that the board is to join, and another one after a failure.
 extension Provision {
+    /// Returns the network of the options, or how it is chosen. Also returns the password of the options for a network that is chosen.
     private func requestedNetwork(
         _ context: Context, _ questions: NetworkQuestions, within time: TimeBudget
-    ) throws(CommandFailure) -> OnboardingRequest.Network {
-        if wifi.noWifi { return .none }
+    ) throws(CommandFailure) -> (OnboardingRequest.Network, passphrase: Secret?) {
+        if wifi.noWifi { return (.none, nil) }
         if device.transport.isForConnectedBoards {
             guard !wifi.isGiven else {
                 throw CommandFailure(
@@ -156,7 +221,7 @@ extension Provision {
                         "With --transport \(device.transport.scheme ?? ""), the board is already on a network: omit the Wi-Fi options."
                 )
             }
-            return .none
+            return (.none, nil)
         }
         let name = try wifi.name()
         let source = wifi.passphraseSource(within: time)
@@ -170,14 +235,25 @@ extension Provision {
             } else {
                 secret = try time.asking { () throws(CommandFailure) in try source.prompt(mayAsk: context.mayAsk) }
             }
-            return .given(try network(name, secret))
+            return (.given(try network(name, secret)), nil)
         }
         guard context.mayAsk else {
             throw CommandFailure(
                 .usage, reason: "missing_ssid",
-                message: "No network given: use --ssid NAME, or --no-wifi to keep the board's Wi-Fi.")
+                message: "No network was given: use --ssid NAME, or --no-wifi to keep the board's Wi-Fi.")
         }
-        return .chosen { heard in await questions.choose(from: heard, passphrase: passphrase) }
+        return (.chosen { heard in await questions.choose(from: heard, passphrase: passphrase) }, passphrase)
+    }
+
+    /// Asks for the network of a board that cannot list any. This machine's own network is the most likely one.
+    private func networkByName(
+        _ context: Context, _ questions: NetworkQuestions, _ client: RainKitClient, _ passphrase: Secret?
+    ) -> (@Sendable () async -> WiFiNetwork?)? {
+        guard context.mayAsk else { return nil }
+        return {
+            let own = await client.currentNetwork()
+            return await questions.named(suggesting: own, passphrase: passphrase)
+        }
     }
 
     /// Only a user at a terminal can give other credentials; scripts run the command again.
@@ -252,12 +328,12 @@ struct WiFiOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Join the network with this name in hex digits, for names that are not text.", valueName: "digits"))
+            "Join the network with this name, given in hex digits, for names that are not text.", valueName: "digits"))
     var ssidHex: String?
 
     @Option(
         help: ArgumentHelp(
-            "Use this Wi-Fi password (seen by other users: prefer --passphrase-file).", valueName: "password")
+            "Use this Wi-Fi password (visible to other users: prefer --passphrase-file).", valueName: "password")
     )
     var passphrase: String?
 
@@ -279,13 +355,13 @@ struct WiFiOptions: ParsableArguments {
     }
 
     func validate() throws {
-        if ssid != nil, ssidHex != nil { throw ValidationError("Give --ssid or --ssid-hex, not both.") }
+        if ssid != nil, ssidHex != nil { throw ValidationError("Give --ssid or --ssid-hex, but not both.") }
         let hasPassphrase = passphrase != nil || passphraseFile != nil || passphraseStdin
         if open, hasPassphrase {
             throw ValidationError("An open network has no password: omit --open or the password.")
         }
         if noWifi, isGiven {
-            throw ValidationError("Give a network or --no-wifi, not both.")
+            throw ValidationError("Give a network or --no-wifi, but not both.")
         }
     }
 
@@ -330,6 +406,8 @@ struct ProvisionResult: CommandResult {
     let ssidHex: String?
     /// The answers of the board's application; absent if nothing was sent to it.
     var customData: [SendResult]?
+    /// The name that the board was given; absent if none was requested, or if it could not be given.
+    var name: String?
 
     var text: String {
         var lines: [String] = []
@@ -350,51 +428,83 @@ extension ProvisionResult {
         claimed = node.claimed
         resumed = node.resumed
         elapsedMs = Int64(node.elapsed / .milliseconds(1))
+        name = node.name
         customData =
             node.customData.isEmpty ? nil : node.customData.map { SendResult($0.endpoint, answered: $0.payload) }
     }
 }
 
-/// The last lines for the user: the board's name, and commands for it.
+/// The end of the conversation: the board's name and time zone, and commands for it.
 ///
-/// They wait only two seconds for the cloud, and omit what it has not reported by then.
-enum ProvisionSummary {
-    static func lines(for node: OnboardedNode, _ client: RainKitClient) async -> [String] {
+/// It waits only two seconds for the board's report to the cloud, and omits what is not known by then.
+struct ProvisionSummary {
+    let node: OnboardedNode
+    /// The time in which the user was asked, which the total time does not include.
+    let asked: Duration
+    /// Whether the user is asked for the board's name, because no option gave it.
+    let asksForName: Bool
+    let client: RainKitClient
+    let context: Context
+
+    func lines() async -> [String] {
+        let seconds = Self.text(of: node.elapsed - asked)
         guard node.mapping == .confirmed, let id = node.nodeID else {
-            return ["done: the board is set up, but not in an account (--no-mapping)"]
+            return ["Done in \(seconds): the board is set up, but not in an account (--no-mapping)."]
         }
-        let end = ContinuousClock.now + patience
-        var known: Node?
-        // A board that has just come online sends its node configuration to the cloud within a second.
-        while let node = try? await withTimeout(ContinuousClock.now.duration(to: end), { try await client.node(id) }) {
-            known = node
-            if NodeConfiguration(node.configuration)?.components.isEmpty == false { break }
-            try? await Task.sleep(for: .milliseconds(200))
-            if Task.isCancelled { break }
+        let client = client
+        let known = try? await withTimeout(.seconds(4)) { try await client.reportedNode(id, within: .seconds(2)) }
+        guard let known else { return ["Done in \(seconds): node \(id) is in your account."] }
+        let renamed = await named(known)
+        if let zone = try? await withTimeout(.seconds(4), { try await client.setTimeZoneIfMissing(of: known) }) {
+            context.screen.write("Set the board's time zone to \(zone.onOneLine).")
         }
-        return known.map { lines(for: $0) } ?? ["done: node \(id) is in your account"]
+        return Self.lines(for: renamed, seconds: seconds)
     }
 
-    private static var patience: Duration { .seconds(2) }
+    /// Asks for the board's name if the firmware has one and no option gave it. Boards of one firmware have the same name at first.
+    private func named(_ known: Node) async -> Node {
+        guard asksForName, context.mayAsk, NodeConfiguration(known.configuration)?.nameParameter != nil,
+            let now = known.displayName
+        else { return known }
+        let client = client
+        while let answer = await context.screen.ask("Name of the board (Enter for \(now.onOneLine)): "), !answer.isEmpty
+        {
+            do {
+                _ = try await withTimeout(.seconds(10)) {
+                    try await client.rename(known, to: answer, waiting: .seconds(5))
+                }
+                return (try? await withTimeout(.seconds(4)) { try await client.node(known.id) }) ?? known
+            } catch {
+                context.screen.say(CommandFailure(error).message)
+            }
+        }
+        return known
+    }
+
+    /// The time with as many digits as matter to people.
+    private static func text(of time: Duration) -> String {
+        let tenths = max(0, Int(time / .milliseconds(100)))
+        return tenths < 1000 ? "\(tenths / 10).\(tenths % 10) s" : "\(tenths / 10) s"
+    }
 
     /// - Parameter columns: the terminal's width. Explanations that do not fit on a line are omitted.
-    static func lines(for node: Node, columns: Int = TerminalSize.current.columns) -> [String] {
+    static func lines(for node: Node, seconds: String, columns: Int = TerminalSize.current.columns) -> [String] {
         let name = node.displayName.map { "\($0) (node \(node.id))" } ?? "node \(node.id)"
         let id = node.id.rawValue.asShellWord
-        var next = [["rainctl node show \(id)", "shows the board and its values"]]
+        var next = [[commandLine("node show \(id)"), "shows the board and its values"]]
         let parts = NodeConfiguration(node.configuration)
         let switchable = (parts?.components ?? []).filter { !$0.isService }.lazy.compactMap { part in
             part.parameters.first { $0.dataType == "bool" && $0.isWritable }.map { "\(part.name).\($0.name)" }
         }.first
         if let switchable, switchable.isPlainWord {
-            next.append(["rainctl node params set \(id) \(switchable)=true", "switches it"])
+            next.append([commandLine("node params set \(id) \(switchable)=true"), "switches it"])
         }
         if parts?.nameParameter != nil {
-            next.append(["rainctl node rename \(id) 'Kitchen lamp'", "renames it"])
+            next.append([commandLine("node rename \(id) 'Kitchen lamp'"), "renames it"])
         }
         let width = next.map { $0[0].count }.max() ?? 0
         let hasRoom = next.allSatisfy { width + $0[1].count + 6 <= columns }
-        return ["done: \(name) is in your account. Next:".onOneLine]
+        return ["Done in \(seconds): \(name) is in your account. Next:".onOneLine]
             + next.map { line in
                 let gap = String(repeating: " ", count: width - line[0].count)
                 return hasRoom ? "  \(line[0])\(gap)  # \(line[1])" : "  \(line[0])"

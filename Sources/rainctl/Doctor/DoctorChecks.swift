@@ -93,7 +93,7 @@ extension DoctorChecks {
             findings.append(
                 .fail(
                     "environment", "no_system_root",
-                    "RAINKIT_SYSTEM_ROOT names \(root.onOneLine), which has no folder dev, where serial ports are searched.",
+                    "RAINKIT_SYSTEM_ROOT names \(root.onOneLine), but that folder lacks the folder dev, in which serial ports are searched.",
                     fix: .command("unset RAINKIT_SYSTEM_ROOT")))
         }
         if let name = context.variable("RAINKIT_PROVIDER"), name != "rainmaker" {

@@ -50,15 +50,19 @@ struct DoctorResult: CommandResult {
     }
 }
 
+extension DoctorResult: ListResult {
+    var table: ListTable { ListTable(member: "findings", columns: ["check", "state", "reason", "message", "fix"]) }
+}
+
 extension Context {
     /// Returns the command that fixes a finding; nil for a remedy that no finding has.
     func command(for remedy: Remedy, _ finding: Finding) -> String? {
         switch remedy {
         case .signIn: signIn(finding.user)
         case .fileStore: "\(signIn(finding.user)) --store file"
-        case .storedSession: "rainctl account status"
-        case .cloudAnswer: "rainctl account curl -- -i /v1/user2"
-        case .deploymentSettings: "rainctl profile show"
+        case .storedSession: commandLine("account status")
+        case .cloudAnswer: commandLine("account curl -- -i /v1/user2")
+        case .deploymentSettings: commandLine("profile show")
         case .certificateAuthorities: "rainctl doctor --ca-file FILE"
         case .claimService: commandsForClaims
         default: nil
@@ -67,10 +71,7 @@ extension Context {
 
     /// The sign-in command for the deployment and account of this command's options.
     private func signIn(_ user: String?) -> String {
-        var words = ["rainctl", "login", user?.withoutControls.asShellWord ?? "USER"]
-        if let profile = options.profile { words += ["--profile", profile.asShellWord] }
-        if let account = options.account { words += ["--account", account.asShellWord] }
-        return words.joined(separator: " ")
+        GivenOptions(options).line("login \(user?.withoutControls.asShellWord ?? "USER")")
     }
 
     /// The commands also select the new profile.

@@ -68,7 +68,7 @@ struct NewPasswordOptions: ParsableArguments {
 /// Checks that at most one secret is read from standard input.
 func checkStandardInput(_ wanted: Bool...) throws {
     if wanted.filter({ $0 }).count > 1 {
-        throw ValidationError("Only one secret can come from standard input; read the others from files.")
+        throw ValidationError("Only one secret can come from standard input: read the others from files.")
     }
 }
 
@@ -76,7 +76,7 @@ func checkStandardInput(_ wanted: Bool...) throws {
 /// arrived.
 struct CodeOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Use this code that was sent (seen by other users: prefer --code-stdin).", valueName: "code")
+        help: ArgumentHelp("Use this one-time code (visible to other users: prefer --code-stdin).", valueName: "code")
     )
     var code: String?
 
@@ -96,7 +96,7 @@ struct CodeOptions: ParsableArguments {
         if let code = try source.read(environment: [:], output: context.output) { return code }
         guard context.mayAsk else { return nil }
         let question = "The code that was sent to \(user.onOneLine): "
-        guard let code = time.asking({ Terminal.readSecret(prompt: question) }) else {
+        guard let code = time.asking({ Screen.shared.blocking { Terminal.readSecret(prompt: question) } }) else {
             throw CommandFailure(.cancelled, message: "Cancelled.")
         }
         return code
@@ -115,7 +115,9 @@ struct CodeOptions: ParsableArguments {
             } catch let error as AccountError where error.code == .wrongCode && context.mayAsk && !isGiven {
                 context.screen.say(error.message.asSentence)
                 let question = "The code that was sent to \(user.onOneLine) again (Enter to stop): "
-                guard let another = time.asking({ Terminal.readSecret(prompt: question) }), !another.isEmpty else {
+                guard let another = time.asking({ Screen.shared.blocking { Terminal.readSecret(prompt: question) } }),
+                    !another.isEmpty
+                else {
                     throw error
                 }
                 code = another
@@ -148,18 +150,19 @@ struct StoreOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Keep the session in this store; auto is the Secret Service if it answers, else a file.",
+            "Keep the session in this store (auto: the Secret Service if it answers, otherwise a file).",
             valueName: "store"))
     var store: Name?
 
-    @Flag(help: "Do not keep the session, as with --store memory; only test the sign-in.")
+    @Flag(help: "Only test the sign-in, and do not keep the session (same as --store memory).")
     var noSave = false
 
     /// Returns the choice of the option, else of the environment, else what is remembered or works.
     func choice(_ context: Context) throws(CommandFailure) -> StoreChoice {
         guard !noSave || store == nil || store == .memory else {
             throw CommandFailure(
-                .usage, message: "--no-save keeps no session, and --store names a place for it: give only one of them.")
+                .usage, message: "--no-save keeps no session, but --store names a place for one: give only one of them."
+            )
         }
         if noSave { return .kind(.memory) }
         if let store { return store.choice }

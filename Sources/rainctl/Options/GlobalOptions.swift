@@ -3,13 +3,16 @@ import ArgumentParser
 
 /// The options that every command takes.
 struct GlobalOptions: ParsableArguments {
-    @Flag(name: .long, help: "Print one JSON document on standard output; errors are JSON too.")
+    @Flag(name: .long, help: "Print one JSON document (node watch: one for each change). Errors are JSON too.")
     var json = false
+
+    @Flag(name: .long, help: "Print that document on one line.")
+    var compact = false
 
     @Flag(name: .shortAndLong, help: "Print only the result.")
     var quiet = false
 
-    @Flag(name: .customShort("v"), help: "Print more on standard error; -vv prints everything.")
+    @Flag(name: .customShort("v"), help: "Log requests and answers on standard error; -vv also logs headers.")
     var verbosity: Int
 
     @Option(name: .long, help: ArgumentHelp("Write the log to this file.", valueName: "file"), completion: .file())
@@ -34,6 +37,9 @@ struct GlobalOptions: ParsableArguments {
     @Option(
         name: .long, help: ArgumentHelp("Trust this file of CA certificates.", valueName: "file"), completion: .file())
     var caFile: String?
+
+    /// Whether the result and errors are JSON documents.
+    var isJSON: Bool { json || compact }
 }
 
 enum LogFormat: String, ExpressibleByArgument, CaseIterable { case text, json }

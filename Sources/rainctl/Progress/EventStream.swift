@@ -11,7 +11,7 @@ final class EventStream: Sendable {
     convenience init(_ context: Context, _ form: Provision.Events?, _ device: DeviceOptions) {
         self.init(context, form, device: device.deviceName ?? device.port ?? device.deviceHost ?? "")
         guard let writer else { return }
-        Output.warnings.listen { [weak writer] in writer?.warning(reason: $0.reason, message: $0.message) }
+        context.output.warnings.listen { [weak writer] in writer?.warning(reason: $0.reason, message: $0.message) }
     }
 
     /// The events of a sign-in.
@@ -28,11 +28,12 @@ final class EventStream: Sendable {
 
     /// Does the command's work. Its result or error becomes the last line. The result is also printed as for other commands if standard
     /// output is not used for events.
-    func ending(_ work: () async throws -> some CommandResult) async throws {
+    /// - Parameter showsText: whether the result is printed as text; a document is printed in any case.
+    func ending(showsText: Bool = true, _ work: () async throws -> some CommandResult) async throws {
         do {
             let result = try await work()
             writer?.done(result)
-            if writer == nil || output.isJSON { output.result(result) }
+            if writer == nil && showsText || output.isJSON { output.result(result) }
         } catch {
             let failure = CommandFailure(error)
             writer?.ended(failure)

@@ -3,13 +3,15 @@ import RainKit
 import Synchronization
 
 /// Shows the progress of a run: a live line on a terminal, plain lines in a pipe, NDJSON for a program.
+///
+/// People get a line for each of the few results that matter to them; with `-v`, one for each step, with its time.
 final class ProgressReport: Sendable {
-    enum Form: Sendable {
+    enum Form: Sendable, Equatable {
         case silent
-        /// Permanent lines. With `colour`, their marks still have a colour, because the user forced it.
-        case plain(colour: Bool)
-        /// One line that is redrawn in place. The colour has no meaning of its own.
-        case live(colour: Bool)
+        /// Permanent lines.
+        case plain
+        /// Also one line that is redrawn in place, with the running step and its time.
+        case live
     }
 
     private struct State {
@@ -25,39 +27,37 @@ final class ProgressReport: Sendable {
     }
 
     private let form: Form
+    private let isDetailed: Bool
+    private let isAnotherAttempt: Bool
     private let events: EventStream
     private let peer: String
     private let screen: Screen
     private let boardWords: LastLogLine
     private let state = Mutex(State())
 
-    init(form: Form, events: EventStream, peer: String, screen: Screen, boardWords: LastLogLine) {
-        self.boardWords = boardWords
-        self.form = form
-        self.screen = screen
+    /// Reports in the form that the options ask for; silent if events go to standard error.
+    /// - Parameter isAnotherAttempt: whether this command has found the board before.
+    init(
+        _ context: Context, _ options: GlobalOptions, events: EventStream, peer: String, isAnotherAttempt: Bool = false
+    ) {
+        self.isAnotherAttempt = isAnotherAttempt
+        form = events.writer != nil && options.isJSON ? .silent : Self.form(options)
+        isDetailed = options.verbosity > 0
         self.events = events
         self.peer = peer
+        screen = context.screen
+        boardWords = context.boardWords
     }
 
-    /// Reports in the form that the options ask for; silent if events go to standard error.
-    convenience init(_ context: Context, _ options: GlobalOptions, events: EventStream, peer: String) {
-        let form: Form =
-            events.writer != nil && options.json ? .silent : Self.form(options, environment: context.environment)
-        self.init(form: form, events: events, peer: peer, screen: context.screen, boardWords: context.boardWords)
-    }
-
-    /// The form that suits standard error and the user's wishes (`NO_COLOR`, `CLICOLOR_FORCE`, `TERM=dumb`).
-    static func form(_ options: GlobalOptions, environment: [String: String]) -> Form {
-        if options.quiet { return .silent }
-        let forced = environment["CLICOLOR_FORCE"].map { !$0.isEmpty && $0 != "0" } ?? false
-        guard StandardStreams.errIsTerminal, environment["TERM"] != "dumb" else { return .plain(colour: forced) }
-        return .live(colour: forced || environment["NO_COLOR", default: ""].isEmpty)
+    /// The form that suits standard error.
+    static func form(_ options: GlobalOptions) -> Form {
+        options.quiet ? .silent : TerminalStyle.ofErrors.isLive ? .live : .plain
     }
 
     /// Prints the last lines, only to a terminal.
     static func close(_ lines: [String], _ context: Context, _ options: GlobalOptions) {
         guard StandardStreams.errIsTerminal, !options.quiet else { return }
-        for line in lines { context.screen.write(line.withoutControls) }
+        for line in lines { context.screen.write(line.withoutControls, indent: nil) }
     }
 
     func take(_ event: OnboardingEvent) {
@@ -69,59 +69,55 @@ final class ProgressReport: Sendable {
                 state.running = Running(step: event.step, askedBefore: screen.timeAsked)
                 draw(state)
             case .finished:
-                if let text = StepText.finished(event.step, state.facts, on: peer) {
+                if isDetailed, let text = StepText.finished(event.step, state.facts, on: peer) {
                     succeed(state, text)
-                } else {
-                    erase()
+                } else if !(isAnotherAttempt && event.step == .identify),
+                    let text = StepText.result(of: event.step, state.facts, on: peer)
+                {
+                    settle("✓", .green, text)
                 }
                 state.running = nil
+                if form == .live { screen.draw("") }
             // The networks are reported before the user is asked about them.
-            case .progress(.heard(let heard)): succeed(state, StepText.heard(heard.count))
+            case .progress(.heard(let heard)):
+                if isDetailed { succeed(state, StepText.heard(heard.count)) }
             case .progress(let progress):
-                if let text = StepText.progress(progress) { settle(state, mark: "·", colour: "33", text) }
-            case .deferred(let why):
-                settle(state, mark: "·", colour: "33", "later: \(why)")
+                if let text = StepText.progress(progress) { settle("·", .yellow, text) }
+            case .deferred(let why): settle("·", .yellow, "later: \(why)")
             case .failed:
                 // The command's error message follows.
-                erase()
                 state.running = nil
+                if form == .live { screen.draw("") }
             }
         }
     }
 
     /// Redraws the live line ten times a second until cancelled. Nothing waits for this.
     func animate() async {
-        guard case .live = form else { return }
+        guard form == .live else { return }
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(100))
             state.withLock { draw($0) }
         }
-        erase()
+        screen.draw("")
     }
 
     private func draw(_ state: State) {
-        guard case .live = form, let running = state.running else { return }
+        guard form == .live, let running = state.running else { return }
         let text = "… \(StepText.running(running.step, on: peer).withoutControls) (\(seconds(running)))"
         let said = boardWords.last
         screen.draw((said.isEmpty ? text : "\(text)  board: \(said)").cut(toColumns: TerminalSize.current.columns - 1))
     }
 
-    private func erase() {
-        if case .live = form { screen.draw("") }
+    private func succeed(_ state: State, _ text: String) {
+        settle("✓", .green, text + (state.running.map { " (\(seconds($0)))" } ?? ""))
     }
 
-    private func succeed(_ state: State, _ text: String) { settle(state, mark: "✓", colour: "32", text) }
-
-    private func settle(_ state: State, mark: String, colour: String, _ text: String) {
-        let text = text.withoutControls
-        let time = state.running.map { " (\(seconds($0)))" } ?? ""
-        switch form {
-        case .silent: break
-        case .plain(colour: false): screen.write("\(text)\(time)")
-        case .plain(let wantsColour), .live(let wantsColour):
-            let mark = wantsColour ? "\u{1B}[\(colour)m\(mark)\u{1B}[0m" : mark
-            screen.write("\(mark) \(text)\(time)")
-        }
+    private func settle(_ mark: String, _ colour: TerminalStyle.Colour, _ text: String) {
+        let style = TerminalStyle.ofErrors
+        guard form != .silent else { return }
+        let mark = form == .live || style.hasColour ? style.painted(mark, colour) + " " : ""
+        screen.write(mark + text.withoutControls, indent: 2)
     }
 
     /// The time of the step, without the time in which the user was asked.
@@ -152,6 +148,7 @@ enum StepText {
         case .join: "Sending the Wi-Fi settings"
         case .connect: "Waiting for the board to join"
         case .confirm: "Waiting for the cloud to confirm"
+        case .name: "Waiting for the board to take its name"
         }
     }
 
@@ -171,9 +168,27 @@ enum StepText {
         case .associate: facts.nodeID.map { "associated: node \($0)" } ?? "associated"
         case .verify: "verified by the cloud"
         case .customData: nil
-        case .join: "Wi-Fi settings accepted"
+        case .join: facts.isAlreadyOnline ? nil : "Wi-Fi settings accepted"
         case .connect: facts.network.map { "connected: \(describe($0))" } ?? "connected, according to the board"
         case .confirm: "mapping: confirmed"
+        case .name: "named"
+        }
+    }
+
+    /// The line for people about a step with a result that matters to them; nil for the other steps.
+    static func result(of step: OnboardingStep, _ facts: OnboardingFacts, on peer: String) -> String? {
+        switch step {
+        case .identify:
+            facts.identity.map { identity in
+                "Found the board (\(peer.onOneLine))" + (identity.isOnNetwork ? ", already on Wi-Fi" : "")
+            }
+        case .secure: facts.identity?.security.map { "Secured the connection (Security \($0.version))" }
+        case .connect:
+            facts.network.map { network in
+                "On Wi-Fi: \(network.ssid)" + (network.address.isEmpty ? "" : " (\(network.address))")
+            } ?? "On Wi-Fi, as the board says"
+        case .confirm: "In your account" + (facts.nodeID.map { " (node \($0))" } ?? "")
+        default: nil
         }
     }
 
@@ -190,11 +205,13 @@ enum StepText {
         switch progress {
         case .identified, .heard, .connected, .wifi(.connecting): nil
         case .claimInitiated, .certificateRequested, .claimed: nil
+        case .cannotListNetworks: "the board's console cannot list networks, so its network is asked for by name"
         case .customData(let endpoint, let answer):
             "\(endpoint) answered: \(SendResult(endpoint, answered: answer).text)"
         case .wifi(.occupied): "the board is still trying an earlier network; it gets this one next"
-        case .wifi(.attemptFailed(let remaining)): "the board's attempt failed; it has \(remaining) left"
+        case .wifi(.attemptFailed(let remaining)): "the board's attempt failed; it has \(remaining) attempts left"
         case .wifi(.unreachable): "the board cannot be reached at the moment"
+        case .alreadyOnline(let node): "node \(node) is in your account and online already: its Wi-Fi was not changed"
         case .resumed(let node): "finished the mapping of node \(node)"
         case .abandoned(let node, let why): "gave up the mapping of node \(node): \(why)"
         case .associationLeftOpen(let why): "the board continues to answer challenges on its network: \(why)"
@@ -224,6 +241,8 @@ struct OnboardingFacts: Sendable {
     var identity: BoardIdentity?
     var network: JoinedNetwork?
     var nodeID: NodeID?
+    /// Whether the board had a network already, and has not been given another.
+    var isAlreadyOnline = false
 
     mutating func take(_ event: OnboardingEvent) {
         if let node = event.nodeID { nodeID = node }
@@ -231,6 +250,7 @@ struct OnboardingFacts: Sendable {
         switch progress {
         case .identified(let identity): self.identity = identity
         case .connected(let network): self.network = network
+        case .alreadyOnline: isAlreadyOnline = true
         default: break
         }
     }

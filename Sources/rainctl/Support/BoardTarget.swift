@@ -33,6 +33,12 @@ struct BoardTarget {
     /// Whether reaching the board takes this machine off its own network.
     var leavesNetwork: Bool { transport.leavesNetwork }
 
+    /// Whether this machine joins the board's own network, or waits for its user to do so.
+    var joinsBoardNetwork: Bool { transport.leavesNetwork && address.location == nil }
+
+    /// Whether the board has refused a proof of possession in this command.
+    var isAnotherAttempt: Bool { credentials.refusedBefore > 0 }
+
     /// Whether waiting makes sense, because the user may still be joining the board's network.
     var mayAppearLater: Bool { transport.mayAppearLater(address) && StandardStreams.errIsTerminal }
 
@@ -40,7 +46,8 @@ struct BoardTarget {
     func locate(within time: TimeBudget, followsLog: Bool = true) async throws -> UnopenedBoard {
         try await time.run(unfinished: "the board has not been found yet") {
             try await kit.locate(
-                address, with: credentials, within: time.left, waitsForBoard: waits, followsLog: followsLog)
+                address, with: credentials, within: time.left, waitsForBoard: waits,
+                waitsForPerson: StandardStreams.errIsTerminal, followsLog: followsLog)
         }
     }
 
@@ -67,10 +74,16 @@ struct BoardTarget {
                 attempt += 1
                 target.credentials.refusedBefore = refused
                 let answer = await time.askingOnScreen {
-                    await context.screen.askSecret("Proof of possession again (Enter to stop): ")
+                    await context.screen.asking {
+                        while let secret = await context.screen.askSecret("Proof of possession again: ") {
+                            guard secret.isEmpty else { return secret as Secret? }
+                            context.screen.say("Nothing was typed. Type the proof of possession, or press Ctrl-C.")
+                        }
+                        return nil
+                    }
                 }
                 if Interruption.hasBegun { throw CancellationError() }
-                guard let answer, !answer.isEmpty else { throw error }
+                guard let answer else { throw error }
                 target.credentials.proofOfPossession = { ProofOfPossession(answer) }
             }
         }
@@ -127,7 +140,9 @@ struct BoardTarget {
             do {
                 return try await kit.findBoard(
                     within: left - min(.seconds(2), left / 4), waits: waits,
-                    found: { context.output.say("Found \($0.line)") }, unavailable: { obstacles.take($1, on: $0) },
+                    // A list of all follows where somebody can choose from it.
+                    found: { if !context.mayAsk { context.output.say("Found \($0.line)") } },
+                    unavailable: { obstacles.take($1, on: $0) },
                     choose: choose)
             } catch {
                 let again = looksAgain.withLock { looksAgain in
@@ -198,19 +213,21 @@ struct BoardQuestions: Sendable {
 
     let screen: Screen
 
-    static let question = "Board (number or name, + to search again, Enter to stop): "
+    static let question = "Board, by number or name (Enter for 1, r to search again): "
 
     func choose(from found: [FoundBoard]) async -> Answer {
         let boards = Self.nearestFirst(found)
         return await screen.asking {
-            var list = ChoiceList(boards.enumerated().map { "\($0 + 1)  \($1.line)" })
-            while let answer = await screen.ask(Self.question, offering: &list), !answer.isEmpty {
-                if answer == ChoiceList.more { return .again }
+            var list = ChoiceList(
+                boards.enumerated().map { "\("\($0 + 1)".leftPadded(to: "\(boards.count)".count))  \($1.line)" })
+            while let answer = await screen.ask(Self.question, offering: &list) {
+                if answer.lowercased() == "r" { return .again }
+                if answer.isEmpty { return .board(boards[0]) }
                 if let number = Int(answer), let index = ChoiceList.index(number, of: boards.count) {
                     return .board(boards[index])
                 }
                 if let board = Self.board(named: answer, of: boards) { return .board(board) }
-                screen.say("A number from 1 to \(boards.count), a name, + or Enter.")
+                screen.say("Type a number from 1 to \(boards.count), a name, or r to search again.")
             }
             return .stop
         }

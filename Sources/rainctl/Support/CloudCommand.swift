@@ -25,7 +25,7 @@ struct CloudScene: Sendable {
             throw CommandFailure(
                 .usage, reason: "missing_confirmation", message: "\(statement). To confirm, add --yes.")
         }
-        let answer = time.asking { Terminal.ask("\(question) Type yes: ") }
+        let answer = time.asking { Screen.shared.blocking { Terminal.ask("\(question) Type yes: ") } }
         guard let answer, answer.lowercased() == "yes" else {
             throw CommandFailure(.cancelled, message: "Cancelled: nothing was changed.")
         }
@@ -34,10 +34,10 @@ struct CloudScene: Sendable {
 
 extension CloudCommand {
     func run() async throws {
-        let context = try Context(options)
+        let context = try Context(options, list: (self as? any ListCommand)?.list)
         let client = try context.rainMakerClient()
         let scene = CloudScene(
             context: context, client: client, cloud: try client.rainMakerNodes(), time: TimeBudget(timeout))
-        context.output.result(try await result(scene))
+        context.output.result(try await context.screen.waiting("Asking the cloud") { try await result(scene) })
     }
 }

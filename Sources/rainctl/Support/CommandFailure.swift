@@ -37,6 +37,12 @@ extension CommandFailure {
         }
         status = error.code
         step = error.step?.rawValue
+        if let network = error.mayStillJoin {
+            message +=
+                error.mayAppearInAccount
+                ? " The board may still join \(network) and appear in your account. Check with: rainctl node list."
+                : " The board may still join \(network)."
+        }
         if error.isPendingKept, status != .ok {
             message += " The unfinished mapping is kept: run the same command again to finish it."
         }
@@ -55,7 +61,7 @@ extension CommandFailure {
             ExitStatus(error), reason: "\(error.code)",
             message: settings.message(of: error).asSentence.withAdvice(error.remedies))
         if let command = Self.nextCommand(after: error.code, of: error.account) {
-            message += " Run: rainctl \(command)."
+            message += " Run: \(commandLine(command))."
         }
         if let wait = error.retryAfter {
             retryAfter = wait

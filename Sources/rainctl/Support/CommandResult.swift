@@ -9,14 +9,32 @@ import RainKit
 protocol CommandResult: Encodable, Sendable {
     /// The text without a line end; empty if there is nothing to print.
     var text: String { get }
+    /// The indices of the lines that confirm a change. A terminal shows them with a tick.
+    var confirmedLines: [Int] { get }
+}
+
+extension CommandResult {
+    var confirmedLines: [Int] { [] }
+}
+
+/// A result that confirms one change, in its first line.
+protocol ConfirmingResult: CommandResult {}
+
+extension ConfirmingResult {
+    var confirmedLines: [Int] { [0] }
 }
 
 /// A finished action: the members of its document, and a sentence.
 struct ActionResult: CommandResult {
     private var members = NamedMembers()
     private(set) var text: String
+    let confirmedLines: [Int]
 
-    init(_ text: String) { self.text = text }
+    /// - Parameter isChange: whether something was changed.
+    init(_ text: String, isChange: Bool = true) {
+        self.text = text
+        confirmedLines = isChange ? [0] : []
+    }
 
     func with(_ name: String, _ value: some Encodable & Sendable) -> Self {
         var result = self

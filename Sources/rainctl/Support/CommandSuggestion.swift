@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainCore
+import RainKit
 
 /// Sentences about commands that do not exist, with suggestions.
 enum CommandSuggestion {
     /// Returns a sentence for arguments whose first words are not a command; nil for a command.
     static func sentence(for arguments: [String]) -> String? {
         // `help` is the parser's own command. The words after it also name commands.
-        let asksForHelp = arguments.first == "help"
-        let named = NamedCommand(asksForHelp ? Array(arguments.dropFirst()) : arguments)
+        let given = NamedCommand(arguments)
+        let asksForHelp = given.asksForHelp
+        let named = asksForHelp ? NamedCommand(Array(given.rest.dropFirst())) : given
         guard !named.command.configuration.subcommands.isEmpty, let word = named.rest.first, !word.hasPrefix("-"),
             !(asksForHelp && word == "help")
         else { return nil }
         let there = line(named.path)
-        let meant = candidates(for: word, named).map { "\(asksForHelp ? "rainctl help" : "rainctl")\($0)" }
+        var meant = candidates(for: word, named).map { "\(asksForHelp ? "rainctl help" : "rainctl")\($0)" }
+        if named.path.isEmpty, let topic = HelpTopic.nearest(to: word) { meant = ["rainctl help \(topic.rawValue)"] }
         let hint =
             meant.isEmpty
             ? "See: rainctl help\(there)" : "Did you mean: \(meant.joined(separator: ", "))?"
         return "rainctl\(there) has no \"\(word.onOneLine)\". \(hint)"
+    }
+
+    /// The error for a document that is requested of a group of commands.
+    static func missingCommand(_ named: NamedCommand) -> CommandFailure {
+        let there = line(named.path)
+        return CommandFailure(.usage, message: "Name a command after rainctl\(there). See: rainctl help\(there)")
     }
 
     /// Returns a sentence for an argument that begins with a dash other than the hyphen, as pages and word processors write it; nil without
@@ -117,38 +126,5 @@ enum CommandSuggestion {
             rows.append(row)
         }
         return rows[a.count][b.count]
-    }
-}
-
-/// The command that the first words of the arguments name, as deep as possible.
-struct NamedCommand {
-    private(set) var command: any ParsableCommand.Type = Rainctl.self
-    /// The names of the commands without the root: `node`, `params`, `set`.
-    private(set) var path: [any ParsableCommand.Type] = []
-    /// The arguments after the names.
-    private(set) var rest: ArraySlice<String>
-
-    init(_ arguments: [String]) {
-        rest = arguments[...]
-        while let word = rest.first,
-            let next = command.configuration.subcommands.first(where: { Self.name(of: $0) == word })
-        {
-            command = next
-            path.append(next)
-            rest.removeFirst()
-        }
-    }
-
-    /// Returns the command with its options, if they are valid; nil also for help and the like. For each parse, the parser builds
-    /// everything below the given root, which takes a third of a short command's time. Here, that is only this command.
-    func parsed() -> (any ParsableCommand)? {
-        guard command.configuration.subcommands.isEmpty, let parsed = try? command.parseAsRoot(Array(rest)),
-            type(of: parsed) == command
-        else { return nil }
-        return parsed
-    }
-
-    static func name(of command: any ParsableCommand.Type) -> String {
-        command.configuration.commandName ?? command._commandName
     }
 }

@@ -27,6 +27,28 @@ extension CompletionKind {
         }
     }
 
+    /// The boards that the last list of the account had. Nothing is asked: the names are in a file.
+    static var nodes: CompletionKind {
+        .custom { words, _, _ in
+            guard let context = try? Context.quiet(words), let deployment = try? context.deployment().name else {
+                return []
+            }
+            let known = try? context.accounts.known.load()
+            let account = context.accountName ?? known?.current(at: deployment)?.name ?? ""
+            return offered(NodeNameFile(state: context.folders.state).nodes(of: account, at: deployment))
+        }
+    }
+
+    /// Returns the boards' names. A board whose name cannot be offered, or is that of another board, is offered by its id.
+    static func offered(_ nodes: [RememberedNode]) -> [String] {
+        var counts: [String: Int] = [:]
+        for node in nodes { counts[node.name?.lowercased() ?? "", default: 0] += 1 }
+        return nodes.flatMap { node -> [String] in
+            let name = node.name.map { offered([$0]) } ?? []
+            return name.isEmpty || counts[node.name?.lowercased() ?? ""] != 1 ? offered([node.id.rawValue]) : name
+        }
+    }
+
     /// Returns only names that every shell takes unchanged. Names come from servers and files, and the script of another version may let a
     /// shell expand them.
     static func offered(_ names: [String]) -> [String] {
@@ -35,10 +57,12 @@ extension CompletionKind {
 }
 
 extension Context {
-    /// The context without options.
-    fileprivate static func quiet() throws -> Context {
-        // A shell that completes a word shows no warnings.
-        try Context(try GlobalOptions.parse([])) { (_, failure) throws(CommandFailure) in throw failure }
+    /// The context of an unfinished command line, without warnings.
+    /// - Parameter words: the words of the line, of which only the deployment and the account matter.
+    fileprivate static func quiet(_ words: [String] = []) throws -> Context {
+        try Context(try GlobalOptions.parse(GivenOptions(words).arguments)) { (_, failure) throws(CommandFailure) in
+            throw failure
+        }
     }
 }
 
@@ -46,6 +70,12 @@ extension Context {
 ///
 /// bash expands the words of `compgen -W` like a command line, so it would run a `$(…)` in a name. zsh and fish take names as data.
 enum CompletionScript {
+    /// Returns the script for a shell. A shell reads it and never starts it, so it begins without the name of an interpreter.
+    static func text(for shell: CompletionShell) -> String {
+        let text = withoutExpansion(RootWithOptions.completionScript(for: shell))
+        return (text.hasPrefix("#!") ? text.drop { $0 != "\n" }.dropFirst() : text[...]) + "\n"
+    }
+
     /// - Parameter text: any output of the argument parser; only a script for bash is changed.
     static func withoutExpansion(_ text: String) -> String {
         guard text.hasPrefix("#!/bin/bash\n") else { return text }

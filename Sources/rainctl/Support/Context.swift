@@ -9,7 +9,7 @@ struct Context: Sendable {
     let options: SharedOptions
     let environment: [String: String]
     let output: Output
-    let screen = Screen()
+    let screen: Screen
     let folders: Folders
     let settings: SettingsFiles
     let logger: Logger
@@ -28,19 +28,24 @@ struct Context: Sendable {
         var noInput: Bool
     }
 
-    init(_ options: GlobalOptions) throws(CommandFailure) {
-        try self.init(options) { (_, failure) throws(CommandFailure) in throw failure }
+    /// - Parameter list: the options of a command that prints a list.
+    init(_ options: GlobalOptions, list: ListOptions? = nil) throws(CommandFailure) {
+        try self.init(options, list: list) { (_, failure) throws(CommandFailure) in throw failure }
         // Not in documents, because these warnings do not concern a program that reads them.
         for warning in folders.warnings + settings.warnings { output.say("warning: \(warning)") }
     }
 
     /// Loads the settings. `obstacle` is called for settings that cannot be used: with the path of the file, or nil if HOME is missing. If
     /// it does not throw, loading continues without those settings.
-    init(_ options: GlobalOptions, obstacle: SettingsFiles.Obstacle) throws(CommandFailure) {
-        environment = processEnvironment()
+    init(
+        _ options: GlobalOptions, list: ListOptions? = nil, obstacle: SettingsFiles.Obstacle
+    ) throws(CommandFailure) {
+        try list?.check(options)
+        environment = Invocation.current.environment
         self.options = SharedOptions(
             profile: options.profile, account: options.account, caFile: options.caFile, noInput: options.noInput)
-        output = Output(options)
+        output = Output(options, list: list)
+        screen = output.screen
         do throws(CommandFailure) {
             folders = try Folders(environment)
         } catch {
@@ -48,6 +53,18 @@ struct Context: Sendable {
             folders = try Folders(environment.merging(["HOME": "/nonexistent"]) { $1 })
         }
         settings = try SettingsFiles(environment, user: folders.configuration, obstacle: obstacle)
+        if let request = Invocation.current.request {
+            logger = request.logger
+        } else {
+            logger = try Self.logger(options)
+        }
+        // It only distinguishes runs. libcrypto is not started for it, because a command without a network does not need it.
+        let number = String(UInt64.random(in: 0..<1 << 48), radix: 16)
+        runID = String(repeating: "0", count: 12 - number.count) + number
+        GivenSettings.note(self)
+    }
+
+    private static func logger(_ options: GlobalOptions) throws(CommandFailure) -> Logger {
         let sink = try LogSink(path: options.logFile, format: options.logFormat)
         let level: Logger.Level =
             switch options.verbosity {
@@ -55,11 +72,7 @@ struct Context: Sendable {
             case 1: .debug
             default: .trace
             }
-        logger = Logger(label: "rainctl") { SinkLogHandler(label: $0, sink: sink, logLevel: level) }
-        // It only distinguishes runs. libcrypto is not started for it, because a command without a network does not need it.
-        let number = String(UInt64.random(in: 0..<1 << 48), radix: 16)
-        runID = String(repeating: "0", count: 12 - number.count) + number
-        GivenSettings.note(self)
+        return Logger(label: "rainctl") { SinkLogHandler(label: $0, sink: sink, logLevel: level) }
     }
 
     /// Whether the user can be asked.
@@ -104,7 +117,7 @@ struct Folders: Sendable {
                 throw CommandFailure(
                     .config,
                     message:
-                        "\(Self.homeProblem(environment)), so rainctl does not know in which folder it keeps sessions.")
+                        "\(Self.homeProblem(environment)), so rainctl does not know where to keep sessions.")
             }
             return "\(home)/\(fallback)/rainkit"
         }
@@ -159,16 +172,17 @@ extension Context {
         let deployment = try deployment()
         try checkAuthorities(at: deployment)
         var configuration = RainKitConfiguration(state: folders.state, deployment: deployment, logger: logger)
+        configuration.remembersNodes = true
         configuration.provider = provider
         configuration.backend = backend
         configuration.account = account
         configuration.definitions = "\(folders.configuration)/providers"
         configuration.certificateAuthorities = certificateAuthorities
         configuration.environment = environment
-        configuration.transports = Transports.registered
+        configuration.transports = Invocation.current.transports
         configuration.tools = tools
         followLog(in: &configuration)
-        configuration.networkChange = { NetworkMessages.tell($0, output) }
+        reportChanges(in: &configuration)
         return RainKitClient(configuration)
     }
 
@@ -187,11 +201,21 @@ extension Context {
     func boardClient() -> RainKitClient {
         var configuration = RainKitConfiguration(state: folders.state, logger: logger)
         configuration.environment = environment
-        configuration.transports = Transports.registered
+        configuration.transports = Invocation.current.transports
         configuration.tools = tools
         followLog(in: &configuration)
-        configuration.networkChange = { NetworkMessages.tell($0, output) }
+        reportChanges(in: &configuration)
         return RainKitClient(configuration)
+    }
+
+    /// Reports changes of this machine's network and of the board's port, above the live line if there is one.
+    private func reportChanges(in configuration: inout RainKitConfiguration) {
+        let note: @Sendable (String) -> Void = { [output, screen] line in
+            guard StandardStreams.errIsTerminal, !output.isQuiet else { return output.say(line) }
+            screen.write(line.withoutControls)
+        }
+        configuration.networkChange = { NetworkMessages.tell($0, output, note) }
+        configuration.portChange = { note(PortMessages.line($0)) }
     }
 
     /// Passes the lines of the board's log to a file and to the terminal.

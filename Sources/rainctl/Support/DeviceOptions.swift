@@ -14,17 +14,19 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Connect to the board at this address (SoftAP or on-network; with SoftAP usually 192.168.4.1:80).",
+            "Connect to the board at this address (SoftAP or on-network; usually 192.168.4.1:80 with SoftAP).",
             valueName: "host[:port]"))
     var deviceHost: String?
 
-    @Option(help: ArgumentHelp("Use this Bluetooth adapter, such as hci0, or its address.", valueName: "adapter"))
+    @Option(
+        help: ArgumentHelp("Use this Bluetooth adapter: its name, such as hci0, or its address.", valueName: "adapter"))
     var adapter: String?
 
     @Option(
         name: [.customLong("device-name"), .customLong("device_name", withSingleDash: false)],
         help: ArgumentHelp(
-            "Choose the board with this name, such as PROV_a1b2c3 (over Bluetooth also its address).", valueName: "name"
+            "Choose the board with this name, such as PROV_a1b2c3 (over Bluetooth, also with this address).",
+            valueName: "name"
         ))
     var deviceName: String?
 
@@ -41,7 +43,8 @@ struct DeviceOptions: ParsableArguments {
     var qrcode: String?
 
     @Option(
-        help: ArgumentHelp("Use this proof of possession (seen by other users: prefer --pop-file).", valueName: "pop"))
+        help: ArgumentHelp(
+            "Use this proof of possession (visible to other users: prefer --pop-file).", valueName: "pop"))
     var pop: String?
 
     @Option(help: ArgumentHelp("Read the proof of possession from a file.", valueName: "file"), completion: .file())
@@ -55,10 +58,10 @@ struct DeviceOptions: ParsableArguments {
         help: ArgumentHelp("Require this security scheme: 0, 1 or 2.", valueName: "version"))
     var securityVersion: Int?
 
-    @Option(help: ArgumentHelp("Use this user name of Security 2.", valueName: "name"))
+    @Option(help: ArgumentHelp("Use this user name for Security 2.", valueName: "name"))
     var username: String?
 
-    @Flag(help: "Wait for a board that is not yet plugged in or in reach.")
+    @Flag(help: "Wait until the board is plugged in or within reach.")
     var wait = false
 
     @Option(
@@ -80,7 +83,7 @@ struct DeviceOptions: ParsableArguments {
 
     /// Returns the context of these options and of those of every command.
     func context(_ options: GlobalOptions) throws(CommandFailure) -> Context {
-        var context = try Context(options)
+        var context = try Context(options, list: (self as? any ListCommand)?.list)
         if let deviceLog { context.deviceLog = try DeviceLogFile(deviceLog) }
         return context
     }
@@ -148,10 +151,9 @@ extension BoardCredentials {
         whenUnproven = { security in
             context.output.warn(
                 security.version == 0
-                    ? "the board uses Security 0, so the proof of possession is not used and everything is unencrypted, even the "
-                        + "Wi-Fi password; --sec-ver 1 or 2 refuses such a board."
-                    : "the board requires no proof of possession, so the given one is not used: nothing shows that this "
-                        + "is the board it belongs to.", reason: "proof_not_used")
+                    ? "the board uses Security 0, so the proof of possession is not used, and everything is unencrypted, even the Wi-Fi password. To refuse such a board, give --sec-ver 1 or 2."
+                    : "the board requires no proof of possession, so the given one is not used. Nothing proves that this is the right board.",
+                reason: "proof_not_used")
         }
     }
 }

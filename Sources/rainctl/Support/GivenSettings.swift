@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 import RainKit
-import Synchronization
 
 /// The values that this command took from the environment and from settings files instead of its arguments. An error about such a value
 /// names its origin, because the user may not know it.
@@ -20,19 +19,17 @@ struct GivenSettings: Sendable, Equatable {
     /// The variable with the client secret.
     var clientSecretVariable: String?
 
-    private static let noted = Mutex(GivenSettings())
-    static var ofThisCommand: GivenSettings { noted.withLock { $0 } }
-
-    static func note(_ change: (inout GivenSettings) -> Void) { noted.withLock { change(&$0) } }
+    static var ofThisCommand: GivenSettings { Invocation.current.settings }
 
     /// Records the values of the context.
     static func note(_ context: Context) {
+        let run = Invocation.current
         let named = ProfileSettings.namedAccount(context)
         let account = named.flatMap { named in
             named.origin.place.map { Account(name: named.name, place: $0) }
         }
-        let provider = NamedProvider.isFromVariable ? NamedProvider.ofThisCommand?.name : nil
-        note {
+        let provider = run.hasProviderFromVariable ? run.provider?.name : nil
+        run.note {
             $0.account = account
             $0.provider = provider
         }
@@ -50,7 +47,7 @@ struct GivenSettings: Sendable, Equatable {
             if let provider { return "RAINKIT_PROVIDER names \(provider.onOneLine): \(error.message)" }
         case .invalidCredentials:
             if let passwordVariable { return "\(error.message) (the password is from \(passwordVariable))" }
-        case .clientRefused:
+        case .clientRefused where error.serverCause != "unauthorized_client":
             if let clientSecretVariable {
                 return "\(error.message) (the client secret is from \(clientSecretVariable))"
             }

@@ -7,19 +7,30 @@ enum JSONText {
     /// The version of every JSON document that rainctl prints.
     static let schemaVersion = 1
 
-    /// Returns a document of several lines, which begins with the schema's version.
-    /// - Parameter warnings: its last member; absent if empty.
-    static func document(_ content: some Encodable, warnings: [Warning] = []) -> String {
-        text(Document(content: content, warnings: warnings), isPretty: true)
+    /// Returns a document, which begins with the schema's version.
+    /// - Parameters:
+    ///   - warnings: its last member; absent if empty.
+    ///   - isPretty: whether it has a line for each value.
+    static func document(_ content: some Encodable, warnings: [Warning] = [], isPretty: Bool = true) -> String {
+        text(Document(content: content, warnings: warnings), isPretty: isPretty)
+    }
+
+    /// Returns the same document on one line, without a line end.
+    static func documentLine(_ content: some Encodable, warnings: [Warning] = []) -> String {
+        String(text(Document(content: content, warnings: warnings), isPretty: false).dropLast())
     }
 
     /// Returns an object on one line.
     static func line(_ content: some Encodable) -> String { text(content, isPretty: false) }
 
     private static func text(_ content: some Encodable, isPretty: Bool) -> String {
+        ShownText.json(String(decoding: value(content).serialized(pretty: isPretty), as: UTF8.self)) + "\n"
+    }
+
+    /// Returns the members of a result, with their names in snake case.
+    static func value(_ content: some Encodable) -> JSONValue {
         do throws(JSONError) {
-            let value = try JSONCoder.value(of: content, naming: name)
-            return ShownText.json(String(decoding: value.serialized(pretty: isPretty), as: UTF8.self)) + "\n"
+            return try JSONCoder.value(of: content, naming: name)
         } catch {
             // JSON lacks infinite numbers and integers of more than 64 bits, and no result has them.
             preconditionFailure("\(type(of: content)) cannot be written as JSON: \(error)")

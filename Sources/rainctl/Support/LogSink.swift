@@ -37,9 +37,10 @@ final class LogSink: Sendable {
                     time: Timestamp.now, level: level, label: label, message: message,
                     metadata: metadata))
         }
+        guard let path else { return Screen.shared.write(String(line.dropLast()), indent: nil) }
         // One write for each line, so that lines of several threads do not mix.
         let failure = turn.withLock { _ in StandardStreams.write(Array(line.utf8), to: descriptor) }
-        if let failure, let path { PrivateLogFile.failed(failure, at: path) }
+        if let failure { PrivateLogFile.failed(failure, at: path) }
     }
 }
 
@@ -108,7 +109,7 @@ enum PrivateLogFile {
             return first == nil
         }
         guard isFirst else { return }
-        Output(isJSON: false, isQuiet: false).warn(
+        Output().warn(
             "The log cannot be written to \(path.onOneLine): \(systemWords(failure)).", reason: "cannot_write")
     }
 

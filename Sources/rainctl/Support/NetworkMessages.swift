@@ -4,9 +4,11 @@ import RainKit
 /// Messages about this machine's own network, when it is left for a board's.
 enum NetworkMessages {
     static let fullScan =
-        "most boards list at most 16 networks, and omit others, even strong ones: name yours with --ssid if it is missing"
+        "most boards list at most 16 networks, and may omit strong ones; if yours is missing, name it with --ssid"
 
-    static func tell(_ change: NetworkChange, _ output: Output) {
+    /// - Parameter note: prints a line that is not a warning; the output's own by default.
+    static func tell(_ change: NetworkChange, _ output: Output, _ note: ((String) -> Void)? = nil) {
+        let note = note ?? output.say
         switch change {
         case .notRestored(let name, let why):
             let place = name.map { "the network \($0.onOneLine)" } ?? "its own network"
@@ -14,20 +16,29 @@ enum NetworkMessages {
                 "this machine is not back on \(place): \(why)",
                 reason: "network_not_restored")
         case .looking(let name):
-            output.say("looking for the Wi-Fi network \(name?.onOneLine ?? "PROV_…")")
+            note("looking for the Wi-Fi network \(name?.onOneLine ?? "PROV_…")")
         case .joining(let name, let previous):
-            output.say(
+            note(
                 "joining the Wi-Fi network \(name.onOneLine)"
                     + (previous.map { ", and returning to \($0.onOneLine) afterwards" } ?? ""))
         case .returning(let name):
-            output.say(name.map { "returning to \($0.onOneLine)" } ?? "leaving the board's network")
+            note(name.map { "returning to \($0.onOneLine)" } ?? "leaving the board's network")
         case .restored(let name):
-            output.say(name.map { "back on \($0.onOneLine)" } ?? "off the board's network")
-        case .joinByHand(let name, let hasPassword, let why):
+            note(name.map { "back on \($0.onOneLine)" } ?? "off the board's network")
+        case .joinByHand(let name, let hasPassword, let why, let isWaitedFor):
             let password = hasPassword ? " (with the password from the QR code or the options)" : ""
-            output.say(
-                "\(why) Join the Wi-Fi network \(name?.onOneLine ?? "PROV_… of the board") yourself\(password), and "
-                    + "return to your own network afterwards; at a terminal, rainctl waits for the board.")
+            let network = name?.onOneLine ?? "PROV_… of the board"
+            guard isWaitedFor else {
+                return note("\(why) Join the Wi-Fi network \(network) yourself\(password), and run this again.")
+            }
+            note("\(why) So join the board's network by hand:")
+            note("1. Join the Wi-Fi network \(network)\(password). rainctl waits for it.")
+        case .joinedByHand(let name):
+            note(
+                "2. This machine is on \(name?.onOneLine ?? "the board's network"). Stay there until the board has its settings."
+            )
+        case .returnByHand(let wasAsked): note("\(wasAsked ? "3. " : "")You can return to your own network now.")
+        case .returnedByHand: note("off the board's network")
         }
     }
 
@@ -35,7 +46,7 @@ enum NetworkMessages {
     static func restore(isQuiet: Bool) async {
         let environment = RainKitConfiguration(state: "/").environment
         guard let folders = try? Folders(environment) else { return }
-        let output = Output(isJSON: false, isQuiet: isQuiet)
+        let output = Output(isQuiet: isQuiet)
         var configuration = RainKitConfiguration(state: folders.state)
         configuration.networkChange = { tell($0, output) }
         if let change = await RainKitClient(configuration).restoreNetwork() { tell(change, output) }

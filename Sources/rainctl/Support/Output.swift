@@ -4,63 +4,165 @@ import RainKit
 import Synchronization
 
 /// The output of commands: results on standard output, everything else on standard error. With `--json`, results and errors are JSON.
+///
+/// The output of a request to `rainctl serve` goes to its client instead.
 struct Output: Sendable {
-    var isJSON: Bool
-    var isQuiet: Bool
-    /// The warnings of the one command of this process. Its error may be printed where the rest of its output is out of reach.
-    static let warnings = Warnings()
-
-    init(_ options: GlobalOptions) {
-        isJSON = options.json
-        isQuiet = options.quiet
+    /// The form of the result.
+    enum Form: Sendable {
+        case text, json
+        /// JSON on one line.
+        case compactJSON
+        /// Tab-separated values, of a ``ListResult``.
+        case tsv
     }
 
-    init(isJSON: Bool, isQuiet: Bool) {
-        self.isJSON = isJSON
+    var form: Form
+    var isQuiet: Bool
+    /// Whether results and errors are JSON documents.
+    var isJSON: Bool { form == .json || form == .compactJSON }
+    /// The warnings of the command. Its error may be printed where the rest of its output is out of reach.
+    let warnings: Warnings
+    private let request: ServedRequest?
+
+    /// - Parameter list: the options of a command that prints a list.
+    init(_ options: GlobalOptions, list: ListOptions? = nil) {
+        self.init(
+            options.isJSON ? .json(isCompact: options.compact) : list?.format == .tsv ? .tsv : .text,
+            isQuiet: options.quiet)
+    }
+
+    init(_ form: Form = .text, isQuiet: Bool = false) {
+        self.form = form
         self.isQuiet = isQuiet
+        warnings = Invocation.current.warnings
+        request = Invocation.current.request
+    }
+
+    /// Returns the output for an error that is known before the options are parsed, or when they are out of reach.
+    init(arguments: [String]) {
+        let options = arguments.prefix { $0 != "--" }
+        // There, it is the form of the code.
+        let isCompact = options.contains("--compact") && NamedCommand(arguments).command != QRShow.self
+        self.init(isCompact || options.contains("--json") ? .json(isCompact: isCompact) : .text)
     }
 
     /// Prints the command's result: the document with `--json`, the lines otherwise.
     func result(_ result: some CommandResult) {
-        if isJSON {
-            StandardStreams.out(JSONText.document(result, warnings: Self.warnings.all))
-        } else {
-            StandardStreams.out(Self.shown(result))
+        if let request { return request.take(result: JSONText.documentLine(result, warnings: warnings.all)) }
+        switch form {
+        case .json, .compactJSON: StandardStreams.out(document(result))
+        case .tsv: StandardStreams.out((result as? any ListResult)?.tsv ?? Self.shown(result))
+        case .text: StandardStreams.out(Self.view(of: result) ?? Self.shown(result, tick: Tick.ofOutput))
         }
     }
 
+    private func document(_ result: some CommandResult) -> String {
+        JSONText.document(result, warnings: warnings.all, isPretty: form != .compactJSON)
+    }
+
+    /// Returns the lines for a terminal; nil in a pipe, and for a result that is the same there.
+    private static func view(of result: some CommandResult) -> String? {
+        guard StandardStreams.outIsTerminal, let result = result as? any TerminalResult else { return nil }
+        let text = result.view(columns: TerminalSize.columnsOfOutput, style: .ofResults)
+        return text.isEmpty ? "" : text + "\n"
+    }
+
     /// Returns the lines as they are printed. Results contain text of boards, servers and files.
-    static func shown(_ result: some CommandResult) -> String {
-        let text = result.text.linesWithoutControls
+    /// - Parameter tick: the mark before lines that confirm a change; nil for none.
+    static func shown(_ result: some CommandResult, tick: String? = nil) -> String {
+        var text = result.text.linesWithoutControls
+        if let tick, !text.isEmpty {
+            var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            for index in result.confirmedLines where lines.indices.contains(index) {
+                lines[index] = tick + lines[index]
+            }
+            text = lines.joined(separator: "\n")
+        }
         return text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
     }
 
     /// Prints a line of `--events`. With `--json` it goes to standard error, because standard output is only for the document.
     func event(_ event: some Encodable) {
         let line = JSONText.line(event)
+        if let request { return request.take(event: line) }
         isJSON ? StandardStreams.err(line) : StandardStreams.out(line)
     }
 
-    /// Prints a note.
-    func say(_ line: String) {
-        if !isQuiet { StandardStreams.err(line.withoutControls + "\n") }
+    /// Prints a part of a result that arrives piece by piece: a line of JSON with `--json`, else the text.
+    func piece(_ piece: some Encodable, text: @autoclosure () -> String) {
+        if let request { return request.take(event: JSONText.line(piece)) }
+        StandardStreams.out(isJSON ? JSONText.line(piece) : text() + "\n")
     }
 
-    /// Prints a warning. A progress line is erased before, and drawn again below. Documents and events also have the warning.
+    /// Whether nothing more can be printed, because nobody reads standard output any more (as behind `head -1`).
+    var isCut: Bool { request == nil && StandardStreams.outFailure != nil }
+
+    /// Prints a note.
+    func say(_ line: String) {
+        if !isQuiet { screen.write(line.withoutControls) }
+    }
+
+    /// The terminal, or the client of a request.
+    var screen: Screen { request == nil ? .shared : Screen { tell($0) } }
+
+    /// Prints text even with `--quiet`.
+    func tell(_ text: String) {
+        if let request { return request.take(note: text) }
+        StandardStreams.err(text)
+    }
+
+    /// Prints text that the command cannot continue without: the page at which the user signs in.
+    func tell(_ text: String, page: SignInPage) {
+        if let request { return request.take(page: page) }
+        StandardStreams.err(text)
+    }
+
+    /// Prints a warning. Documents and events also have it.
     /// - Parameter reason: for programs, in snake case.
     func warn(_ line: String, reason: String = "other") {
-        Self.warnings.add(Warning(reason: reason, message: line.withoutControls))
-        guard !isQuiet else { return }
-        let start = StandardStreams.errIsTerminal ? StandardStreams.eraseLine : ""
-        StandardStreams.err("\(start)warning: \(line.withoutControls)\n")
+        warnings.add(Warning(reason: reason, message: line.withoutControls))
+        guard !isQuiet, request == nil else { return }
+        let mark = TerminalStyle.ofErrors.painted("warning:", .yellow)
+        Screen.shared.write("\(mark) \(line.withoutControls)", indent: 2)
     }
 
     func failure(_ failure: CommandFailure) {
         let result = ErrorResult(failure)
-        if isJSON { StandardStreams.out(JSONText.document(result, warnings: Self.warnings.all)) }
+        if isJSON { StandardStreams.out(document(result)) }
         // If standard output fails, the error is still printed.
-        if !isJSON || StandardStreams.outFailure != nil { StandardStreams.err(result.text + "\n") }
+        guard !isJSON || StandardStreams.outFailure != nil else { return }
+        let mark = TerminalStyle.ofErrors.painted("error:", .red)
+        Screen.shared.write("\(mark) \(failure.message.withoutControls)", indent: 2)
     }
+}
+
+extension Output.Form {
+    static func json(isCompact: Bool) -> Self { isCompact ? .compactJSON : .json }
+}
+
+/// The mark of a confirmation. Only a terminal gets it, so that the text for scripts stays a plain sentence.
+enum Tick {
+    /// The mark for standard output, with a blank; nil if it is not a terminal that shows it.
+    static var ofOutput: String? {
+        StandardStreams.outIsTerminal ? mark(processEnvironment()) : nil
+    }
+
+    /// Returns the mark for a terminal in this environment. The locale decides whether it can be shown, and `NO_COLOR` whether it is green.
+    static func mark(_ environment: [String: String]) -> String? {
+        // The first of these variables that has a value decides (POSIX, "Internationalization Variables").
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+        let isUTF8 = ["utf-8", "utf8"].contains { locale.lowercased().contains($0) }
+        guard isUTF8, environment["TERM"] != "dumb" else { return nil }
+        return environment["NO_COLOR", default: ""].isEmpty ? "\u{1B}[32m✓\u{1B}[0m " : "✓ "
+    }
+}
+
+/// The page at which the user signs in.
+struct SignInPage: Encodable, Sendable {
+    let url: String
+    /// The code that the user enters there, and the address that already contains it.
+    var userCode: String?
+    var completeURL: String?
 }
 
 /// A problem despite which a command continues: a member of its document, and an event.

@@ -69,7 +69,7 @@ struct Payload {
     static func json(_ text: String, option: String) throws(CommandFailure) -> JSONValue {
         let bytes = Array(text.utf8)
         do throws(JSONError) { return try JSONValue(parsing: bytes) } catch {
-            throw CommandFailure(.usage, message: "\(option) is not JSON: \(error.located(in: bytes)).")
+            throw CommandFailure(.usage, message: "\(option) is not JSON: \(error).")
         }
     }
 
@@ -91,7 +91,7 @@ struct Payload {
             return try JSONValue(parsing: text)
         } catch {
             throw CommandFailure(
-                .badData, reason: reason, message: "\(subject(file)) is not JSON: \(error.located(in: text)).")
+                .badData, reason: reason, message: "\(subject(file)) is not JSON: \(error).")
         }
     }
 
@@ -110,17 +110,5 @@ struct Payload {
 
     private static func decoded(_ hex: String) -> [UInt8]? {
         Hex.decoded(hex.utf8.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: ":") })
-    }
-}
-
-extension JSONError {
-    /// The error, with its line and column in the parsed text.
-    fileprivate func located(in text: [UInt8]) -> String {
-        guard let offset, offset <= text.count else { return message }
-        let before = text[..<offset]
-        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
-        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        let column = String(decoding: before[start...], as: UTF8.self).count + 1
-        return "\(message) (line \(line), column \(column))"
     }
 }

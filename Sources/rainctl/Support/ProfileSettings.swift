@@ -85,7 +85,7 @@ struct ProfileSettings {
         } catch {
             guard error.remedies.contains(.knownDeployment), let place = chosen.origin.place else { throw error }
             var error = error
-            error.message = "There is no deployment \"\(chosen.name)\" here, but \(place) names it."
+            error.message = "The deployment \"\(chosen.name)\" does not exist here, but \(place) names it."
             throw error
         }
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import RainCore
 import RainKit
 
@@ -14,42 +13,43 @@ extension Remedy {
             "if you are sure that this is the right board, accept it with --sec-ver \(version)"
         case .otherTransport: "choose another transport with --transport ble or softap"
         case .accessPoint: "if the board has its own access point, reach it there with --transport softap"
-        case .networkName: "name the network with rainctl provision --ssid"
+        case .networkName: "name the network with \(commandLine("provision --ssid"))"
         case .networkPassword: "give the Wi-Fi password with --passphrase-file"
         case .openNetwork: "join it with --open"
-        case .claimService: "remove the profile and name the claim service with rainctl profile add --claim-url"
-        case .claimOverCable: "claim the board with rainctl device claim --host"
-        case .boardLog: "see the board's log with rainctl device monitor --restart"
-        case .withoutMapping: "set up only the Wi-Fi with rainctl provision --no-mapping"
+        case .claimService: "name the claim service with \(commandLine("profile set --claim-url"))"
+        case .claimOverCable: "claim the board with \(commandLine("device claim --host"))"
+        case .boardLog: "see the board's log with \(commandLine("device monitor --restart"))"
+        case .withoutMapping: "set up only the Wi-Fi with \(commandLine("provision --no-mapping"))"
         case .moreTime: "allow more time with --timeout"
-        case .waiting: "wait for it with --wait"
+        case .waiting: "wait for the board with --wait"
         case .boardName(let names): Self.choice("choose the board with --device-name", names)
         case .port(let paths): Self.choice("name the port with --port", paths)
         case .accessPointPassword: "give the password of the board's own network with --ap-password-file"
-        case .host: "give it with --device-host HOST or HOST:PORT"
+        case .host: "give the address with --device-host HOST or HOST:PORT"
         case .localHost: "give the address with --host HOST or HOST:PORT"
-        case .localProof(isInCloud: false): "give it with --pop-file FILE"
+        case .localProof(isInCloud: false): "give this proof with --pop-file FILE"
         case .localProof(isInCloud: true):
-            "sign in to get it from the cloud, or where you are signed in, copy it from rainctl node params get NODE "
-                + "\"Local Control.POP\" and give it with --pop-file FILE"
-        case .nodeInAccount: "once it is in your account, use rainctl node params"
+            "sign in to get it from the cloud, or where you are signed in, copy it from "
+                + "\(commandLine("node params get NODE \"Local Control.POP\"")) and give it with --pop-file FILE"
+        case .nodeInAccount: "once it is in your account, use \(commandLine("node params"))"
         case .anyOtherTransport: "use --transport ble or softap"
-        case .backend: "describe it with --backend FILE"
+        case .backend: "describe your cloud with --backend FILE"
         case .espressifTools:
-            "name a Python that has Espressif's tools with --python (ESP-IDF's own, or that of a virtual environment)"
+            "name a Python that has Espressif's tools, such as ESP-IDF's own or one in a virtual environment, with --python"
         case .macAddress: "give the board's MAC address with --mac"
-        case .flashAddress: "name the address of its partition fctry with --flash-address"
+        case .flashAddress: "name the flash address of the partition fctry with --flash-address"
         case .otherRedirect:
-            "choose another --redirect, or remove the profile and add it with rainctl profile add --relay-url or --scheme-redirect"
+            "choose another --redirect, or set it with \(commandLine("profile set --relay-url")) or --scheme-redirect"
         case .signIn: "sign in with \(Self.login)"
-        case .storedSession: "look at the session with rainctl account status"
-        case .cloudAnswer: "look at the cloud's answer with rainctl account curl -- -i /v1/user2"
-        case .deploymentSettings: "check the settings with rainctl profile show"
+        case .storedSession: "look at the session with \(commandLine("account status"))"
+        case .cloudAnswer: "look at the cloud's answer with \(commandLine("account curl -- -i /v1/user2"))"
+        case .deploymentSettings: "check the settings with \(commandLine("profile show"))"
         case .certificateAuthorities: "name a file of certificates to trust with --ca-file"
         case .signInMode(let provider, let modes):
             "sign in with "
-                + modes.map { "rainctl login --provider \(provider) --mode \($0)" }.joined(separator: " or ")
-        case .forgottenPending: "give up unconfirmed mappings of earlier runs with rainctl provision --forget-pending"
+                + modes.map { commandLine("login --provider \(provider) --mode \($0)") }.joined(separator: " or ")
+        case .forgottenPending:
+            "give up unconfirmed mappings of earlier runs with \(commandLine("provision --forget-pending"))"
         case .signInPage: "sign in with \(Self.login) --browser"
         case .pastedAddress: "paste the address with \(Self.login) --paste"
         case .otherCallbackPort: "choose a port with \(Self.login) --callback-port"
@@ -57,7 +57,7 @@ extension Remedy {
         case .clientID: "give the client id with \(Self.login) --client-id"
         case .clientSecret: "give the client's secret with \(Self.login) --client-secret-file"
         case .parameter(let name): "give \(name) with \(Self.login) --set \(name)=…"
-        case .secretParameter(let name): "give it with \(Self.login) --secret-file \(name)=FILE"
+        case .secretParameter(let name): "give the secret with \(Self.login) --secret-file \(name)=FILE"
         case .gateCredentials:
             "give the name and password for that server with \(Self.login) --gate-user and --gate-password-file"
         case .applicationID: "give the application's id with \(Self.login) --app-id"
@@ -66,28 +66,61 @@ extension Remedy {
             names.first.map {
                 "change such a setting with \(Self.login) --set \($0.onOneLine)=VALUE (an empty value forgets it)"
             } ?? "give other values with \(Self.login)"
-        case .knownAccount: "see rainctl account list"
-        case .updateState(let node): "see its progress with rainctl node params get \(node.onOneLine.asShellWord)"
-        case .knownNode: "see rainctl node list"
-        case .knownGroup: "see rainctl group list"
-        case .knownAutomation: "see rainctl automation list"
-        case .knownCommand: "give the request id that is shown by rainctl node command send"
+        case .knownAccount: "see \(commandLine("account list"))"
+        case .updateState(let node):
+            "see its progress with \(commandLine("node params get \(node.onOneLine.asShellWord)"))"
+        case .knownNode: "see \(commandLine("node list"))"
+        case .otherNodeName(let node):
+            "give one of them another name with \(commandLine("node rename \(node.onOneLine.asShellWord) NAME"))"
+        case .knownGroup: "see \(commandLine("group list"))"
+        case .knownAutomation: "see \(commandLine("automation list"))"
+        case .knownCommand: "give the request id that is shown by \(commandLine("node command send"))"
         case .otherParent: "name another group with --parent"
-        case .sharedGroups: "see rainctl group share list"
+        case .sharedGroups: "see \(commandLine("group share list"))"
         case .scheduleTime: "give --at HH:MM, or --in TIME"
         case .scheduleDays: "give --days or --date with --at"
-        case .laterSchedule: "give it another time with rainctl node schedule edit"
+        case .laterSchedule: "give it another time with \(commandLine("node schedule edit"))"
         case .accountName: "give the account your own name with --account"
-        case .knownDeployment: "see rainctl profile list"
-        case .removedDeployment: "remove it with rainctl profile remove"
-        case .knownProvider: "see rainctl account providers"
+        case .knownDeployment: "see \(commandLine("profile list"))"
+        case .removedDeployment: "remove it with \(commandLine("profile remove"))"
+        case .knownProvider: "see \(commandLine("account providers"))"
         case .fileStore: "keep the session in a file with \(Self.login) --store file"
-        case .exportedSession: "export a new session with rainctl account export"
+        case .exportedSession: "export a new session with \(commandLine("account export"))"
         }
     }
 
+    /// The text for a command that has the option already: another value, or nil if nothing is left to suggest.
+    ///
+    /// - Returns: ``option`` if none of its options are given.
+    func option(beside given: GivenOptionNames) -> String? {
+        let (options, other): ([String], String?) =
+            switch self {
+            case .proofOfPossession, .localProof: (["pop", "pop-file", "pop-stdin"], nil)
+            case .securityUserName: (["username"], "give another user name with --username")
+            case .networkName: (["ssid", "ssid-hex"], nil)
+            case .networkPassword: (["passphrase", "passphrase-file", "passphrase-stdin"], nil)
+            case .openNetwork: (["open"], nil)
+            case .withoutMapping: (["no-mapping"], nil)
+            case .moreTime: (["timeout"], "allow more time with a longer --timeout")
+            case .waiting: (["wait"], nil)
+            case .boardName(let names):
+                (["device-name"], Self.choice("choose another board with --device-name", names))
+            case .port(let paths): (["port"], Self.choice("name another port with --port", paths))
+            case .accessPointPassword: (["ap-password-file"], "give another password with --ap-password-file")
+            case .host: (["device-host"], "give another address with --device-host HOST or HOST:PORT")
+            case .localHost: (["host"], "give another address with --host HOST or HOST:PORT")
+            case .anyOtherTransport: (["transport"], "use another --transport")
+            case .backend: (["backend"], "describe it in another file with --backend FILE")
+            case .espressifTools: (["python"], "name another Python with --python")
+            case .certificateAuthorities: (["ca-file"], "name another file of certificates with --ca-file")
+            case .forgottenPending: (["forget-pending"], nil)
+            default: ([], nil)
+            }
+        return options.contains(where: given.contains) ? other : option
+    }
+
     /// The command that has the options for an account, even if another command has failed.
-    private static var login: String { "rainctl \(NamedProvider.ofThisCommand?.signIn ?? "login")" }
+    private static var login: String { commandLine(NamedProvider.ofThisCommand?.signIn ?? "login") }
 
     private static func choice(_ words: String, _ names: [String]) -> String {
         names.isEmpty ? words : "\(words) \(names.map(\.onOneLine.asShellWord).joined(separator: " or "))"
@@ -96,9 +129,28 @@ extension Remedy {
 
 extension String {
     /// The message, followed by a sentence that says what to type, if there is a remedy.
-    func withAdvice(_ remedies: [Remedy]) -> String {
-        remedies.isEmpty ? self : "\(self) \(remedies.map(\.option).joined(separator: ", or ").asSentence)"
+    func withAdvice(_ remedies: [Remedy], given: GivenOptionNames = .ofThisCommand) -> String {
+        let advice = remedies.compactMap { $0.option(beside: given) }
+        return advice.isEmpty ? self : "\(self) \(advice.joined(separator: ", or ").asSentence)"
     }
+}
+
+/// The names of this command's options, which advice does not suggest again.
+struct GivenOptionNames: Sendable {
+    private let names: Set<String>
+
+    static var ofThisCommand: GivenOptionNames { GivenOptionNames(arguments: Invocation.current.arguments) }
+
+    init(arguments: some Collection<String>) {
+        names = Set(
+            arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.map {
+                // The official client's spellings have underscores.
+                String($0.dropFirst(2).prefix { $0 != "=" }).replacing("_", with: "-")
+            })
+    }
+
+    /// - Parameter name: without the hyphens in front.
+    func contains(_ name: String) -> Bool { names.contains(name) }
 }
 
 /// The identity provider of this command, for sentences about the next command.
@@ -106,14 +158,8 @@ struct NamedProvider: Sendable, Equatable {
     /// The name for `--provider`, perhaps with an environment after it: `spid`, `spid-stage`.
     let name: String
 
-    /// The provider of the process's arguments and environment; nil for RainMaker.
-    static let ofThisCommand = NamedProvider(
-        arguments: CommandLine.arguments.dropFirst(), variable: getenv("RAINKIT_PROVIDER").map { String(cString: $0) })
-
-    /// Whether the environment names the provider, and no option does.
-    static var isFromVariable: Bool {
-        ofThisCommand != nil && NamedProvider(arguments: CommandLine.arguments.dropFirst(), variable: nil) == nil
-    }
+    /// The provider of this run's arguments and environment; nil for RainMaker.
+    static var ofThisCommand: NamedProvider? { Invocation.current.provider }
 
     /// The option takes precedence over the variable, as in the commands; nil for RainMaker.
     init?(arguments: some Collection<String>, variable: String?) {

@@ -56,7 +56,7 @@ struct SecretSource {
         }
         if let environmentVariable, let value = environment[environmentVariable.rawValue], !value.isEmpty {
             if environmentVariable == .password {
-                GivenSettings.note { $0.passwordVariable = environmentVariable.rawValue }
+                Invocation.current.note { $0.passwordVariable = environmentVariable.rawValue }
             }
             return try Self.secret(Array(value.utf8)[...], name, from: environmentVariable.rawValue)
         }
@@ -90,7 +90,7 @@ struct SecretSource {
         while true {
             let secret = try Self.ask(question)
             guard secret.isEmpty else { return secret }
-            StandardStreams.err("\(emptyAnswer)\n")
+            Screen.shared.say(emptyAnswer)
         }
     }
 
@@ -109,18 +109,18 @@ struct SecretSource {
                     try rule(first)
                 } catch {
                     guard attempt < Self.maximumAttempts else { throw CommandFailure(error) }
-                    StandardStreams.err("\(error.message.asSentence)\n")
+                    Screen.shared.say(error.message.asSentence)
                     continue
                 }
             }
             if try Self.ask("Type it again: ") == first { return first }
-            if attempt < Self.maximumAttempts { StandardStreams.err("The two are not the same. Try again.\n") }
+            if attempt < Self.maximumAttempts { Screen.shared.say("The two are not the same. Try again.") }
         }
-        throw CommandFailure(.usage, reason: "not_the_same", message: "The two are not the same. Try again.")
+        throw CommandFailure(.usage, reason: "not_the_same", message: "The two texts differ. Try again.")
     }
 
     private static func ask(_ question: String) throws(CommandFailure) -> Secret {
-        guard let secret = Terminal.readSecret(prompt: question) else {
+        guard let secret = Screen.shared.blocking({ Terminal.readSecret(prompt: question) }) else {
             throw CommandFailure(.cancelled, message: "Cancelled.")
         }
         return secret
@@ -133,6 +133,12 @@ struct SecretSource {
         of path: String, name: String, maximumBytes: Int = Self.maximumBytes, isExact: Bool = false,
         within limit: Duration? = .seconds(120)
     ) throws(CommandFailure) -> Secret {
+        if let member = ServedRequest.member(ofPath: path) {
+            guard let secret = Invocation.current.request?.secrets[member] else { throw absent(name) }
+            let bytes = secret.revealBytes()
+            guard bytes.count <= maximumBytes else { throw tooLong(name, maximumBytes) }
+            return isExact ? secret : try Self.secret(bytes[...], name, from: member)
+        }
         // Opening a pipe without a writer would block forever.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
@@ -140,6 +146,13 @@ struct SecretSource {
                 .badData, message: "The \(name) cannot be read from \(path): \(systemErrorText(errno)).")
         }
         defer { close(descriptor) }
+        var status = stat()
+        // A pipe may have no writer, and its reader would block a thread that other requests need.
+        if Invocation.current.request != nil, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
+            throw CommandFailure(
+                .badData,
+                message: "The \(name) cannot be read from \(path.onOneLine): it is a pipe, which requests cannot use.")
+        }
         return try read(
             descriptor, name: name, from: path.onOneLine, maximumBytes: maximumBytes, isExact: isExact, within: limit)
     }
@@ -147,6 +160,7 @@ struct SecretSource {
     static func standardInput(
         name: String, maximumBytes: Int = Self.maximumBytes, isExact: Bool = false, within limit: Duration? = nil
     ) throws(CommandFailure) -> Secret {
+        guard Invocation.current.request == nil else { throw absent(name) }
         guard !StandardStreams.inIsTerminal else {
             throw CommandFailure(.usage, message: "Standard input is a terminal; pipe the \(name) into it.")
         }
@@ -180,10 +194,19 @@ struct SecretSource {
             }
             bytes += chunk[..<count]
         }
-        guard bytes.count <= maximumBytes else {
-            throw CommandFailure(.badData, message: "The \(name) is longer than \(maximumBytes) bytes.")
-        }
+        guard bytes.count <= maximumBytes else { throw tooLong(name, maximumBytes) }
         return isExact ? Secret(bytes) : try secret(bytes[...], name, from: place)
+    }
+
+    private static func tooLong(_ name: String, _ maximumBytes: Int) -> CommandFailure {
+        CommandFailure(.badData, message: "The \(name) is longer than \(maximumBytes) bytes.")
+    }
+
+    /// The error of a request to `rainctl serve`, whose standard input carries the requests.
+    private static func absent(_ name: String) -> CommandFailure {
+        CommandFailure(
+            .usage, reason: "missing_data",
+            message: "The request has no \(name): give it as a member of params, or in a file.")
     }
 
     private static func secret(

@@ -139,7 +139,7 @@ struct SettingsFiles: Sendable {
             }
         } catch {
             let isMember = [.typeMismatch, .missing].contains(error.code)
-            throw unreadable(path, isMember ? error.message : "it is not JSON (\(error.message))")
+            throw unreadable(path, isMember ? error.message : "it is not JSON: \(error)")
         }
         return found
     }

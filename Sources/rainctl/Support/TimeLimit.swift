@@ -92,7 +92,7 @@ func withTimeout<Value: Sendable>(
         throw CommandFailure(
             .deadline,
             message: unfinished.withLock { $0 }.map { "After \(time) (--timeout), \($0)." }
-                ?? NotedHTTPClient.givenUp.map { $0.sentence(after: time) }
+                ?? Invocation.current.silence.map { $0.sentence(after: time) }
                 ?? awaited.map { "After \(time) (--timeout), \($0)." }
                 ?? "Not done after \(time) (--timeout).")
     }
@@ -135,12 +135,8 @@ final class TimeBudget: Sendable {
 /// Records servers whose answer was given up, so that the message at the end of a command's time names them.
 struct NotedHTTPClient: HTTPClient {
     private let client: any HTTPClient
-    private static let silent = Mutex<Silence?>(nil)
 
     init(_ client: any HTTPClient) { self.client = client }
-
-    /// The server of the last request that was given up.
-    static var givenUp: Silence? { silent.withLock { $0 } }
 
     struct Silence: Sendable {
         /// `host`, `host:port`, or the proxy before it.
@@ -150,8 +146,7 @@ struct NotedHTTPClient: HTTPClient {
 
         func sentence(after time: String) -> String {
             lacksTLS
-                ? "\(name) accepted the connection, but did not begin TLS within \(time) (--timeout): a firewall or an overloaded server holds "
-                    + "it, or that port speaks plain http:// or another protocol."
+                ? "\(name) accepted the connection, but did not begin TLS within \(time) (--timeout). A firewall or an overloaded server may hold the connection, or that port uses plain http:// or another protocol."
                 : "\(name) did not answer within \(time) (--timeout)".asSentence
         }
     }
@@ -161,9 +156,7 @@ struct NotedHTTPClient: HTTPClient {
             return try await client.send(request)
         } catch {
             if error.code == .cancelled {
-                Self.silent.withLock {
-                    $0 = Silence(name: error.silentProxy ?? error.host, lacksTLS: error.lacksTLS)
-                }
+                Invocation.current.silence = Silence(name: error.silentProxy ?? error.host, lacksTLS: error.lacksTLS)
             }
             throw error
         }
@@ -184,8 +177,13 @@ extension Context {
                 given?.path == path ? given?.origin.settingName("ca_file") : stored
             return configuration
         }
+        // A request to `rainctl serve` uses the connections of the requests before it.
+        let shared = Invocation.current.request?.connections
         return RainKitTools(
-            http: { NotedHTTPClient(CurlHTTPClient(configuration($0))) },
+            http: { path in
+                let configuration = configuration(path)
+                return NotedHTTPClient(shared?.client(configuration) ?? CurlHTTPClient(configuration))
+            },
             connections: { CurlStreamOpener(configuration($0)) })
     }
 }

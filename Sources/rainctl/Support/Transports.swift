@@ -6,9 +6,13 @@ import RainKit
 
 /// The transports of rainctl. Your own transport is one more line here: see docs/internals/adding-a-transport.md.
 enum Transports {
-    static let registered: [any BoardTransport] =
+    static let registered = make()
+
+    /// Makes them with connections of their own.
+    static func make() -> [any BoardTransport] {
         .standard(in: SystemFiles(root: root))
-        + []
+            + []
+    }
 
     /// Boards on cables.
     static var serial: SerialBoards { SerialBoards(in: SystemFiles(root: root)) }

@@ -25,31 +25,62 @@ final class NetworkQuestions: Sendable {
         state = Mutex(State(last: first))
     }
 
-    /// Returns one of the networks that the board hears, or a hidden one by its name; nil without an answer.
+    /// Returns one of the networks that the board hears, or a hidden one by its name.
     /// - Parameter passphrase: from the options, if any.
-    func choose(from heard: [AccessPoint], passphrase: Secret?) async -> WiFiNetwork? {
+    func choose(from heard: [AccessPoint], passphrase: Secret?) async -> OnboardingRequest.Choice {
         var seen: Set<SSID> = []
         let networks = heard.filter { !$0.ssid.bytes.isEmpty && seen.insert($0.ssid).inserted }
         let hidden = heard.count { $0.ssid.bytes.isEmpty }
         state.withLock { ($0.heard, $0.hidden, $0.mayLackNetworks) = (networks, hidden, heard.mayLackNetworks) }
         return await screen.asking {
             if networks.isEmpty, hidden == 0 { screen.say("The board hears no network.") }
-            return await fromList(passphrase: passphrase)
+            return await fromList(passphrase: passphrase, maySearchAgain: true)
         }
     }
 
-    /// Returns the same network with another password, or another network, after a failure to join; nil if the user stops.
+    /// Asks for the network of a board that cannot list networks; returns nil without an answer.
+    /// - Parameters:
+    ///   - suggestion: the network that an empty answer means, such as this machine's own.
+    ///   - passphrase: from the options, if any.
+    func named(suggesting suggestion: SSID?, passphrase: Secret?) async -> WiFiNetwork? {
+        await screen.asking {
+            while let answer = await screen.ask(Self.nameQuestion(suggestion)) {
+                guard let ssid = answer.isEmpty ? suggestion : SSID(answer) else {
+                    screen.say("Nothing was typed: type the network's name. Ctrl-C stops.")
+                    continue
+                }
+                guard (1...32).contains(ssid.bytes.count) else {
+                    screen.say("A network's name has at most 32 bytes, but this one has \(ssid.bytes.count).")
+                    continue
+                }
+                if let passphrase, let network = network(ssid, passphrase) { return network }
+                switch await password(for: ssid, question: Self.passwordQuestion, mayBeOpen: true) {
+                case .network(let network): return network
+                case .stop: return nil
+                case .other: continue
+                }
+            }
+            return nil
+        }
+    }
+
+    private static func nameQuestion(_ suggestion: SSID?) -> String {
+        suggestion.map { "Network name (Enter for \($0)): " } ?? "Network name: "
+    }
+
+    /// Returns the same network with another password, or another network, after a failure to join; nil if the user cancels.
     func another(after error: BoardError) async -> WiFiNetwork? {
         await screen.asking {
             screen.say(Self.words(error))
             if error.code == .wifiAuthenticationFailed, let last = state.withLock({ $0.last }) {
-                switch await passwordAgain(last) {
+                switch await password(for: last, question: "Password for \(last) again (n for another network): ") {
                 case .network(let network): return network
                 case .stop: return nil
                 case .other: break
                 }
             }
-            return await fromList(passphrase: nil)
+            guard case .join(let network) = await fromList(passphrase: nil, maySearchAgain: false) else { return nil }
+            return network
         }
     }
 
@@ -63,49 +94,46 @@ final class NetworkQuestions: Sendable {
     /// No Wi-Fi password has one letter, so `n` can only be the answer in the prompt.
     private static func isOther(_ answer: Secret) -> Bool { ["n", "N"].contains(answer.revealString()) }
 
-    private func passwordAgain(_ ssid: SSID) async -> Again {
-        while let secret = await screen.askSecret(
-            "Password for \(ssid) again (n for another network, Enter to stop): "), !secret.isEmpty
-        {
-            if Self.isOther(secret) { return .other }
-            if let network = network(ssid, secret) { return .network(network) }
-        }
-        return .stop
-    }
-
-    private func fromList(passphrase: Secret?) async -> WiFiNetwork? {
+    private func fromList(passphrase: Secret?, maySearchAgain: Bool) async -> OnboardingRequest.Choice {
         let networks = state.withLock { $0.heard }
         var list = list()
-        let question = networks.isEmpty ? "Network, by its name (Enter to stop): " : Self.question
-        while let answer = await screen.ask(question, offering: &list), !answer.isEmpty {
-            guard let ssid = chosen(answer, among: networks) else {
-                let number = networks.isEmpty ? "A name" : "A number from 1 to \(networks.count), a name"
-                screen.say("\(number), or Enter to stop.")
+        let question = Self.question(networks.count, maySearchAgain: maySearchAgain)
+        while let answer = await screen.ask(question, offering: &list) {
+            if maySearchAgain, answer.lowercased() == "r" { return .scanAgain }
+            guard let ssid = chosen(answer.isEmpty && !networks.isEmpty ? "1" : answer, among: networks) else {
+                let again = maySearchAgain ? ", or r to scan again" : ""
+                screen.say(
+                    networks.isEmpty
+                        ? "Type the network's name\(again)."
+                        : "Type a number from 1 to \(networks.count), a name\(again).")
                 continue
             }
             let known = networks.first { $0.ssid == ssid }
-            if known?.protection.isOpen == true { return network(ssid, Secret("")) }
-            if known != nil, let passphrase, let network = network(ssid, passphrase) { return network }
+            if known?.protection.isOpen == true { return network(ssid, Secret("")).map { .join($0) } ?? .cancel }
+            if known != nil, let passphrase, let network = network(ssid, passphrase) { return .join(network) }
             if known == nil {
                 guard (1...32).contains(ssid.bytes.count) else {
                     _ = network(ssid, Secret(""))
                     continue
                 }
-                if !networks.isEmpty { screen.say("The board does not hear \(ssid): it is tried as a hidden network.") }
+                if !networks.isEmpty {
+                    screen.say("The board does not find \(ssid), so it tries \(ssid) as a hidden network.")
+                }
             }
-            switch await withPassword(ssid, mayBeOpen: known == nil) {
-            case .network(let network): return network
-            case .stop: return nil
+            switch await password(for: ssid, question: Self.passwordQuestion, mayBeOpen: known == nil) {
+            case .network(let network): return .join(network)
+            case .stop: return .cancel
             case .other: list = self.list()
             }
         }
-        return nil
+        return .cancel
     }
 
     private func list() -> ChoiceList {
         let (networks, hidden, isFull) = state.withLock { ($0.heard, $0.hidden, $0.mayLackNetworks) }
+        let width = "\(networks.count)".count
         let lines = networks.enumerated().map { index, network in
-            "\(index + 1)  \(Self.bars(network.rssi))  \(network.ssid)  \(network.protection.words)  \(network.rssi) dBm"
+            "\("\(index + 1)".leftPadded(to: width))  \(Self.bars(network.rssi))  \(network.ssid)  \(network.protection.words)  \(network.rssi) dBm"
         }
         // Short, because it must fit on one line of the screen.
         let note: String? =
@@ -118,12 +146,19 @@ final class NetworkQuestions: Sendable {
         return ChoiceList(lines, note: note)
     }
 
-    static let question = "Network (number, or any name; Enter to stop): "
+    /// The question below a list of that length.
+    static func question(_ count: Int, maySearchAgain: Bool = true) -> String {
+        let again = maySearchAgain ? "r to scan again" : nil
+        let first = count > 0 ? "Enter for 1" : nil
+        let keys = [first, again].compactMap(\.self).joined(separator: ", ")
+        return (count > 0 ? "Network, by number or name" : "Network name") + (keys.isEmpty ? ": " : " (\(keys)): ")
+    }
 
     /// Returns the network of an answer. A number of the list takes precedence over a name; any other number is a name only if a network
     /// has it. Input of keys without a letter, such as Home and the arrows, is not a name. Neither is the key for more of the list when it
     /// has no more.
     private func chosen(_ answer: String, among networks: [AccessPoint]) -> SSID? {
+        if answer.isEmpty { return nil }
         let isKey = answer == ChoiceList.more || answer.utf8.contains { $0 < 0x20 || $0 == 0x7F }
         if isKey { return networks.first { $0.ssid == SSID(answer) }?.ssid }
         if let number = Int(answer) {
@@ -143,12 +178,12 @@ final class NetworkQuestions: Sendable {
         }
     }
 
-    private func withPassword(_ ssid: SSID, mayBeOpen: Bool) async -> Again {
-        while let secret = await screen.askSecret(Self.passwordQuestion) {
+    private func password(for ssid: SSID, question: String, mayBeOpen: Bool = false) async -> Again {
+        while let secret = await screen.askSecret(question) {
             if Self.isOther(secret) { return .other }
             if secret.isEmpty {
                 guard mayBeOpen else {
-                    screen.say("\(ssid) has a password; type n to return to the list.")
+                    screen.say("Nothing was typed. \(ssid) has a password; type n for another network.")
                     continue
                 }
                 guard let answer = await screen.ask("Is \(ssid) open, without a password? Type yes: ") else {

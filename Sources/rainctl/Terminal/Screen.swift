@@ -3,26 +3,39 @@ import RainCore
 import RainIO
 import Synchronization
 
-/// The terminal, shared by progress and questions: during a question, no progress is drawn.
+/// The terminal, shared by messages, progress and questions. Messages appear above one live line, and during a question they wait.
 ///
 /// A question ends without an answer when its task is cancelled, as at the end of the command's time. It has its own thread, because a
 /// blocking wait would occupy one of the few threads for tasks; a small machine has only one.
 final class Screen: Sendable {
+    /// Standard error.
+    static let shared = Screen(columns: { TerminalStyle.ofErrors.wrapsLines ? TerminalSize.knownColumns : nil })
+
     private struct State {
         var conversations = 0
         /// Lines that were written during a question.
         var waiting: [String] = []
-        var isDrawn = false
+        /// The live line, and the number of its columns on the terminal; empty if nothing is drawn.
+        var live = ""
         /// When the current conversation began, and the total time of those before it.
         var askingSince: ContinuousClock.Instant?
         var timeAsked = Duration.zero
     }
 
     private let state = Mutex(State())
+    private let columns: @Sendable () -> Int?
     private let put: @Sendable (String) -> Void
 
-    /// - Parameter put: writes everything but the questions themselves, in order.
-    init(_ put: @escaping @Sendable (String) -> Void = { StandardStreams.err($0) }) { self.put = put }
+    /// - Parameters:
+    ///   - put: writes everything but the questions themselves, in order.
+    ///   - columns: the width at which lines are wrapped; nil if they are not.
+    init(
+        _ put: @escaping @Sendable (String) -> Void = { StandardStreams.err($0) },
+        columns: @escaping @Sendable () -> Int? = { nil }
+    ) {
+        self.columns = columns
+        self.put = put
+    }
 
     /// How long the user has been asked so far. This time does not count for the board or the cloud.
     var timeAsked: Duration {
@@ -31,45 +44,87 @@ final class Screen: Sendable {
         }
     }
 
-    /// Draws a line that the next one replaces, unless the user is being asked.
+    /// Draws a line that the next one replaces, unless the user is being asked. An empty one erases it.
     func draw(_ line: String) {
         state.withLock { state in
-            guard state.conversations == 0 else { return }
-            put(StandardStreams.eraseLine + line)
-            state.isDrawn = !line.isEmpty
+            guard state.conversations == 0, !(line.isEmpty && state.live.isEmpty) else { return }
+            put(erasure(state) + line)
+            state.live = line
         }
     }
 
     /// Writes a permanent line; during a question, it is written after the answer.
-    func write(_ line: String) {
+    /// - Parameter indent: the indent of continued lines; nil for a line that is not wrapped.
+    func write(_ line: String, indent: Int? = 0) {
         state.withLock { state in
-            if state.conversations > 0 { state.waiting.append(line) } else { settle(line, &state) }
+            let text = indent.map { wrapped(line, $0) } ?? line
+            if state.conversations > 0 { state.waiting.append(text) } else { settle(text, &state) }
         }
     }
 
     /// Draws no progress during a conversation: questions and the lines between them.
     func asking<Answer: Sendable>(_ conversation: () async -> Answer) async -> Answer {
-        state.withLock { state in
-            erase(&state)
-            if state.conversations == 0 { state.askingSince = .now }
-            state.conversations += 1
-        }
-        defer {
-            state.withLock { state in
-                state.conversations -= 1
-                if state.conversations == 0 {
-                    if let since = state.askingSince { state.timeAsked += since.duration(to: .now) }
-                    state.askingSince = nil
-                    for line in state.waiting { settle(line, &state) }
-                    state.waiting = []
-                }
-            }
-        }
+        begin()
+        defer { end() }
         return await conversation()
     }
 
+    /// The same for a question whose wait blocks.
+    func blocking<Answer, Failure: Error>(_ conversation: () throws(Failure) -> Answer) throws(Failure) -> Answer {
+        begin()
+        defer { end() }
+        return try conversation()
+    }
+
+    private func begin() {
+        state.withLock { state in
+            if !state.live.isEmpty { put(erasure(state)) }
+            state.live = ""
+            if state.conversations == 0 { state.askingSince = .now }
+            state.conversations += 1
+        }
+    }
+
+    private func end() {
+        state.withLock { state in
+            state.conversations -= 1
+            guard state.conversations == 0 else { return }
+            if let since = state.askingSince { state.timeAsked += since.duration(to: .now) }
+            state.askingSince = nil
+            for line in state.waiting { settle(line, &state) }
+            state.waiting = []
+        }
+    }
+
+    /// Does the work. After half a second, the live line shows what it is and how long it has taken.
+    func waiting<Value>(_ what: String, _ work: () async throws -> Value) async rethrows -> Value {
+        guard self === Screen.shared, TerminalStyle.ofErrors.isLive else { return try await work() }
+        let began = ContinuousClock.now
+        let line = Task {
+            while true {
+                try await Task.sleep(
+                    for: began.duration(to: .now) < .milliseconds(500) ? .milliseconds(500) : .milliseconds(100))
+                let tenths = Int(began.duration(to: .now) / .milliseconds(100))
+                draw("… \(what) (\(tenths / 10).\(tenths % 10) s)".cut(toColumns: TerminalSize.current.columns - 1))
+            }
+        }
+        func end() async {
+            line.cancel()
+            _ = await line.result
+            draw("")
+        }
+        do {
+            let value = try await work()
+            await end()
+            return value
+        } catch {
+            await end()
+            throw error
+        }
+    }
+
     /// Prints a line in a conversation.
-    func say(_ line: String) { put(line.withoutControls + "\n") }
+    func say(_ line: String) { put(wrapped(line.withoutControls, 0) + "\n") }
 
     /// Returns the line that the user types; nil at the end of input, at Ctrl-C and when the task is cancelled.
     func ask(_ prompt: String) async -> String? {
@@ -88,14 +143,24 @@ final class Screen: Sendable {
         }
     }
 
+    /// Writes the line above the live one.
     private func settle(_ line: String, _ state: inout State) {
-        erase(&state)
+        if !state.live.isEmpty { put(erasure(state)) }
         put(line + "\n")
+        if !state.live.isEmpty { put(state.live) }
     }
 
-    private func erase(_ state: inout State) {
-        if state.isDrawn { put(StandardStreams.eraseLine) }
-        state.isDrawn = false
+    private func wrapped(_ line: String, _ indent: Int) -> String {
+        columns().map { line.wrapped(toColumns: $0, indent: indent) } ?? line
+    }
+
+    /// The sequence that erases the live line. A terminal that has become narrower shows it on several rows.
+    private func erasure(_ state: State) -> String {
+        guard let columns = columns(), columns > 0 else { return StandardStreams.eraseLine }
+        let rows = (state.live.withoutStyle.terminalColumns + columns - 1) / columns
+        return rows > 1
+            ? StandardStreams.eraseLine + String(repeating: "\u{1B}[A\u{1B}[2K", count: rows - 1)
+            : StandardStreams.eraseLine
     }
 }
 

@@ -35,6 +35,7 @@ enum Signals {
             guard waitForSignal(input) else { return }
             Interruption.begin(cancel)
             guard waitForSignal(input) else { return }
+            TypedInput.restore()
             _exit(ExitStatus.cancelled.rawValue)
         }
         guard failure != 0 else { return }
@@ -65,6 +66,10 @@ enum Signals {
 /// The two ends of the pipe for the handlers. Set once, before any handler is installed.
 nonisolated(unsafe) private var signalPipe: Int32 = -1
 nonisolated(unsafe) private var signalInput: Int32 = -1
+
+/// A command that shows what happens until it is interrupted. Ctrl-C is its normal end, so no error is printed; the exit status is 130, as
+/// for every interrupted command.
+protocol EndsByInterruption {}
 
 /// Waits for input, and for the signal that ends the command. A blocking read would not notice the signal.
 enum Interruption {

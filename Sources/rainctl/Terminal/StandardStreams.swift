@@ -26,9 +26,14 @@ enum StandardStreams {
     /// Erases the terminal's line with the cursor.
     static let eraseLine = "\r\u{1B}[2K"
 
-    static var errIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
-    static var outIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
-    static var inIsTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+    // A request to `rainctl serve` has no terminal, even if the server has one.
+    static var errIsTerminal: Bool { isTerminal(STDERR_FILENO) }
+    static var outIsTerminal: Bool { isTerminal(STDOUT_FILENO) }
+    static var inIsTerminal: Bool { isTerminal(STDIN_FILENO) }
+
+    private static func isTerminal(_ descriptor: Int32) -> Bool {
+        Invocation.current.request == nil && isatty(descriptor) == 1
+    }
 
     /// - Returns: the error, if not everything could be written.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {

@@ -2,6 +2,7 @@
 import Glibc
 import RainCore
 import RainIO
+import Synchronization
 
 /// Questions to the user at a terminal. Ctrl-C ends a question as the end of input does, and restores the terminal; so does the bell `end`.
 enum Terminal {
@@ -10,28 +11,31 @@ enum Terminal {
 
     /// Reads a line without echoing it; nil at the end of input.
     static func readSecret(prompt: String, until end: WakePipe? = nil) -> Secret? {
-        var before = termios()
-        guard tcgetattr(STDIN_FILENO, &before) == 0 else { return nil }
-        var silent = before
-        silent.c_lflag &= ~tcflag_t(ECHO)
         // The prompt is printed after echo is off, so that an immediate answer is not shown.
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
-        HiddenInput.begin(before: before, silent: silent)
+        guard TypedInput.ask(hidden: true) else { return nil }
         defer {
-            HiddenInput.end()
-            tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
+            TypedInput.answered()
             StandardStreams.err("\n")
         }
-        StandardStreams.err(prompt.linesWithoutControls)
+        StandardStreams.err(shown(prompt))
         return line(until: end)
     }
 
     static func ask(_ prompt: String, until end: WakePipe? = nil) -> String? {
-        StandardStreams.err(prompt.linesWithoutControls)
+        _ = TypedInput.ask(hidden: false)
+        defer { TypedInput.answered() }
+        StandardStreams.err(shown(prompt))
         let answer = line(until: end)
         // Without Enter, the cursor is still after the prompt.
         if answer == nil { StandardStreams.err("\n") }
         return answer?.revealString()
+    }
+
+    /// The prompt, wrapped at the terminal's width. The space at its end stays.
+    private static func shown(_ prompt: String) -> String {
+        let text = prompt.linesWithoutControls
+        guard TerminalStyle.ofErrors.wrapsLines, let columns = TerminalSize.knownColumns else { return text }
+        return text.wrapped(toColumns: columns)
     }
 
     /// Returns one line of the terminal, which delivers whole lines.
@@ -53,30 +57,73 @@ enum Terminal {
     }
 }
 
-/// Keeps the terminal's echo right while a secret is typed. Ctrl-\\ ends the process with the echo restored. After Ctrl-Z and `fg`, where
-/// the shell has set its own echo, typed text stays hidden.
+/// What the terminal does with typed text: it is shown only while a visible answer is asked for.
 ///
-/// The other signals that end a command end the question first (``Signals``). Only one secret is asked for at a time.
-enum HiddenInput {
-    static func begin(before: termios, silent: termios) {
-        (settingsBefore, settingsSilent) = (before, silent)
-        signal(SIGQUIT) { number in
-            tcsetattr(STDIN_FILENO, TCSANOW, &settingsBefore)
-            signal(number, SIG_DFL)
-            raise(number)
-        }
-        signal(SIGCONT) { _ in tcsetattr(STDIN_FILENO, TCSANOW, &settingsSilent) }
+/// While a command works, typed text is neither shown nor kept: it would answer a later question, or reach the shell, and may be a password.
+/// Ctrl-\\ ends the process with the terminal restored. After Ctrl-Z and `fg`, where the shell has set its own echo, the mode returns.
+enum TypedInput {
+    /// Begins to hide and discard typed text until ``restore()``. Does nothing if standard input is not this process's terminal.
+    static func hideWhileWorking() {
+        guard Invocation.current.request == nil else { return }
+        _ = change(to: silent, discarding: false, stays: true)
     }
 
-    static func end() {
+    /// Discards what was typed before the question, and shows or hides the answer. Returns false if there is no terminal.
+    fileprivate static func ask(hidden: Bool) -> Bool { change(to: hidden ? silent : visible, discarding: true) }
+
+    /// Returns to the mode before the question.
+    fileprivate static func answered() {
+        if isWorking.load(ordering: .sequentiallyConsistent) {
+            _ = change(to: silent, discarding: false)
+        } else {
+            restore()
+        }
+    }
+
+    /// Restores the terminal, and discards what was typed meanwhile. The shell must not run it.
+    static func restore() {
+        guard isChanged.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        isWorking.store(false, ordering: .sequentiallyConsistent)
+        // The shell has its own terminal settings back if this process was moved to the background.
+        if tcgetpgrp(STDIN_FILENO) == getpgrp() { tcsetattr(STDIN_FILENO, TCSAFLUSH, &settingsBefore) }
         signal(SIGQUIT, SIG_DFL)
         signal(SIGCONT, SIG_DFL)
+    }
+
+    private static let isChanged = Atomic(false)
+    private static let isWorking = Atomic(false)
+
+    private static func visible(_ settings: inout termios) {}
+    private static func silent(_ settings: inout termios) { settings.c_lflag &= ~tcflag_t(ECHO) }
+
+    private static func change(
+        to mode: (inout termios) -> Void, discarding: Bool, stays: Bool = false
+    ) -> Bool {
+        // A background job that changes the terminal is stopped (SIGTTOU).
+        guard isatty(STDIN_FILENO) == 1, tcgetpgrp(STDIN_FILENO) == getpgrp() else { return isatty(STDIN_FILENO) == 1 }
+        if !isChanged.load(ordering: .sequentiallyConsistent) {
+            guard tcgetattr(STDIN_FILENO, &settingsBefore) == 0 else { return false }
+        }
+        if stays { isWorking.store(true, ordering: .sequentiallyConsistent) }
+        var settings = settingsBefore
+        mode(&settings)
+        settingsNow = settings
+        if !isChanged.exchange(true, ordering: .sequentiallyConsistent) {
+            signal(SIGQUIT) { number in
+                tcsetattr(STDIN_FILENO, TCSANOW, &settingsBefore)
+                signal(number, SIG_DFL)
+                raise(number)
+            }
+            signal(SIGCONT) { _ in tcsetattr(STDIN_FILENO, TCSANOW, &settingsNow) }
+        }
+        return tcsetattr(STDIN_FILENO, discarding ? TCSAFLUSH : TCSANOW, &settings) == 0
     }
 }
 
 /// Written before the handlers, which read it, are installed.
 nonisolated(unsafe) private var settingsBefore = termios()
-nonisolated(unsafe) private var settingsSilent = termios()
+/// The mode that Ctrl-Z and `fg` bring back.
+nonisolated(unsafe) private var settingsNow = termios()
 
 /// The size of the terminal.
 struct TerminalSize: Sendable, Equatable {
@@ -89,6 +136,13 @@ struct TerminalSize: Sendable, Equatable {
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return TerminalSize(columns: 80, rows: 24) }
         return TerminalSize(
             columns: size.ws_col > 20 ? Int(size.ws_col) : 80, rows: size.ws_row > 4 ? Int(size.ws_row) : 24)
+    }
+
+    /// The width of standard error; nil if it is not a terminal or does not report its width.
+    static var knownColumns: Int? {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 20 else { return nil }
+        return Int(size.ws_col)
     }
 
     /// The width of standard output; nil if it is not a terminal or does not report its width.
@@ -111,6 +165,15 @@ extension String {
         }
         return self
     }
+}
+
+extension String {
+    func leftPadded(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+}
+
+extension StringProtocol {
+    /// The number of terminal columns of a line without escape sequences.
+    var terminalColumns: Int { reduce(0) { $0 + $1.columns } }
 }
 
 extension Character {

@@ -89,7 +89,7 @@ struct RequestSecretsTests {
         let error = try #require(
             await accountError { () throws(AccountError) in try await bench.provider.exchange(request) })
         #expect(error.code == .clientRefused)
-        #expect(error.message.contains("refuses this client (…)"), "\(error.message)")
+        #expect(error.message.contains("to sign in this way (…)"), "\(error.message)")
     }
 
     @Test("both spellings of an accent are cut")

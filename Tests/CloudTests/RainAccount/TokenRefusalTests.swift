@@ -48,6 +48,59 @@ struct TokenRefusalTests {
         #expect(AccountError(signIn: OAuthError(.init(rawValue: name))).code == code)
     }
 
+    @Test(
+        "the sentence about a refused client or request is what RFC 6749 means by the name, at each provider and at the sign-in page",
+        arguments: [
+            ("unauthorized_client", "not registered for this grant"), ("invalid_client", "its secret is wrong"),
+            ("unsupported_grant_type", "does not offer this way to sign in"), ("invalid_scope", "check the scope"),
+            ("unsupported_response_type", "does not offer this way to sign in"),
+            ("invalid_request", "malformed or incomplete"),
+            ("temporarily_unavailable", "not available at the moment"),
+        ])
+    func sentences(name: String, words: String) throws {
+        let body: JSONValue = ["error": .string(name)]
+        let response = HTTPResponse(status: 400, headers: [], body: Array(#"{"error":"\#(name)"}"#.utf8))
+        let errors = [
+            EndpointRefusal(response, body, from: "h", isForTokens: true)?.error,
+            OCLCReply.failure(body, status: 400, from: "h"),
+            name == "invalid_client" ? nil : AccountError(signIn: OAuthError(.init(rawValue: name))),
+        ]
+        for error in errors.compactMap(\.self) {
+            #expect(error.message.contains(words), "\(error.message)")
+            #expect(error.message.contains("its secret is wrong") == (name == "invalid_client"), "\(error.message)")
+        }
+        let spid = SPiDErrorName(rawValue: name).meaning(host: "h")?.sentence
+        #expect(spid?.contains("client's id and secret") != true || name == "invalid_client")
+        if name == "unauthorized_client" { #expect(spid?.contains(words) == true) }
+    }
+
+    @Test("a request that is malformed ends no session, whatever its status", arguments: [400, 401])
+    func malformed(status: Int) {
+        #expect(AccountError.Code(.invalidRequest, status: status) == .rejected)
+    }
+
+    @Test("a refused grant of a sign-in by password is a wrong password, not a code that is too old")
+    func passwordGrant() async throws {
+        let bench = try ProviderBench("")
+        bench.http.expect(.post, "/token", status: 400, #"{"error":"invalid_grant"}"#)
+        let error = await accountError { () throws(AccountError) in
+            try await bench.provider.signIn(.password(user: "ada", password: Secret("planted")))
+        }
+        #expect(error?.code == .invalidGrant)
+        #expect(error?.message.hasPrefix("wrong user name or password, or ") == true, "\(error as Any)")
+    }
+
+    @Test("the client's secret is not suspected of a client that may not use the grant")
+    func noRemark() async throws {
+        let bench = try ProviderBench(
+            "", settings: ProviderSettings(clientID: "app-1", clientSecret: Secret("SECRET=planted")))
+        bench.http.expect(.post, "/token", status: 400, #"{"error":"unauthorized_client"}"#)
+        let error = await accountError { () throws(AccountError) in
+            try await bench.provider.signIn(.password(user: "ada", password: Secret("planted")))
+        }
+        #expect(error?.message.hasSuffix("not registered for this grant") == true, "\(error as Any)")
+    }
+
     @Test("for a provider without passwords the error names its other modes")
     func noPasswords() async throws {
         let bench = try ProviderBench("")
@@ -77,6 +130,24 @@ struct TokenRefusalTests {
         #expect(error?.code == code && error?.status == 404, "\(error as Any)")
         #expect(
             error?.message.contains("service at this base URL") == (code == .invalidConfiguration), "\(error as Any)")
+    }
+
+    @Test(
+        "a base URL that lacks the path of the provider's usual one is reported with that path",
+        arguments: [
+            ("http://127.0.0.1:1", "", true), ("http://127.0.0.1:1/auth", "/auth", true),
+            ("http://127.0.0.1:1/oauth2", "/oauth2", false),
+        ])
+    func missingPath(base: String, path: String, isMissing: Bool) async throws {
+        let bench = try ProviderBench(
+            #""environments":{"production":"http://127.0.0.1:1/oauth2"}"#,
+            settings: ProviderSettings(base: base, clientID: "app-1"))
+        bench.http.expect(.post, "\(path)/token", status: 404, #"{"message":"Not found"}"#)
+        let error = await accountError { () throws(AccountError) in
+            try await bench.provider.signIn(.password(user: "ada", password: Secret("planted")))
+        }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.message.hasSuffix("its end may be missing: /oauth2") == isMissing, "\(error as Any)")
     }
 
     @Test("the time that a token endpoint asks to wait is reported to every caller", arguments: [429, 503])

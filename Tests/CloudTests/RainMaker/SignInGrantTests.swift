@@ -164,7 +164,7 @@ struct SignInGrantTests {
                 to: "dev@example.com", password: Secret("Passw0rd-planted"), code: code)
         }
         #expect(error?.code == .timeout)
-        #expect(error?.message.hasPrefix("the guest is now dev@example.com") == true)
+        #expect(error?.message.hasPrefix("the guest is now the account dev@example.com") == true)
     }
 
     @Test("a deployment that supports our version differs from one that does not")

@@ -243,6 +243,54 @@ struct BootReportTests {
                 "PC      : 0x400d1234  PS      : 0x00060330  A0      : 0x800d1250  A1      : 0x3ffb1f90  ",
             ]),
         Report(
+            "a watchdog of stuck firmware, once a second", "watchdog_reset",
+            "A watchdog restarts the board again and again", "stuck",
+            lines: again(5, start("esp32c3", watchdog), [boot])),
+        Report(
+            "a watchdog and no other line, once a second", "watchdog_reset",
+            "A watchdog restarts the board again and again", lines: again(4, start("esp32c3", watchdog))),
+        Report(
+            "a watchdog before the application, again and again", "watchdog_reset", "does not start",
+            lines: again(4, start("esp32c3", "rst:0x10 (RTCWDT_RTC_RST),boot:0xd (SPI_FAST_FLASH_BOOT)"))),
+        Report(
+            "a crash that a watchdog ends, again and again", "crash", "crashed",
+            lines: again(
+                5, start("esp32c3", watchdog),
+                [boot, "Guru Meditation Error: Core  0 panic'ed (Load access fault). ", "Rebooting..."])),
+        Report(
+            "a task that blocks the others, again and again", "task_watchdog", "A task of the board's firmware",
+            lines: again(
+                5, start("esp32c3", watchdog),
+                [boot, "E (5000) task_wdt: Task watchdog got triggered. The following tasks did not reset it:"])),
+        Report(
+            "a brown-out, again and again", "brown_out", "supply voltage",
+            lines: again(5, start("esp32c3", "rst:0xf (BROWNOUT_RST),boot:0xc (SPI_FAST_FLASH_BOOT)"), [boot])),
+        Report(
+            "a failed check, again and again", "firmware_stopped", "ESP_ERR_NVS_NO_FREE_PAGES",
+            lines: again(
+                5, start("esp32c3", "rst:0x3 (RTC_SW_SYS_RST),boot:0xc (SPI_FAST_FLASH_BOOT)"),
+                [
+                    boot, "ESP_ERROR_CHECK failed: esp_err_t 0x110d (ESP_ERR_NVS_NO_FREE_PAGES) at 0x4200a1c2",
+                    "abort() was called at PC 0x40385b2b on core 0", "Rebooting...",
+                ])),
+        Report(
+            "a damaged image, again and again", "damaged_image", "damaged",
+            lines: again(5, start("esp32c3", watchdog), sum)),
+        Report(
+            "secure boot, again and again", "secure_boot", "Secure boot",
+            lines: again(5, start("esp32s3", watchdog), ["secure boot verification failed"])),
+        Report(
+            "firmware that restarts itself again and again", "boot_loop", "restarts itself", "no radio",
+            lines: again(
+                4, start("esp32c3", "rst:0x3 (RTC_SW_SYS_RST),boot:0xc (SPI_FAST_FLASH_BOOT)"),
+                [boot, "E (40) app: no radio"])),
+        Report(
+            "a disturbed clock, again and again", "boot_loop", "power or clock",
+            lines: again(4, start("esp32c3", "rst:0x13 (GLITCH_RTC_RESET),boot:0xc (SPI_FAST_FLASH_BOOT)"), [boot])),
+        Report(
+            "resets by another program, again and again", "boot_loop", "over its USB port",
+            lines: again(4, start("esp32c3", "rst:0x15 (USB_UART_CHIP_RESET),boot:0xc (SPI_FAST_FLASH_BOOT)"), [boot])),
+        Report(
             "an ESP32 that restarts again and again", "boot_loop", "again and again", "no radio",
             lines: again(3, esp32, ["E (40) app: no radio"])),
     ]
@@ -275,6 +323,22 @@ struct BootReportTests {
     func remedies() {
         for trouble in [DeviceTrouble.noProof, .noCloudCredentials] { #expect(trouble.remedies == [.claimOverCable]) }
         #expect(DeviceTrouble.bootLoop(last: nil).remedies == [.boardLog])
+    }
+
+    @Test("settings that firmware cannot use are erased, and a quoted error needs no further log")
+    func settings() {
+        let check = "ESP_ERROR_CHECK failed: esp_err_t"
+        for (why, cause, isSettings, isUnexplained) in [
+            ("\(check) 0x1102 (ESP_ERR_NVS_NOT_FOUND) at 0x4200ab", nil, true, false),
+            ("\(check) 0x105 (ESP_ERR_NOT_FOUND) at 0x4200ab", "nvs: nvs partition not found", true, false),
+            ("\(check) 0x105 (ESP_ERR_NOT_FOUND) at 0x4200ab", nil, false, false),
+            ("assert failed: xQueueSend queue.c:1545", nil, false, false),
+            ("abort() was called at PC 0x42008abc on core 0", nil, false, true),
+        ] as [(String, String?, Bool, Bool)] {
+            let text = DeviceTrouble.stopped(why: why, after: cause).description
+            #expect(text.contains("Erase the partition nvs") == isSettings, "\(text)")
+            #expect(text.contains("log lines before that") == isUnexplained, "\(text)")
+        }
     }
 
     @Test("a secret in an error line does not get into the messages made of it")

@@ -191,7 +191,10 @@ struct DeviceTroubleTests {
             return found
         }
         #expect(starts([0, 20, 51]).isEmpty)
-        #expect(starts([60, 70]) == [.bootLoop(last: "app: no")])
+        #expect(
+            starts([60, 70]) == [
+                .bootLoop(last: "app: no", reset: ResetReason(number: 3, straps: 0xC, mode: "SPI_FAST_FLASH_BOOT"))
+            ])
         #expect(DeviceTrouble.bootLoop(last: "app: no").description.contains("app: no"))
     }
 

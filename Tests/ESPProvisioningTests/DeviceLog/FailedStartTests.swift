@@ -47,6 +47,21 @@ struct FailedStartTests {
         #expect(!resets.failsToStart && resets.decided != nil && !resets.summary.isDown)
     }
 
+    @Test("the trouble during a call is the crash, not the restarts that it causes")
+    func taken() {
+        let log = DeviceLog(now: { .zero })
+        let crash = ["Guru Meditation Error: Core  0 panic'ed (Load access fault). ", "Rebooting..."]
+        let watchdog = ["ESP-ROM:esp32c3-api1-20210207", "rst:0x7 (TG0WDT_SYS_RST),boot:0xc (SPI_FAST_FLASH_BOOT)"]
+        func take(_ lines: [String]) { log.take(Array(lines.map { $0 + "\r\n" }.joined().utf8)) }
+        for _ in 0..<4 { take(watchdog + crash) }
+        take(watchdog)
+        #expect(log.takeTrouble()?.code == "crash")
+        #expect(log.takeTrouble() == nil)
+        // Without a crash, the restarts are the trouble.
+        for _ in 0..<4 { take(watchdog) }
+        #expect(log.takeTrouble()?.isLoop == true)
+    }
+
     @Test("an application that starts from the next partition is waited for")
     func otherPartition() {
         let bad = ["E (44) esp_image: image at 0x20000 has invalid magic byte (nothing flashed here?)"]

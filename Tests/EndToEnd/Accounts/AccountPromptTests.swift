@@ -53,6 +53,11 @@ struct AccountPromptTests {
             }
             try await ends(person, attempts == 3 ? 77 : 0)
             #expect(!person.transcript.contains("planted"), "\(person.transcript)")
+            let isRefused = attempts == 3
+            #expect(
+                person.transcript.contains("rainctl account password reset maker@example.com.") == isRefused,
+                "\(person.transcript)")
+            #expect(person.transcript.contains("Next: plug in a board, and run rainctl provision") == !isRefused)
             #expect(cloud.bodies("POST /v1/login2").count == attempts)
         }
     }

@@ -28,6 +28,26 @@ struct AccountsTests {
         try await maker.rainctl(["whoami", "--json"] + more).document?["user_name"]
     }
 
+    @Test("a sign-in says which account commands use now, and does not take the place of an account that was chosen")
+    func chosen() async throws {
+        try await withCloud { maker, _ in
+            let first = SimulatedCloud.user
+            let alone = try await logIn(maker, first)
+            #expect(!alone.standardError.contains("Commands"), "\(alone.standardError)")
+            let second = try await logIn(maker, Self.second)
+            #expect(
+                second.standardError.contains("instead of \(first). To go back: rainctl account use \(first)"),
+                "\(second.standardError)")
+            #expect(try await maker.rainctl("account", "use", first).status == 0)
+            let again = try await logIn(maker, Self.second, "--json")
+            #expect(again.status == 0 && again.document?["account"] == .string(Self.second))
+            #expect(
+                again.standardError.contains("still use the account \(first)")
+                    && again.standardError.contains("rainctl account use \(Self.second)"), "\(again.standardError)")
+            #expect(try await whoami(maker) == .string(first))
+        }
+    }
+
     @Test("the last to sign in is in use, others are named or chosen, and each signs out alone")
     func sideBySide() async throws {
         try await withCloud { maker, _ in

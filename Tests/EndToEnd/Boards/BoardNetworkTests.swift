@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RainJSON
 import TestSupport
 import Testing
@@ -183,14 +184,56 @@ struct BoardNetworkTests {
                 ])
             let person = try await Person.start(
                 rainctl.executable, rainctl.arguments, environment: maker.environment)
-            try await person.hears("Join the Wi-Fi network \(Self.name) yourself")
+            try await person.hears("1. Join the Wi-Fi network \(Self.name)")
             try await namespace.add("192.168.4.1")
             let board = try await SimulatedBoard.start(
                 ["--http", "192.168.4.1:80", "--name", Self.name, "--security", "1", "--mapping", "user"]
                     + ["--join-delay", "0.2"], in: folder, namespace: namespace)
             defer { board.process.kill() }
-            try await person.hears("connected")
+            try await person.hears("On Wi-Fi")
             #expect(try await person.wait() == .exited(0))
+        }
+    }
+
+    @Test("the same for a board on a cable, and while the person is there, nothing needs the cloud")
+    func cableByHand() async throws {
+        try await withTemporaryFolder { folder in
+            let namespace = try await NetworkNamespace(addresses: [])
+            let node = "node-by-hand"
+            let cloud = try await SimulatedCloud.start(nodes: [node], in: folder, namespace: namespace)
+            let maker = try Maker(folder, namespace: namespace)
+            try await maker.signIn(to: cloud)
+            let port = folder.file("port")
+            // Two processes are one board, because the address of its network is there only later.
+            let common =
+                ["--name", Self.name, "--security", "2", "--mapping", "ch-resp"] + (try cloud.boardOptions(node: node))
+            let cable = try await SimulatedBoard.start(
+                ["--console", port, "--console-dialect", "log-only", "--boot-log", "switch"] + common, in: folder,
+                namespace: namespace)
+            defer { cable.process.kill() }
+            let rainctl = namespace.command(
+                try Executables.path("rainctl"),
+                [
+                    "provision", "--port", port, "--ssid", SimulatedBoard.ssid, "--passphrase-file",
+                    folder.file("wifi"),
+                ])
+            let person = try await Person.start(
+                rainctl.executable, rainctl.arguments, environment: maker.environment)
+            try await person.hears("1. Join the Wi-Fi network \(Self.name)")
+            // The board's network has no internet.
+            cloud.process.signal(SIGSTOP)
+            defer { cloud.process.signal(SIGCONT) }
+            try await namespace.add("192.168.4.1")
+            try await person.hears("2. This machine is on \(Self.name)")
+            let board = try await SimulatedBoard.start(
+                ["--http", "192.168.4.1:80", "--join-delay", "0.2"] + common, in: folder, namespace: namespace)
+            defer { board.process.kill() }
+            try await person.hears("3. You can return to your own network now")
+            try await namespace.remove("192.168.4.1")
+            try await person.hears("off the board's network")
+            cloud.process.signal(SIGCONT)
+            try await person.hears("In your account")
+            #expect(try await person.wait() == .exited(0), "\(person.transcript)")
         }
     }
 

@@ -44,7 +44,7 @@ struct EventStreamTests {
             #expect(last["ssid"] == .string(SimulatedBoard.ssid))
             #expect(last["ip"]?.string?.isEmpty == false)
             #expect(lines.filter { $0["state"] == "done" }.count == 1)
-            #expect(outcome.standardError.contains("mapping: confirmed"), "text for people is unchanged")
+            #expect(outcome.standardError.contains("In your account"), "text for people is unchanged")
         }
     }
 

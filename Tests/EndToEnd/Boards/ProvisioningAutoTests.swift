@@ -3,10 +3,12 @@ import RainJSON
 import TestSupport
 import Testing
 
+@testable import rainctl
+
 /// `rainctl provision` with no word about where the board is.
 @Suite("rainctl provision: finds the board")
 struct ProvisioningAutoTests {
-    private static let question = "Board (number or name, + to search again, Enter to stop): "
+    private static let question = BoardQuestions.question
 
     private static func command(_ maker: Maker, _ more: [String] = []) -> [String] {
         [
@@ -91,7 +93,7 @@ struct ProvisioningAutoTests {
                 environment: maker.environment.merging(tree.environment) { $1 })
             try await person.hears("1  \(tree.port("ttyUSB0"))  on a cable  CP2102N Bridge")
             try await person.answers(Self.question, "7")
-            try await person.answers(Self.question, "+")
+            try await person.answers(Self.question, "r")
             try await person.hears("2  \(tree.port("ttyUSB1"))  on a cable")
             try await person.answers(Self.question, "2")
             #expect(try await person.wait() == .exited(0), "\(person.transcript)")

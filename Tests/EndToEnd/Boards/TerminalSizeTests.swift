@@ -18,9 +18,9 @@ struct TerminalSizeTests {
     }
 
     private static let networks = (1...14).flatMap { ["--wifi", "Neighbour \($0):planted-neighbour"] }
-    private static let board = "Board (number or name, + to search again, Enter to stop): "
+    private static let board = BoardQuestions.question
     private static let password = "Wi-Fi password (n for another network): "
-    private static let question = "Network (number, or any name; Enter to stop): "
+    private static let question = NetworkQuestions.question(2)
 
     /// Runs a command at such a terminal.
     private func terminal(
@@ -66,14 +66,15 @@ struct TerminalSizeTests {
                 try await $0.answers(Self.question, SimulatedBoard.ssid)
                 try await $0.answers(Self.password, "planted-but-wrong")
                 try await $0.answers(
-                    "Password for Home again (n for another network, Enter to stop): ", SimulatedBoard.passphrase)
+                    "Password for Home again (n for another network): ", SimulatedBoard.passphrase)
+                try await $0.answers("Name of the board (Enter for Light): ", "")
                 #expect(try await $0.status() == 0)
                 let screen = try await $0.screen()
                 #expect(!screen.contains("…"), "a line that was drawn is left: \(screen)")
                 #expect(!screen.contains("planted"), "\(screen)")
                 let flat = try await $0.text()
-                #expect(flat.contains("mapping: confirmed") || size.rows < 24, "\(screen)")
-                #expect(flat.contains("done: Light (node nodelight) is in your account. Next:"), "\(screen)")
+                #expect(flat.contains("In your account (node nodelight)") || size.rows < 24, "\(screen)")
+                #expect(flat.contains(" s: Light (node nodelight) is in your account. Next:"), "\(screen)")
                 #expect(flat.contains("rainctl node params set nodelight Light.Power=true"), "\(screen)")
             }
             try await board.process.terminate()
@@ -95,6 +96,7 @@ struct TerminalSizeTests {
                 for (asked, answer) in [
                     ("Proof of possession: ", SimulatedBoard.proofOfPossession), (Self.question, "1"),
                     (Self.password, SimulatedBoard.passphrase),
+                    ("Name of the board (Enter for Light): ", "Kitchen lamp"),
                 ] {
                     try await $0.asks(asked)
                     cast.show(Self.asShown(try await $0.screen(withColours: true)))
@@ -121,7 +123,8 @@ struct TerminalSizeTests {
     /// Without what is different each time, and what is the test's own.
     private static func asShown(_ screen: String) -> String {
         screen.split(separator: "\n").filter { !$0.contains("ended: ") }.joined(separator: "\n")
-            .replacing(#/\(\d+\.\d\d s\)/#, with: "(0.42 s)").replacing(#/127\.0\.0\.1:\d+/#, with: "192.168.4.1:80")
+            .replacing(#/\(\d+\.\d\d s\)/#, with: "(0.42 s)").replacing(#/Done in \d+\.\d s/#, with: "Done in 1.8 s")
+            .replacing(#/127\.0\.0\.1:\d+/#, with: "192.168.4.1:80")
     }
 
     private static func compare(_ text: String, with path: String) throws {
@@ -148,10 +151,10 @@ struct TerminalSizeTests {
             try await terminal(.usual, command + Maker.way(to: board), maker, variables: variables) {
                 #expect(try await $0.status() == 0)
                 let (plain, coloured) = (try await $0.screen(), try await $0.screen(withColours: true))
-                #expect(plain.contains("connected: Home"), "\(plain)")
+                #expect(plain.contains("On Wi-Fi: Home"), "\(plain)")
                 #expect(coloured.contains("\u{1B}[32m") == (without == nil), "\(coloured)")
                 #expect(plain.contains("✓ ") == (without != "TERM"), "\(plain)")
-                #expect(plain.contains("done: the board is set up"), "\(plain)")
+                #expect(plain.contains(" s: the board is set up"), "\(plain)")
             }
             try await board.process.terminate()
         }
@@ -168,8 +171,8 @@ struct TerminalSizeTests {
                     folder.file("wifi"), "--pop-file", folder.file("pop"),
                 ] + Maker.way(to: board), environment: ["CLICOLOR_FORCE": force])
             #expect(outcome.status == 0, "\(outcome.standardError)")
-            #expect(outcome.standardError.contains("\u{1B}[32m✓\u{1B}[0m connected: ") == (force == "1"))
-            #expect(outcome.standardError.contains("connected: Home"), "\(outcome.standardError)")
+            #expect(outcome.standardError.contains("\u{1B}[32m✓\u{1B}[0m On Wi-Fi: ") == (force == "1"))
+            #expect(outcome.standardError.contains("On Wi-Fi: Home"), "\(outcome.standardError)")
             try await board.process.terminate()
         }
     }
@@ -213,10 +216,10 @@ struct TerminalSizeTests {
             let command = ["provision", "--no-mapping", "--ssid", SimulatedBoard.ssid, "--open"]
             try await terminal(.small, command + Maker.way(to: board), maker) {
                 try await $0.answers("Proof of possession: ", "planted-1")
-                try await $0.answers("Proof of possession again (Enter to stop): ", "planted-2")
+                try await $0.answers("Proof of possession again: ", "planted-2")
                 // The same question is on the screen already.
                 try await $0.shows("these were 2 of them")
-                try await $0.answers("Proof of possession again (Enter to stop): ", "planted-3")
+                try await $0.answers("Proof of possession again: ", "planted-3")
                 #expect(try await $0.status() == 10)
                 let screen = try await $0.screen()
                 #expect(screen.contains("error: ") && !screen.contains("planted"), "\(screen)")
@@ -233,7 +236,7 @@ struct TerminalSizeTests {
             try await terminal(size, command, maker) {
                 #expect(try await $0.status() == status)
                 let text = try await $0.text()
-                #expect(text.contains("--svg or --png") == (status == 64), "\(text)")
+                #expect(text.contains("--svg") == (status == 64), "\(text)")
                 #expect(text.contains("█") == (status == 0), "\(text)")
             }
         }

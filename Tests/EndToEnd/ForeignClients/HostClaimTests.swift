@@ -166,8 +166,8 @@ struct HostClaimTests {
     @Test(
         "overwrites nothing else: a flash without the partition is named before the claim is spent",
         arguments: [
-            Refusal(table: [], reason: "no_partition_table", words: "flash its firmware first"),
-            Refusal(table: Self.table("storage"), reason: "no_factory_partition", words: "but storage"),
+            Refusal(table: [], reason: "no_partition_table", words: "flash the firmware first"),
+            Refusal(table: Self.table("storage"), reason: "no_factory_partition", words: "only storage"),
         ])
     func noPartition(refusal: Refusal) async throws {
         try await withChip(table: refusal.table) { place in

@@ -95,7 +95,7 @@ struct LocalParamsTests {
                 "node", "params", "get", "nodelight", "--local", "--host", scene.host, "--timeout", "8", "--json",
             ]
             let wrong = try await scene.maker.rainctl(get + ["--pop-file", scene.folder.file("wrong")])
-            wrong.expectFailure(10, "wrong_pop", says: "not the one on the label")
+            wrong.expectFailure(10, "wrong_pop", says: "differs from the one on the label")
             #expect(!wrong.standardOutput.contains("five wrong proofs"))
             let address = try await scene.maker.rainctl([
                 "node", "params", "get", "nodelight", "--local", "--host", "http://127.0.0.1/", "--pop-file",
@@ -105,7 +105,7 @@ struct LocalParamsTests {
             #expect(!address.standardOutput.contains("--device-host"))
             let none = try await scene.maker.rainctl(get)
             #expect(none.status == 10 || none.status == 64, "\(none.standardOutput)")
-            #expect(none.standardOutput.contains("not the one on the label"), "\(none.standardOutput)")
+            #expect(none.standardOutput.contains("differs from the one on the label"), "\(none.standardOutput)")
             try await scene.board.process.terminate()
             let gone = try await scene.maker.rainctl(get + ["--pop-file", scene.folder.file("pop")])
             gone.expectFailure(69, "unavailable", says: "")
@@ -132,7 +132,7 @@ struct LocalParamsTests {
             #expect(try await scene.value("Light.Power", becomes: "false"))
             let zone = try await scene.done(
                 "node", "params", "set", "nodelight", "Time.TZ=Europe/Oslo", "--local", "--host", host)
-            #expect(zone.standardOutput.contains("has the values"))
+            #expect(zone.standardOutput.contains("Set the values of nodelight"))
             #expect(try await scene.value("Time.TZ", becomes: "Europe/Oslo"))
         }
     }

@@ -43,7 +43,7 @@ struct ManyBoardsTests {
             outcome.expectFailure(
                 75, "temporary", says: "not known whether the cloud has sent the values to n25, n26, n27, n28, n29: ")
             let message = outcome.failure?["message"]?.string ?? ""
-            #expect(message.contains("HTTP 502") && message.contains("rainctl node params get n25 shows the values"))
+            #expect(message.contains("HTTP 502") && message.contains("rainctl node params get n25 shows the values."))
             #expect(!message.contains("were not set"))
             let expected = [String](repeating: "sent", count: 25) + [String](repeating: "unknown", count: 5)
             #expect(Self.states(outcome) == expected, "\(outcome.standardOutput)")
@@ -63,7 +63,7 @@ struct ManyBoardsTests {
     func refused() async throws {
         try await Self.with(CannedCloud.refusal(100_070, status: 429)) { maker, _ in
             let outcome = try await maker.rainctl(Self.set)
-            outcome.expectFailure(20, "batch_partial", says: "5 of 30 boards were not set")
+            outcome.expectFailure(20, "batch_partial", says: "were not set on 5 of 30 boards")
             #expect(outcome.failure?["reason"] == "some_failed")
             #expect(Self.states(outcome)?.suffix(5).allSatisfy { $0 == "failed" } == true)
         }

@@ -24,6 +24,11 @@ struct NodeCommandTests {
             let bytes = try await scene.done("node", "command", "send", "nodelight", "0x1000", "--hex", long, "--json")
             let text = try #require(bytes.document?["nodes"]?.array?.first?["response"]?.string)
             #expect(text.count == 800 && text.hasPrefix("AP8A/wD/"))
+            let list = try await scene.done("node", "command", "list", "nodelight", "--count", "1", "--json")
+            let commands = list.document?["commands"]?.array
+            #expect(commands?.map { $0["command"] } == [4096] && commands?.first?["status"] == "success")
+            let all = try await scene.done("node", "command", "list", "nodelight")
+            #expect(all.standardOutput.contains("\(request)  command 4096  success  {\"level\":3}\n"))
         }
     }
 
@@ -108,7 +113,7 @@ struct NodeCommandTests {
             #expect(text.status == 20)
             #expect(
                 text.standardOutput
-                    == "n2  was not sent the command: no\nsent; see the answers with: rainctl node command result r1\n")
+                    == "n2  did not get the command: no\nsent; see the answers with: rainctl node command result r1\n")
         }
     }
 

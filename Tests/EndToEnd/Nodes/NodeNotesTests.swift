@@ -30,7 +30,7 @@ struct NodeNotesTests {
             #expect(again.document?["added"] == ["a:b"] && again.document?["already"] == ["floor:0"])
             #expect(again.document?["tags"] == ["floor:0", "a:b"])
             let words = try await scene.done("node", "tags", "add", "nodelight", "a:b")
-            #expect(words.standardOutput == "tags: floor:0, a:b\nalready there: a:b\n")
+            #expect(words.standardOutput == "Already there: a:b\n")
             let none = try await scene.rainctl("node", "tags", "remove", "nodelight", "a:b", "no:ne", "--json")
             none.expectFailure(65, "bad_data", says: "has no tag no:ne; it has floor:0, a:b")
             #expect(none.failure?["reason"] == "no_such_tag")

@@ -84,7 +84,7 @@ struct NodeScheduleTests {
             }
             let more = try await scene.rainctl(
                 "node", "scene", "add", "nodelight", "--name", "S11", "Light.Power=on", "--json")
-            more.expectFailure(65, "bad_data", says: "keeps 10 scenes")
+            more.expectFailure(65, "bad_data", says: "already has 10 scenes")
             #expect(more.failure?["reason"] == "list_full")
         }
     }

@@ -227,7 +227,8 @@ struct NodeUpdateTests {
             for words in ["earlier", "restarts", "last said", "()", "has notified"] {
                 #expect(!all.contains(words), "\(words): \(all)")
             }
-            #expect(outcome.standardError.contains("warning: n1 is offline: it gets the update when it is back"))
+            #expect(
+                outcome.standardError.contains("warning: n1 is offline: it gets the update when it is online again"))
             let sent = try await maker.succeeds(ota + ["--no-wait"])
             #expect(sent.document?["warnings"]?.array?.map { $0["reason"] } == ["offline"])
         }
@@ -260,11 +261,11 @@ struct NodeUpdateTests {
             let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "3", "--json"])
             outcome.expectFailure(
                 16, "deadline",
-                says: hasBegun ? "n1 is offline since it said in-progress. It" : "n1 is offline, and has not")
+                says: hasBegun ? "n1 is offline, and last reported in-progress. It" : "n1 is offline, and has not")
             #expect(outcome.document?["state"]?.string == (hasBegun ? "in-progress" : "sent"))
             #expect(outcome.document?["info"] == nil && outcome.document?["warnings"] == nil)
             #expect(outcome.standardError.contains("it restarts with the new firmware") == hasBegun)
-            #expect(outcome.standardError.contains("it gets the update when it is back") != hasBegun)
+            #expect(outcome.standardError.contains("it gets the update when it is online again") != hasBegun)
         }
     }
 
@@ -277,7 +278,7 @@ struct NodeUpdateTests {
         try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
             let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "10", "--json"])
             outcome.expectFailure(
-                1, "other", says: "The update itself goes on. See its progress with rainctl node params get n1.")
+                1, "other", says: "The update itself continues. See its progress with rainctl node params get n1.")
             #expect(outcome.failure?["reason"] == "rejected")
             #expect(outcome.document?["state"] == "in-progress" && outcome.document?["info"] == "Downloading")
         }
@@ -301,7 +302,7 @@ struct NodeUpdateTests {
         let busy = Self.board(("in-progress", "Downloading"), isOnline: true, version: "1.0")
         let ended = Self.board(("success", "finished"), isOnline: true, version: "1.1")
         for (nodes, words) in [
-            ([busy], "n1 is still at an earlier update (in-progress: Downloading): boards take no other"),
+            ([busy], "n1 is still installing an earlier update (in-progress: Downloading): a board accepts"),
             ([busy, busy, ended], "n1 has ended an earlier update (success: finished), and has not begun this one"),
         ] {
             try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
@@ -329,7 +330,7 @@ struct NodeUpdateTests {
             let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "15", "--json"])
             #expect(began.duration(to: .now) < Timings.limit(.seconds(20)))
             outcome.expectFailure(
-                16, "deadline", says: "the board last said in-progress (Downloading). What came after")
+                16, "deadline", says: "the board last reported in-progress (Downloading). What happened after")
             let message = outcome.failure?["message"]?.string ?? ""
             #expect(
                 message.contains("is not known: the cloud did not answer in time. It may still finish."))

@@ -140,6 +140,13 @@ struct NodeWatchTests {
             try await watching.errorOutput(containing: "watching Light")
             watching.signal(SIGINT)
             #expect(try await watching.wait() == .exited(130))
+            #expect(!watching.standardError.contains("error"), "\(watching.standardError)")
+            let lines = try await scene.maker.start(["node", "watch", "nodelight", "--json"])
+            defer { lines.kill() }
+            try await lines.errorOutput(containing: "watching Light")
+            lines.signal(SIGINT)
+            #expect(try await lines.wait() == .exited(130))
+            #expect(lines.standardOutput.isEmpty, "\(lines.standardOutput)")
         }
     }
 }

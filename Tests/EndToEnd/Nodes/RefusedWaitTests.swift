@@ -56,13 +56,14 @@ struct RefusedWaitTests {
                 let set = ["node", "params", "set", "n1", "Light.Power=on", "--wait", "--timeout", "5"]
                 let outcome = try await maker.rainctl(set + (isJSON ? ["--json"] : []))
                 #expect(outcome.status == 1)
-                let words = "The cloud has sent the values, but did not show whether they were reported by n1: "
+                let words =
+                    "The cloud has sent the values, but did not show whether these boards have reported them: n1: "
                 let message = isJSON ? outcome.failure?["message"]?.string ?? "" : outcome.standardError
                 #expect(message.contains(words + "rainctl node params get n1 shows the values."), "\(message)")
                 guard isJSON else {
                     #expect(
                         outcome.standardOutput
-                            == "n1  sent by the cloud; it is not known whether the board has the values\n")
+                            == "Sent the values to n1; it is not known whether the board has them\n")
                     return
                 }
                 #expect(outcome.failure?["reason"] == "rejected")
@@ -102,7 +103,7 @@ struct RefusedWaitTests {
             let outcome = try await maker.rainctl([
                 "node", "params", "set", "n1,n2", "Light.Power=on", "--wait", "--timeout", "8", "--json",
             ])
-            outcome.expectFailure(1, "other", says: "reported by n1: rainctl")
+            outcome.expectFailure(1, "other", says: "reported them: n1: rainctl node params get n1 shows the values.")
             let states = outcome.document?["nodes"]?.array?.compactMap { $0["state"]?.string }
             #expect(states == ["sent", "reported"], "\(outcome.standardOutput)")
         }
@@ -118,7 +119,7 @@ struct RefusedWaitTests {
                 "node", "scene", "add", "n1", "--name", "Night", "Light.Power=off", "--wait", "--timeout", "5",
                 "--json",
             ])
-            outcome.expectFailure(1, "other", says: "rainctl node scene list n1 shows the board's list")
+            outcome.expectFailure(1, "other", says: "rainctl node scene list n1 shows the board's list.")
             #expect(outcome.document?["state"] == "sent" && outcome.document?["id"]?.string?.isEmpty == false)
         }
     }

@@ -56,7 +56,7 @@ struct ReportedValueTests {
             let text = try await maker.rainctl(set)
             #expect(
                 text.standardOutput
-                    == "n1  sent by the cloud; the board has not reported the values in time; it reports Light.Brightness=30\n"
+                    == "n1 has not reported the values in time; the cloud has sent them; it reports Light.Brightness=30\n"
             )
         }
         try await Self.run([Self.node(#"{"Brightness":25}"#, isOnline: false)]) { maker in

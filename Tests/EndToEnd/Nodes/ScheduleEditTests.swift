@@ -34,7 +34,7 @@ struct ScheduleEditTests {
         ]
         try await with(schedules.joined(separator: ",")) { maker, cloud in
             let outcome = try await maker.rainctl("node", "schedule", "enable", "n1", "Past", "--json")
-            outcome.expectFailure(64, "usage", says: "would never act: its time is over")
+            outcome.expectFailure(64, "usage", says: "would never act: that time has passed")
             #expect(cloud.bodies(Self.put).isEmpty)
             try await maker.succeeds(["node", "schedule", "disable", "n1", "Past"])
             try await maker.succeeds(["node", "schedule", "enable", "n1", "Yearly"])

@@ -97,7 +97,7 @@ struct SharingTests {
             let both = try await scene.done("group", "add-nodes", "Home", "nodelight,nodefan", "--json")
             #expect(both.document?["added"] == ["nodefan"] && both.document?["already"] == ["nodelight"])
             let again = try await scene.done("group", "add-nodes", "Home", "nodefan")
-            #expect(again.standardOutput == "already in Home: nodefan\n")
+            #expect(again.standardOutput == "Already in group Home: nodefan\n")
             try await scene.done("group", "remove-nodes", "Home", "nodefan")
             let outcome = try await scene.rainctl("group", "remove-nodes", "Home", "nodelight,nodefan", "--json")
             outcome.expectFailure(65, "bad_data", says: "Not in Home: nodefan")

@@ -34,14 +34,14 @@ struct UnreportedParamsTests {
             #expect(entry?["state"] == "sent", "\(outcome.standardOutput)")
             #expect(entry?["not_reported"] == ["Lamp 1.5.Key"])
             let text = try await maker.succeeds(set)
-            #expect(text.standardOutput == "n1  sent by the cloud; the board does not report these values\n")
+            #expect(text.standardOutput == "Sent the values to n1; the board does not report them\n")
         }
         let states = [Self.node(power: false), Self.node(power: false), Self.node(power: true)]
         try await AccountScene.run(Self.answers(states), signedIn: true) { maker, cloud in
             let both = try await maker.succeeds([
                 "node", "params", "set", "n1", "Lamp 1.5.Key=x", "Lamp 1.5.Power=on", "--wait", "--timeout", "10",
             ])
-            #expect(both.standardOutput == "n1  has the values; Lamp 1.5.Key was sent, and cannot be read back\n")
+            #expect(both.standardOutput == "Set the values of n1; sent, but cannot be read back: Lamp 1.5.Key\n")
             #expect(cloud.bodies(Self.put) == [["Lamp 1.5": ["Key": "x", "Power": true]]])
         }
         // What can be read is waited for as before.
@@ -70,7 +70,7 @@ struct UnreportedParamsTests {
                 "node", "params", "set", "nodelight", "System.Reboot=true", "--local", "--host",
                 try #require(board.localControl), "--pop-file", folder.file("pop"))
             #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
-            #expect(outcome.standardOutput == "nodelight  has accepted the values; they cannot be read back\n")
+            #expect(outcome.standardOutput == "Sent the values to nodelight; they cannot be read back\n")
         }
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import TestSupport
 import Testing
 
@@ -22,13 +23,13 @@ struct CompletionTests {
     func bash() async throws {
         try await with { maker, tree in
             try maker.folder.write("", to: "label.json")
-            let script = try await run(Executables.path("rainctl"), ["--generate-completion-script", "bash"])
-            #expect(script.status == .exited(0))
-            try maker.folder.write(script.standardOutput, to: "completion.bash")
+            try await write("bash", in: maker.folder)
             for (line, wanted) in [
                 ("rainctl prov", "provision"), ("rainctl provision --port ", tree.port("ttyUSB0")),
                 ("rainctl profile use work", "workshop"), ("rainctl node list --profile work", "workshop"),
                 ("rainctl profile remove work", "workshop"), ("rainctl profile show work", "workshop"),
+                ("rainctl --profile work", "workshop"), ("rainctl --profile workshop node li", "list"),
+                ("rainctl completion b", "bash"),
                 ("rainctl account use ", SimulatedCloud.user), ("rainctl provision --transport ", "softap"),
                 ("rainctl device discover --transport on-", "on-network"),
                 ("rainctl provision --qrcode \(maker.folder.file("lab"))", maker.folder.file("label.json")),
@@ -41,11 +42,7 @@ struct CompletionTests {
                     _rainctl rainctl "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
                     printf '%s\\n' "${COMPREPLY[@]}"
                     """
-                let path = try Executables.path("rainctl").split(separator: "/").dropLast().joined(separator: "/")
-                let offered = try await run(
-                    "bash", ["-c", ask],
-                    environment: maker.environment.merging(tree.environment) { $1 }.merging(
-                        ["PATH": "/\(path):/usr/bin:/bin"]) { $1 })
+                let offered = try await run("bash", ["-c", ask], environment: try environment(maker, tree))
                 #expect(
                     offered.standardOutput.split(separator: "\n").contains { $0.hasPrefix(wanted) },
                     "\(line): \(offered.standardOutput)\(offered.standardError)")
@@ -53,16 +50,94 @@ struct CompletionTests {
         }
     }
 
+    /// The arguments of the shell, the file that it reads at its start, and the lines of that file.
+    private static let shells: [String: (arguments: [String], file: String, lines: String)] = [
+        "zsh": (
+            ["-i"], ".zshrc",
+            "autoload -Uz compinit; compinit -u -D; source SCRIPT; export PATH='FOLDERS'; PROMPT='ready> '"
+        ),
+        "fish": (
+            ["--init-command", "source SETTINGS"], "settings.fish",
+            "source SCRIPT; set fish_autosuggestion_enabled 0; function fish_prompt; echo 'ready> '; end"
+        ),
+    ]
+
+    @Test("zsh and fish complete them too, at a terminal", arguments: ["zsh", "fish"])
+    func others(shell: String) async throws {
+        guard access("/usr/bin/\(shell)", X_OK) == 0 else { try Test.cancel("\(shell) is not installed") }
+        let start = try #require(Self.shells[shell])
+        try await with { maker, tree in
+            let folder = maker.folder
+            try await write(shell, in: folder)
+            try folder.write("skip_global_compinit=1\n", to: ".zshenv")
+            let environment = try environment(maker, tree)
+            let settings = start.lines.replacing("SCRIPT", with: folder.file("completion.\(shell)"))
+                .replacing("FOLDERS", with: environment["PATH"] ?? "")
+            try folder.write(settings + "\n", to: start.file)
+            let terminal = try await TmuxTerminal.start(
+                "/usr/bin/\(shell)", start.arguments.map { $0.replacing("SETTINGS", with: folder.file(start.file)) },
+                environment: environment.merging(["ZDOTDIR": folder.path, "HOME": folder.path]) { $1 }, columns: 200,
+                rows: 60, in: folder)
+            try await terminal.asks("ready>")
+            // A word with one possible end is completed in its place.
+            var lines = [
+                ("rainctl comple", "completion"), ("rainctl completion fi", "completion fish"),
+                ("rainctl --profile workshop node lis", "node list"), ("rainctl --json node lis", "--json node list"),
+            ]
+            if shell == "zsh" {
+                lines += [
+                    ("rainctl profile use work", "use workshop"), ("rainctl --profile work", "--profile workshop"),
+                ]
+            }
+            for (line, wanted) in lines {
+                try await terminal.types(line)
+                try await terminal.presses("Tab")
+                try await terminal.shows(wanted)
+                try await terminal.presses("C-u")
+                try await terminal.presses("C-l")
+                try await terminal.asks("ready>")
+            }
+            try await terminal.end()
+        }
+    }
+
+    /// Writes what `rainctl completion` prints for the shell.
+    private func write(_ shell: String, in folder: TemporaryFolder) async throws {
+        let script = try await run(Executables.path("rainctl"), ["completion", shell])
+        #expect(script.status == .exited(0) && script.standardError.isEmpty)
+        try folder.write(script.standardOutput, to: "completion.\(shell)")
+    }
+
+    private func environment(_ maker: Maker, _ tree: SystemTree) throws -> [String: String] {
+        let folder = try Executables.path("rainctl").split(separator: "/").dropLast().joined(separator: "/")
+        return maker.environment.merging(tree.environment) { $1 }.merging(["PATH": "/\(folder):/usr/bin:/bin"]) { $1 }
+    }
+
+    @Test("rainctl completion and the parser's own option print the same script", arguments: ["bash", "zsh", "fish"])
+    func same(shell: String) async throws {
+        let own = try await run(Executables.path("rainctl"), ["completion", shell])
+        let parsers = try await run(Executables.path("rainctl"), ["--generate-completion-script", shell])
+        let interpreter = shell == "bash" ? "#!/bin/bash\n" : ""
+        #expect(own.status == .exited(0) && parsers.standardOutput == interpreter + own.standardOutput)
+        let wrong = try await run(Executables.path("rainctl"), ["completion", "csh"])
+        #expect(wrong.status == .exited(64) && wrong.standardError.contains("'csh'"))
+    }
+
     @Test(
         "the scripts of zsh and fish name the transports, and ask for profiles and accounts",
         arguments: [
             ("zsh", #"___transport=\('auto' [^)]*'softap'"#), ("fish", #"-l 'transport' .* 'auto [^']*softap"#),
         ])
-    func others(shell: String, transports: String) async throws {
+    func scripts(shell: String, transports: String) async throws {
         let script = try await run(Executables.path("rainctl"), ["--generate-completion-script", shell])
         #expect(script.status == .exited(0))
         #expect(try script.standardOutput.firstMatch(of: Regex(transports)) != nil)
         let commands = script.standardOutput.matches(of: #/---completion (\S+ \S+) -- positional@0 /#).map { "\($0.1)" }
-        #expect(Set(commands) == ["profile use", "profile show", "profile remove", "account use"])
+        #expect(
+            Set(commands) == [
+                "profile use", "profile show", "profile set", "profile remove", "account use", "node show",
+                "node config",
+                "node rename", "node remove", "node status", "node ota", "node watch",
+            ])
     }
 }

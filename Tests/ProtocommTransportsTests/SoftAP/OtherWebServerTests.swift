@@ -114,6 +114,25 @@ struct OtherWebServerTests {
         #expect(error?.message.contains("is not on a network yet") == true, "\(error?.message ?? "")")
     }
 
+    @Test("a name that is not found, and an address without a route, are in the message")
+    func named() async throws {
+        for (host, error) in [
+            (
+                "nobody.invalid",
+                HTTPError(.unresolved, host: "nobody.invalid:80", message: "the name nobody.invalid is not known")
+            ),
+            ("192.0.2.1", HTTPError(.unreachable, host: "192.0.2.1:80", message: "no machine answers at its address")),
+        ] {
+            let http = ScriptedHTTPClient()
+            http.expect(.post, "/proto-ver") { _ throws(HTTPError) in throw error }
+            let transport = SoftAPTransport(http: http, host: host)
+            let thrown = await #expect(throws: BoardError.self) {
+                try await transport.exchange(Array("---".utf8), on: .version)
+            }
+            #expect(thrown?.message.hasPrefix("No connection to \(host):80: ") == true, "\(thrown as Any)")
+        }
+    }
+
     /// Has begun an answer when it is cancelled.
     private struct HalfAnswer: HTTPClient {
         func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {

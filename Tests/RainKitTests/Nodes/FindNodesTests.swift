@@ -55,6 +55,17 @@ struct FindNodesTests {
         try client.http.finish()
     }
 
+    @Test("a node that was named by its id is shown with its id, and one that was named by its name without")
+    func shown() async throws {
+        let client = try SignedInClient()
+        let lamp =
+            #"{"nodes":[],"node_details":[{"id":"node-b","config":{"devices":[{"name":"L","params":[{"name":"Name","type":"esp.param.name"}]}]},"params":{"L":{"Name":"Lamp"}}}],"next_id":""}"#
+        for _ in 1...2 { client.http.expect(.get, Self.list, lamp) }
+        #expect(try await client.kit.node(named: "node-b").shownName == "Lamp (node-b)")
+        #expect(try await client.kit.node(named: "lamp").shownName == "Lamp")
+        try client.http.finish()
+    }
+
     @Test("a name with a comma is found if no list of names is")
     func comma() async throws {
         let client = try SignedInClient()

@@ -67,7 +67,7 @@ struct SchedulesTests {
                 "list_full", "usage", "several_triggers", "several_entries", "no_such_entry", "no_service",
                 "not_allowed", "usage",
             ])
-        #expect(errors[1]?.message.hasSuffix("would never act: its time is over.") == true)
+        #expect(errors[1]?.message.hasSuffix("would never act: that time has passed.") == true)
         #expect(errors[1]?.remedies == [.laterSchedule])
         #expect(client.http.requests.isEmpty)
     }

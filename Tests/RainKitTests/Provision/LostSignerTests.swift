@@ -51,7 +51,7 @@ struct LostSignerTests {
             return #expect(Bool(false), "\(String(describing: result))")
         }
         #expect(cause.code == .deviceLost)
-        #expect(cause.message.contains("in your account; whether it is on the network is not known"))
+        #expect(cause.message.contains("in your account, but it is not known whether it is on the network"))
         #expect(result.failure?.step == .confirm && result.failure?.isPendingKept == false)
         #expect(scene.finishedSteps.last == .verify || scene.finishedSteps.last == .join)
     }

@@ -195,7 +195,7 @@ struct OnboarderTests {
         let failure = await scene.run(board, ScriptedCloud()).failure
         guard case .board(let cause)? = failure?.cause else { return #expect(Bool(false)) }
         #expect(cause.code == .mayBeJoining)
-        #expect(cause.message.contains("in your account; whether it is on the network is not known"))
+        #expect(cause.message.contains("in your account, but it is not known whether it is on the network"))
     }
 
     @Test("a board whose signature the cloud gets only then is not reported as done either")

@@ -61,15 +61,16 @@ public final class TmuxTerminal: Sendable {
     /// Waits until this text is on the screen.
     public func shows(_ text: String) async throws {
         try await until("\"\(text)\" is not on the screen") {
-            try await self.text().contains(text) ? true : nil
+            try await self.text().onOneLine.contains(text[...].onOneLine) ? true : nil
         }
     }
 
-    /// Waits until the last line with anything on it is this question.
+    /// Waits until the last text on the screen is this question, which may be wrapped.
     public func asks(_ question: String) async throws {
         try await until("\"\(question)\" is not asked") {
-            let lines = try await text().split(separator: "\n").filter { !$0.allSatisfy { $0 == " " } }
-            return lines.last?.trimmingSpaces == question[...].trimmingSpaces ? true : nil
+            let words = question[...].onOneLine
+            let text = try await text().onOneLine
+            return text == words || text.hasSuffix(" " + words) ? true : nil
         }
     }
 
@@ -77,6 +78,11 @@ public final class TmuxTerminal: Sendable {
 
     /// Such as `Enter` and `C-c`.
     public func presses(_ key: String) async throws { _ = try await tmux(["send-keys", key]) }
+
+    /// Changes the terminal's size.
+    public func resize(columns: Int, rows: Int) async throws {
+        _ = try await tmux(["resize-window", "-x", "\(columns)", "-y", "\(rows)"])
+    }
 
     /// Answers a question: waits for it, and types a line.
     public func answers(_ question: String, _ line: String) async throws {
@@ -104,6 +110,11 @@ public final class TmuxTerminal: Sendable {
             try await Task.sleep(for: .milliseconds(30))
         }
     }
+}
+
+extension StringProtocol {
+    /// The words with one space between them.
+    fileprivate var onOneLine: String { split { $0 == " " || $0.isNewline }.joined(separator: " ") }
 }
 
 extension Substring {

@@ -20,6 +20,9 @@ public final class NetworkNamespace: Sendable {
     /// From now on its loopback answers to that address, too.
     public func add(_ address: String) async throws { try await ip(["addr", "add", "\(address)/32", "dev", "lo"]) }
 
+    /// From now on it no longer does.
+    public func remove(_ address: String) async throws { try await ip(["addr", "del", "\(address)/32", "dev", "lo"]) }
+
     /// The command that runs `executable` inside.
     public func command(_ executable: String, _ arguments: [String]) -> (executable: String, arguments: [String]) {
         let privileges = namespacePrivileges.isEmpty ? [] : ["--user", "--preserve-credentials"]

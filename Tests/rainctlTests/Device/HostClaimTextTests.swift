@@ -46,18 +46,18 @@ struct HostClaimTextTests {
         #expect(failure.status == .unavailable && failure.reason == "esptool_failed")
         #expect(
             failure.message == """
-                The flash is worn. The board is claimed as n1. Its image is kept in /kept/image.bin: write it with PYTHONSAFEPATH=1 \
-                'py thon' -m esptool --port /dev/ttyUSB0 write_flash 0x3fa000 /kept/image.bin, then delete it. It contains the board's \
-                private key.
+                The flash is worn. The board is claimed as n1. The image, with the board's private key, is kept in /kept/image.bin. To \
+                finish, write the image with PYTHONSAFEPATH=1 'py thon' -m esptool --port /dev/ttyUSB0 write_flash 0x3fa000 \
+                /kept/image.bin, then delete it.
                 """)
         claim.kept = .rows("/kept/rows.csv", image: "/kept/image.bin")
         claim.makingImage = ["python3", "-m", "esp_idf_nvs_partition_gen", "generate", "/kept/rows.csv"]
         claim.writingImage = nil
         #expect(
             CommandFailure(claim).message.hasSuffix(
-                "make the image with PYTHONSAFEPATH=1 python3 -m esp_idf_nvs_partition_gen generate /kept/rows.csv, flash it to the "
-                    + "partition fctry, then delete both. They contain the board's private key."))
+                "make the image with PYTHONSAFEPATH=1 python3 -m esp_idf_nvs_partition_gen generate /kept/rows.csv, flash the "
+                    + "image to the partition fctry, then delete both."))
         claim.kept = .nothing
-        #expect(CommandFailure(claim).message.hasSuffix("Its key is lost: run this command again."))
+        #expect(CommandFailure(claim).message.hasSuffix("The board's key is lost: run this command again."))
     }
 }

@@ -15,13 +15,13 @@ struct ManyBoardsTests {
             ParameterSetOutcome(node: NodeID("n2"), unknown: lost, isSendingUnknown: true),
         ]
         let failure = #expect(throws: CommandFailure.self) {
-            try ParamsSetResult(outcomes).tell(Output(isJSON: true, isQuiet: true))
+            try ParamsSetResult(outcomes).tell(Output(.json, isQuiet: true))
         }
         #expect(failure?.reason == "some_failed")
-        #expect(failure?.message.contains("1 of 2 boards were not set: n1: no.") == true)
+        #expect(failure?.message.contains("were not set on 1 of 2 boards: n1: no.") == true)
         #expect(failure?.message.contains("not known whether the cloud has sent the values to n2: ") == true)
         #expect(
             ParamsSetResult(outcomes).text
-                == "n1  failed: no\nn2  it is not known whether the cloud has sent the values")
+                == "n1 failed: no\nn2: it is not known whether the cloud has sent the values")
     }
 }

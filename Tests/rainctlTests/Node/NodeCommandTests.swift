@@ -16,7 +16,7 @@ struct NodeCommandTests {
             (["success", "in_progress"], .batchPartial, "by N1"), (["failure"], .other, "N0: failure"),
             (["failure", "success"], .batchPartial, "N0: failure"), ([], .deadline, "later answers"),
             (["failure", "requested"], .batchPartial, "(--timeout) by N1"),
-            (["timed_out", "requested", "success"], .batchPartial, "by N0. Send it again"),
+            (["timed_out", "requested", "success"], .batchPartial, "from N0. Send the command again"),
             (["timed_out", "requested", "success"], .batchPartial, "(--timeout) by N1"),
         ])
     func failure(statuses: [String], status: rainctl.ExitStatus?, words: String?) {

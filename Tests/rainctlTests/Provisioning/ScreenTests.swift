@@ -19,14 +19,18 @@ struct ScreenTests {
 
     private let erased = StandardStreams.eraseLine
 
-    @Test("a live line is replaced by the next, and by one that stays")
+    @Test("a live line is replaced by the next, and stays below lines that are written")
     func live() {
         let (screen, paper) = scene()
         screen.draw("1 s")
         screen.draw("2 s")
         screen.write("done")
         screen.write("more")
-        #expect(paper.all == [erased + "1 s", erased + "2 s", erased, "done\n", "more\n"])
+        let above = { (line: String) in [self.erased, line + "\n", "2 s"] }
+        #expect(paper.all == [erased + "1 s", erased + "2 s"] + above("done") + above("more"))
+        screen.draw("")
+        screen.write("end")
+        #expect(paper.all.suffix(2) == [erased, "end\n"])
     }
 
     @Test("a question gets its own line, is not drawn over, and later output follows the answer")
@@ -60,6 +64,35 @@ struct ScreenTests {
         #expect(asked >= .milliseconds(20) && asked <= start.duration(to: .now))
         try await Task.sleep(for: .milliseconds(5))
         #expect(screen.timeAsked == asked)
+    }
+
+    @Test("a live line that a narrower terminal shows on several rows is erased completely")
+    func narrower() {
+        let paper = Paper()
+        let columns = Mutex(80)
+        let screen = Screen({ line in paper.lines.withLock { $0.append(line) } }, columns: { columns.withLock { $0 } })
+        screen.draw(String(repeating: "x", count: 70))
+        columns.withLock { $0 = 30 }
+        screen.draw("y")
+        #expect(paper.all.last == erased + "\u{1B}[A\u{1B}[2K\u{1B}[A\u{1B}[2Ky")
+    }
+
+    @Test(
+        "lines are wrapped at spaces, with an indent; words and commands to copy stay whole",
+        arguments: [
+            ("short", "short"),
+            ("one two three four five six seven", "one two three four five\n  six seven"),
+            ("  - one two three four five six", "  - one two three four\n    five six"),
+            ("Sign in first. Run: rainctl login me@example.com", "Sign in first. Run:\n  rainctl login me@example.com"),
+            ("a /very/long/path/that/does/not/fit b", "a\n  /very/long/path/that/does/not/fit\n  b"),
+            (
+                "\u{1B}[31merror:\u{1B}[0m one two three four five",
+                "\u{1B}[31merror:\u{1B}[0m one two three\n  four five"
+            ),
+            ("two  spaces  in  between  these  words", "two  spaces  in  between\n   these  words"),
+        ])
+    func wrapping(line: String, wrapped: String) {
+        #expect(line.wrapped(toColumns: 24, indent: 2) == wrapped)
     }
 
     @Test("what is said holds nothing that a terminal obeys")

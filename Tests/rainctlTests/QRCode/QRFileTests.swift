@@ -20,7 +20,7 @@ struct QRFileTests {
     private func text(_ bytes: [UInt8]) async throws -> [UInt8] {
         try await withTemporaryFolder { folder in
             folder.writePrivately(bytes, to: "code.txt")
-            return try QRText.bytes(folder.file("code.txt"), Output(isJSON: false, isQuiet: true))
+            return try QRText.bytes(folder.file("code.txt"), Output(isQuiet: true))
         }
     }
 

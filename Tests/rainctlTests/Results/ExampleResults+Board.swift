@@ -10,7 +10,7 @@ extension ExampleResults {
         ProvisionResult(
             OnboardedNode(
                 nodeID: NodeID("N1"), network: JoinedNetwork(address: "10.0.0.2", ssid: SSID("Home"), channel: 6),
-                mapping: .confirmed, claimed: true, resumed: true, elapsed: .milliseconds(1500))),
+                mapping: .confirmed, claimed: true, resumed: true, elapsed: .milliseconds(1500), name: "Kitchen lamp")),
         ProvisionResult(OnboardedNode(nodeID: nil, network: nil, mapping: .skipped, elapsed: .milliseconds(7))),
         ProvisionResult(
             OnboardedNode(

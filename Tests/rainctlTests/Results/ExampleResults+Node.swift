@@ -13,13 +13,20 @@ extension ExampleResults {
             .init(nodeID: "N3", name: nil, model: nil, role: nil, connected: nil),
         ]),
         NodeListResult(nodes: []),
-        NodeShowResult(whole),
+        NodeShowResult(whole, now: later),
+        NodeShowListResult(nodes: [NodeShowResult(whole, now: later), NodeShowResult(Node(["id": "N2"])!, now: later)]),
         NodeStatusResult(Node(["id": "N1", "status": ["connectivity": ["connected": false, "timestamp": 0]]])!),
-        NodeStatusResult(whole),
+        NodeStatusResult(whole, now: later),
         NodeDocumentResult(node: NodeID("N1"), member: "config", document: ["info": ["name": "Lamp"]]),
         NodeDocumentResult(node: NodeID("N1"), member: "metadata", document: ["x": 1]),
         ParamsResult(node: NodeID("N1"), .init(params: lamp, isSingle: false)),
         ParamsResult(node: NodeID("N1"), .init(params: ["Light": ["Power": true]], isSingle: true)),
+        ParamsListResult(nodes: [
+            ParamsResult(node: NodeID("N1"), .init(params: lamp, isSingle: false)),
+            ParamsResult(node: NodeID("N2"), .init(params: ["Light": ["Power": true]], isSingle: true)),
+        ]),
+        ParamsSetResult(
+            [.init(node: NodeID("N1"), isReported: true)], names: ["N1": "Light"], newName: "Kitchen lamp"),
         ParamsSetResult([
             .init(node: NodeID("N1"), isReported: true), .init(node: NodeID("N2")),
             .init(node: NodeID("N3"), failure: "no such node", serverCode: 100_015),
@@ -28,9 +35,11 @@ extension ExampleResults {
                 node: NodeID("N5"), unreported: [.init(component: "System", parameter: "Reboot")], isSentOnly: true),
             .init(node: NodeID("N6"), isReported: false, seen: "reports Light.Hue=30"),
         ]),
-        NodeRemovedResult(nodeID: "N1"),
+        NodeRemovedResult(nodeID: "N1", name: "Kitchen lamp"),
     ]
 
+    /// Two hours after the node came online.
+    private static let later = UnixTime(seconds: 1_700_007_200)
     private static let whole = Node([
         "id": "N1", "role": "primary", "tags": ["room:kitchen"], "metadata": ["x": 1],
         "status": ["connectivity": ["connected": true, "timestamp": 1_700_000_000_000]],

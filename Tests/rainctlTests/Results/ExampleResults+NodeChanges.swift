@@ -7,25 +7,55 @@ import RainKit
 
 extension ExampleResults {
     static let nodeChanges: [any CommandResult] = [
-        ActionResult("made: Home, G1").with("group_id", "G1").with("name", "Home"),
-        ActionResult("changed: Home").with("group_id", "G1").with("changed", true),
-        ActionResult("removed: Home").with("group_id", "G1").with("removed", true),
-        ActionResult("added to Home: N1").with("group_id", "G1").with("added", ["N1"]).with("already", [String]()),
-        ActionResult("removed from Home: N1").with("group_id", "G1").with("removed", ["N1"]),
-        ActionResult("made: Both, A1").with("automation_id", "A1").with("name", "Both"),
-        ActionResult("offered").with("request_id", "R1").with("ids", ["N1"]).with("user_name", "b@x"),
-        ActionResult("declined").with("request_id", "R1").with("accepted", false),
-        ActionResult("cancelled").with("request_id", "R1").with("cancelled", true),
-        ActionResult("set: x").with("node_id", "N1").with("set", ["x"]).with("deleted", [String]()),
-        ActionResult("deleted: x").with("node_id", "N1").with("deleted", ["x"]),
-        ActionResult("tags: a:b").with("node_id", "N1").with("tags", ["a:b"]),
-        ActionResult("tags: a:b\nalready there: a:b").with("node_id", "N1").with("tags", ["a:b"])
+        ActionResult("Created group Home (G1)").with("group_id", "G1").with("name", "Home"),
+        ActionResult("Changed group Home").with("group_id", "G1").with("changed", true),
+        ActionResult("Removed group Home").with("group_id", "G1").with("removed", true),
+        ActionResult("Added N1 to group Home").with("group_id", "G1").with("added", ["N1"]).with("already", [String]()),
+        ActionResult("Removed N1 from group Home").with("group_id", "G1").with("removed", ["N1"]),
+        ActionResult("Created automation Both (A1)").with("automation_id", "A1").with("name", "Both"),
+        ActionResult("Offered N1 to b@x").with("request_id", "R1").with("ids", ["N1"]).with("user_name", "b@x"),
+        ActionResult("Declined the offer").with("request_id", "R1").with("accepted", false),
+        ActionResult("Withdrew the offer").with("request_id", "R1").with("cancelled", true),
+        ActionResult("Set x of the metadata of Lamp").with("node_id", "N1").with("set", ["x"]).with(
+            "deleted", [String]()),
+        ActionResult("Deleted x of the metadata of Lamp").with("node_id", "N1").with("deleted", ["x"]),
+        ActionResult("Added a:b to the tags of Lamp").with("node_id", "N1").with("tags", ["a:b"]),
+        ActionResult("Already there: a:b", isChange: false).with("node_id", "N1").with("tags", ["a:b"])
             .with("added", [String]()).with("already", ["a:b"]),
         EntryListResult(NodeID("N1"), [schedule, weekend], member: "schedules"),
         EntryListResult(NodeID("N1"), [], member: "scenes"),
         EntryListResult(NodeID("N1"), [scene], member: "scenes"),
-        EntryResult(EntryOutcome(node: NodeID("N1"), id: "A1", operation: .add, isReported: true), noun: "schedule"),
-        EntryResult(EntryOutcome(node: NodeID("N1"), id: "A1", operation: .edit, changesTime: true), noun: "schedule"),
+        EntryResult(
+            EntryOutcome(node: NodeID("N1"), id: "A1", name: "Evening", operation: .add, isReported: true),
+            noun: "schedule", of: "Kitchen lamp"),
+        EntryResult(
+            EntryOutcome(node: NodeID("N1"), id: "A1", operation: .edit, changesTime: true), noun: "schedule", of: "N1"),
+        DeviceChangeResult(
+            [
+                .init(
+                    name: "Kitchen lamp", change: power, isLocal: true,
+                    parameters: .init(node: NodeID("N1"), isReported: true)),
+                .init(name: "Fan", change: power, isLocal: false, parameters: .init(node: NodeID("N2"))),
+                .init(
+                    name: "Hall", change: power, isLocal: false,
+                    parameters: .init(node: NodeID("N3"), failure: "no such node", serverCode: 100_015)),
+                .init(
+                    name: "Desk", change: power, isLocal: false,
+                    parameters: .init(node: NodeID("N4"), isReported: false, seen: "is offline")),
+            ], .power(true)),
+        DeviceChangeResult(
+            [
+                .init(
+                    name: "Light", change: power, isLocal: false,
+                    parameters: .init(node: NodeID("N1"), isReported: true))
+            ],
+            .toggle),
+        DeviceChangeResult(
+            [
+                .init(
+                    name: "Hall", change: .init(.init(component: "Fan", parameter: "Speed"), 3), isLocal: false,
+                    parameters: .init(node: NodeID("N1"), isReported: true))
+            ], .primaryText("3")),
         CommandRecordsResult(
             NodeCommandAnswers(
                 request: NodeCommandRequest(
@@ -38,6 +68,18 @@ extension ExampleResults {
                     ])!,
                     NodeCommandRecord(["node_id": "N3", "status": "timed_out"])!,
                 ])),
+        CommandListResult(
+            NodeID("N1"),
+            [
+                NodeCommandRecord([
+                    "node_id": "N1", "request_id": "R2", "cmd": 4096, "status": "success", "response_data": ["a": 1],
+                    "request_timestamp": 1_700_000_000,
+                ])!,
+                NodeCommandRecord([
+                    "node_id": "N1", "request_id": "R1", "cmd": 4097, "status": "failure",
+                    "status_description": "command not found",
+                ])!, NodeCommandRecord(["node_id": "N1"])!,
+            ]), CommandListResult(NodeID("N1"), []),
         UpdateResult(NodeID("N1"), image, state: "success", info: "done"),
     ]
 
@@ -60,6 +102,7 @@ extension ExampleResults {
         AutomationListResult([automation]),
     ]
 
+    private static let power = ParameterChange(ParameterPath(component: "Light", parameter: "Power"), true)
     private static let schedule = ServiceEntry([
         "id": "A1", "name": "Evening", "enabled": true, "triggers": [["m": 1170, "d": 31]],
         "action": ["Light": ["Power": true]], "extra": 7,
@@ -68,7 +111,7 @@ extension ExampleResults {
         "id": "B2", "name": "Off", "enabled": false, "triggers": [["rsec": 90]], "action": [:],
     ])!
     private static let scene = ServiceEntry([
-        "id": "C3", "name": "Cosy", "action": ["Light": ["Brightness": 20]],
+        "id": "C3", "name": "Cosy", "info": "For the evening", "action": ["Light": ["Brightness": 20]],
     ])!
     private static let home = NodeGroup([
         "group_id": "G1", "group_name": "Home", "type": "home", "description": "Ours", "nodes": ["N1", "N2"],
@@ -80,7 +123,8 @@ extension ExampleResults {
         "sub_groups": [["group_id": "G2", "group_name": "Hall", "type": "room"]],
     ])!
     private static let automation = Automation([
-        "automation_id": "A1", "name": "Both", "event_type": "node_params", "node_id": "N1", "event_operator": "or",
+        "automation_id": "A1", "name": "Both", "enabled": true, "event_type": "node_params", "node_id": "N1",
+        "event_operator": "or",
         "events": [
             ["params": ["Light": ["Power": false]], "check": "=="], ["params": ["Room": ["Heat": 30]], "check": ">"],
         ], "actions": [["node_id": "N2", "params": ["Light": ["Power": false]]]],

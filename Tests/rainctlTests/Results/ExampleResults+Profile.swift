@@ -11,8 +11,10 @@ extension ExampleResults {
         ProfileShowResult(values: settings, showsOrigin: false),
         ProfileShowResult(values: settings, showsOrigin: true),
         ProfileChangeResult(change: .added, profile: "lab"),
+        ProfileChangeResult(change: .changed, profile: "lab"),
         ProfileChangeResult(change: .removed, profile: "lab"),
         ProfileChangeResult(change: .inUse, profile: "lab"),
+        CompletionResult(shell: "fish", script: "complete -c 'rainctl' -f\n"),
     ]
 
     private static let settings: [ProfileSettings.Value] = [

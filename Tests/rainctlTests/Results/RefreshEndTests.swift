@@ -9,7 +9,8 @@ import Testing
 @Suite("The end of the refresh token in account status")
 struct RefreshEndTests {
     static let ends: [(seconds: Int64?, text: String?)] = [
-        (604_799, "refresh token: until F"), (0, "refresh token: until F"), (-1, "refresh token: expired since F"),
+        (604_799, "refresh token: valid for 6 days"), (0, "refresh token: valid for 0 s"),
+        (-1, "refresh token: expired 1 s ago"),
         (nil, nil),
     ]
 

@@ -15,7 +15,8 @@ struct ResultTests {
         let folder = Repository.path("Sources/rainctl")
         var names: [String] = []
         for file in try filesBelow(folder) where file.hasSuffix(".swift") {
-            names += try readFile("\(folder)/\(file)").matches(of: /struct (\w+): CommandResult/).map { "\($0.1)" }
+            names += try readFile("\(folder)/\(file)").matches(of: /struct (\w+): (?:CommandResult|ConfirmingResult)\b/)
+                .map { "\($0.1)" }
         }
         #expect(names.count > 30)
         #expect(Set(names) == Set(ExampleResults.typeNames))

@@ -59,11 +59,11 @@ struct SecretParameterTests {
     func local() {
         let outcomes = [ParameterSetOutcome(node: NodeID("n1"), isReported: false)]
         #expect(
-            ParamsSetResult(outcomes, isLocal: true).text == "n1  has accepted the values, but does not report them")
-        #expect(ParamsSetResult(outcomes).text.contains("sent by the cloud"))
+            ParamsSetResult(outcomes, isLocal: true).text == "n1 has accepted the values, but does not report them")
+        #expect(ParamsSetResult(outcomes).text.contains("the cloud has sent them"))
         let other = [ParameterSetOutcome(node: NodeID("n1"), isReported: false, seen: "reports Light.Hue=2")]
         #expect(
             ParamsSetResult(other, isLocal: true).text
-                == "n1  has accepted the values, but does not report them; it reports Light.Hue=2")
+                == "n1 has accepted the values, but does not report them; it reports Light.Hue=2")
     }
 }

@@ -12,7 +12,8 @@ enum PublishedSchemas {
             (file: fileName(name), text: text(title(name), versioned(schema)))
         }
         let lines = try ofStreams().map { file, title, schema in (file: file, text: text(title, schema)) }
-        return (documents + lines).sorted { $0.file < $1.file }
+        let envelopes = ofRPC.map { file, title, schema in (file: file, text: text(title, schema)) }
+        return (documents + lines + envelopes).sorted { $0.file < $1.file }
     }
 
     /// The schema of each result, by the name of its type.
@@ -62,6 +63,53 @@ enum PublishedSchemas {
                 }
             ),
         ].map { file, title, kinds in (file, title, kinds.dropFirst().reduce(kinds[0]) { $0.merged(with: $1) }) }
+    }
+
+    /// The schemas of the lines of `rainctl serve`. It writes them around documents that are text already, so no type describes them.
+    private static var ofRPC: [(file: String, title: String, schema: JSONSchema)] {
+        let version = JSONSchema.Member(name: "jsonrpc", schema: .string, isRequired: true)
+        let id = JSONSchema.oneOf([.string, .number, .null])
+        let empty = JSONSchema.object([])
+        let page = JSONSchema.object([
+            .init(name: "url", schema: .string, isRequired: true),
+            .init(name: "user_code", schema: .string, isRequired: false),
+            .init(name: "complete_url", schema: .string, isRequired: false),
+        ])
+        let error = JSONSchema.object([
+            .init(name: "code", schema: .integer, isRequired: true),
+            .init(name: "message", schema: .string, isRequired: true),
+            .init(name: "data", schema: empty, isRequired: true),
+        ])
+        let params = JSONSchema.object([
+            .init(name: "id", schema: id, isRequired: true), .init(name: "event", schema: empty, isRequired: false),
+            .init(name: "message", schema: .string, isRequired: false),
+            .init(name: "page", schema: page, isRequired: false),
+        ])
+        return [
+            (
+                "rpc-request.json", "A request to rainctl serve",
+                .object([
+                    version, .init(name: "id", schema: id, isRequired: false),
+                    .init(name: "method", schema: .string, isRequired: true),
+                    .init(name: "params", schema: empty, isRequired: false),
+                ])
+            ),
+            (
+                "rpc-response.json", "An answer of rainctl serve: it has a result or an error",
+                .object([
+                    version, .init(name: "id", schema: id, isRequired: true),
+                    .init(name: "result", schema: empty, isRequired: false),
+                    .init(name: "error", schema: error, isRequired: false),
+                ])
+            ),
+            (
+                "rpc-notification.json", "A notification of rainctl serve: event, note or sign_in_page",
+                .object([
+                    version, .init(name: "method", schema: .string, isRequired: true),
+                    .init(name: "params", schema: params, isRequired: true),
+                ])
+            ),
+        ]
     }
 
     private static func event(_ step: String?, _ details: EventDocument.Details) throws -> JSONSchema {

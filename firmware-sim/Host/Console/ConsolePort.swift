@@ -22,6 +22,11 @@ enum ConsolePort {
         if case .usb(let device) = self { device.unplug() }
     }
 
+    /// Whether the port disappears while the chip restarts.
+    var leavesBusOnReset: Bool {
+        if case .usb(let device) = self { device.isChipsOwn } else { false }
+    }
+
     /// Removes the device at the end.
     func remove() {
         if case .usb(let device) = self { device.remove() }
@@ -114,6 +119,7 @@ enum USBOption: String, ExpressibleByArgument, CaseIterable {
 final class USBDevice {
     private let root: String
     private let kind: USBOption
+    var isChipsOwn: Bool { kind == .native }
     /// The device's folder in sysfs, such as `…/usb1/1-1`: the number is that of the socket.
     private let folder: String
     private let socket: String

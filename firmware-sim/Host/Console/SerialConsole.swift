@@ -30,6 +30,9 @@ final class SerialConsole: EventSource {
     private let bootLog: BootLog
     private let bootDelay: UInt64
     private let startsAnew: Bool
+    /// Nil for a port without lines.
+    private var lines: SimulatedModemLines?
+    private let newInput: () -> any ConsoleInput
     private var input: any ConsoleInput
     private let commands: any ConsoleCommands
     private var noise: LogNoise
@@ -62,18 +65,20 @@ final class SerialConsole: EventSource {
         self.noise = noise
         switch dialect {
         case .protocomm:
-            input = ProtocommConsoleInput()
+            newInput = { ProtocommConsoleInput() }
             commands = ProtocommCommands()
         case .rainmaker:
-            input = RainMakerConsoleInput()
+            newInput = { RainMakerConsoleInput() }
             commands = RainMakerCommands()
         case .improv:
-            input = ImprovConsoleInput()
+            newInput = { ImprovConsoleInput() }
             commands = ImprovCommands(faults)
         case .logOnly:
-            input = SilentConsoleInput()
+            newInput = { SilentConsoleInput() }
             commands = NoCommands()
         }
+        input = newInput()
+        if options.modemLines { lines = try SimulatedModemLines(beside: link) }
         bootLog = BootLog(
             // Firmware with Improv has no provisioning service to log.
             style: dialect == .improv && options.bootLog == .switch ? .plain : options.bootLog,
@@ -81,6 +86,7 @@ final class SerialConsole: EventSource {
             isSecurity2: board.core.configuration.security.rawValue == 2)
         bootDelay = UInt64(options.bootDelay * 1000)
         startsAnew = options.resetOnOpen
+        if options.alreadyRunning { (hasBooted, log.bootTime) = (true, MonotonicClock.now) }
         board.observe { [weak self] event in
             guard let self else { return }
             print(log.lines(for: event, address: String(decoding: board.core.machine.radio.address, as: UTF8.self)))
@@ -97,9 +103,10 @@ final class SerialConsole: EventSource {
     // MARK: The loop
 
     var interests: [Interest] {
-        guard isOpen else { return [] }
+        let ofLines = lines.map { [Interest(descriptor: $0.descriptor, events: Int16(POLLIN))] } ?? []
+        guard isOpen else { return ofLines }
         let hasRoom = !output.isEmpty && faults.baud == nil
-        return [Interest(descriptor: terminal.descriptor, events: Int16(hasRoom ? POLLIN | POLLOUT : POLLIN))]
+        return [Interest(descriptor: terminal.descriptor, events: Int16(hasRoom ? POLLIN | POLLOUT : POLLIN))] + ofLines
     }
 
     var due: UInt64? {
@@ -110,6 +117,10 @@ final class SerialConsole: EventSource {
     }
 
     func ready(_ descriptor: Int32, events: Int16, now: UInt64) {
+        if let lines, lines.descriptor == descriptor {
+            if lines.releasesReset() { reset(now: now) }
+            return
+        }
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(terminal.descriptor, &buffer, buffer.count)
         if count > 0 {
@@ -131,12 +142,14 @@ final class SerialConsole: EventSource {
                 return
             }
             (link, terminal, self.plugDue) = (place, again, nil)
+            if lines != nil { lines = try? SimulatedModemLines(beside: place) }
         }
         if !isOpen, terminal.isOpen { opened(now: now) }
         guard isOpen else { return }
         if let unplugDue, unplugDue <= now {
             terminal.unplug()
             port.unplug()
+            lines?.remove()
             (isOpen, output, underway) = (false, [], [])
             (self.unplugDue, plugDue) = (nil, now + Self.timeAway)
             return
@@ -153,7 +166,10 @@ final class SerialConsole: EventSource {
     func shutDown() {
         guard !isUnplugged else { return }
         (isUnplugged, isOpen) = (true, false)
-        if plugDue == nil { terminal.unplug() }
+        if plugDue == nil {
+            terminal.unplug()
+            lines?.remove()
+        }
         port.remove()
     }
 
@@ -164,6 +180,15 @@ final class SerialConsole: EventSource {
             if !isStopped, isUp { input.receive(first.bytes) }
             proceed()
         }
+    }
+
+    /// The chip starts again, and its own USB leaves the bus meanwhile.
+    private func reset(now: UInt64) {
+        board.step { $0.restart() }
+        (output, pending, underway) = ([], [], [])
+        (hasBooted, isWaiting, isStopped, input) = (false, false, false, newInput())
+        guard isOpen else { return }
+        if port.leavesBusOnReset { unplugDue = now } else { opened(now: now) }
     }
 
     private func opened(now: UInt64) {

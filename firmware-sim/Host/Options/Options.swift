@@ -10,8 +10,8 @@ struct ListeningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Serve challenge and response at this address once the board is on its network, as RainMaker's on-network service does. With nothing \
-            else to listen on, the board is on its network from the start.
+            Serve challenge and response at this address once the board is on its network, as RainMaker's on-network service does. If the \
+            board has no other address, it is on its network from the start.
             """, valueName: "host:port"))
     var onNetwork: BindAddress?
 
@@ -55,8 +55,8 @@ struct ListeningOptions: ParsableArguments {
 
     @Option(
         help: """
-            Place of other tasks' log lines on the console: none, between lines, or also inside the hex of an answer, which \
-            firmware prints byte by byte.
+            Where other tasks print log lines on the console: none, between lines, or also inside the hex of an answer, which firmware \
+            prints byte by byte.
             """)
     var consoleNoise: ConsoleNoise = .between
 
@@ -70,6 +70,16 @@ struct ListeningOptions: ParsableArguments {
 
     @Flag(help: "Restart the board each time the console is opened.")
     var resetOnOpen = false
+
+    @Flag(help: "The board has started before its console is opened: the output of its start is lost.")
+    var alreadyRunning = false
+
+    @Flag(
+        help: """
+            The console's port NAME has the lines DTR and RTS: rainctl writes them to the FIFO .NAME.lines beside it, and \
+            'printf 20' into that FIFO presses RESET.
+            """)
+    var modemLines = false
 
     @Option(
         help: ArgumentHelp(
@@ -92,6 +102,9 @@ struct ListeningOptions: ParsableArguments {
         guard (usb == nil) == (systemRoot == nil) else { throw ValidationError("--usb and --system-root go together") }
         guard usb == nil || console == nil else {
             throw ValidationError("--usb names the console's port itself: leave out --console")
+        }
+        guard hasConsole || !(alreadyRunning || modemLines) else {
+            throw ValidationError("--already-running and --modem-lines are about a console: give --console or --usb")
         }
         var faults = ConsoleFaults()
         for fault in consoleFault where !faults.set(fault) {
@@ -126,8 +139,8 @@ struct BluetoothOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Fault of the radio: abort=P, abort-quiet=P, lose=P, losses=N, stale=P, cache=P, connect=S, resolve=S, disconnect=S, \
-            forget=S, scan-busy=N, encrypt, stale-bond, readdress, stack=nimble|bluedroid, limit=BYTES, uuids3, noname, adapter=absent|off|rfkill. May be \
-            repeated. P is a fraction, S seconds.
+            forget=S, scan-busy=N, encrypt, stale-bond, readdress, stack=nimble|bluedroid, limit=BYTES, uuids3, noname, \
+            adapter=absent|off|rfkill. May be repeated. P is a fraction, S seconds.
             """, valueName: "key[=value]"))
     var bleFault: [String] = []
 
@@ -160,8 +173,8 @@ struct BoardOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The firmware: \(Preset.allCases.map(\.rawValue).joined(separator: ", ")). The options below change single things of \
-            it. (default: rainmaker-1.14, with Security 1 on protocomm's console, whose lines are too short for 2)
+            The firmware: \(Preset.allCases.map(\.rawValue).joined(separator: ", ")). The options below change details of it. (default: \
+            rainmaker-1.14, with Security 1 on protocomm's console, whose lines are too short for 2)
             """, valueName: "firmware"))
     var preset: Preset?
 
@@ -259,7 +272,7 @@ struct RadioOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Maximum number of networks that the board keeps of a scan.", valueName: "n"))
     var scanEntries = 16
 
-    @Flag(inversion: .prefixedNo, help: "After a failure the board gets ready for other credentials.")
+    @Flag(inversion: .prefixedNo, help: "After a failure, the board accepts other credentials.")
     var resetOnFailure: Bool?
 
     @Flag(help: "The board keeps serving after success.")
@@ -318,7 +331,8 @@ struct WatchingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Append requests, state changes and publishes to this file, a JSON object a line.", valueName: "file"))
+            "Append requests, state changes and publishes to this file, one JSON object on each line.",
+            valueName: "file"))
     var journal: String?
 
     @Option(help: "Log level on standard error: error, warning, info or debug.")

@@ -83,7 +83,7 @@ final class AvahiFeed: Sendable {
     var handlers: DBusClient.Handlers {
         DBusClient.Handlers(
             admits: { message in self.state.withLock { $0.owner.admits(message) } }, signal: { self.take($0) },
-            lost: { _ in self.end(.absent) })
+            lost: { _ in self.end(.ended) })
     }
 
     /// Subscribes to the signals that Avahi sends to this connection alone, and learns which connection is Avahi's.
@@ -115,7 +115,7 @@ final class AvahiFeed: Sendable {
 
     private func take(_ signal: DBusMessage) {
         if let isThere = state.withLock({ $0.owner.follow(signal) }) {
-            if !isThere { end(.absent) }
+            if !isThere { end(.ended) }
             return
         }
         guard state.withLock({ $0.owner.sent(signal) }), signal.interface == Avahi.browserInterface else { return }

@@ -130,6 +130,13 @@ public struct ServiceDiscoveryError: Error, Sendable, CustomStringConvertible {
             "This machine cannot look for services on the network: Avahi does not run. Install it (apt install avahi-daemon), or start it "
             + "(systemctl start avahi-daemon).")
 
+    /// Avahi, or the bus, ended during the search.
+    static let ended = ServiceDiscoveryError(
+        .noAvahi,
+        message:
+            "The search for services on the network has ended, because Avahi has stopped. Restart it (systemctl restart avahi-daemon), and run "
+            + "this again.")
+
     init(_ error: DBusError) {
         if DBusErrorName.isAbsence(error.name) || error.code == .disconnected {
             self = .absent
@@ -142,8 +149,8 @@ public struct ServiceDiscoveryError: Error, Sendable, CustomStringConvertible {
             self.init(
                 .noBus,
                 message:
-                    "This container has no D-Bus system bus, which the search for boards on the network needs (Avahi). Mount its "
-                    + "host's /run/dbus/system_bus_socket into it, or give the board's address.")
+                    "This container has no D-Bus system bus, which the search for boards on the network needs (Avahi). Mount the host's "
+                    + "/run/dbus/system_bus_socket into the container, or give the board's address.")
         case .unavailable:
             self.init(
                 .noBus,

@@ -52,7 +52,7 @@ struct Terminal: Sendable {
     }
 
     /// Linux gives the majors 136 to 143 to the near ends of ptys (`Documentation/admin-guide/devices.txt`).
-    private static func isPseudoTerminal(_ descriptor: Int32) -> Bool {
+    static func isPseudoTerminal(_ descriptor: Int32) -> Bool {
         var status = stat()
         // The major is twelve bits of a device's number, from the eighth on (glibc). Higher bits of the major are 0 here.
         return fstat(descriptor, &status) == 0 && (136...143).contains(status.st_rdev >> 8 & 0xFFF)
@@ -136,9 +136,34 @@ final class OpenTerminal: Sendable {
             }
             var bits = (dataTerminalReady ? TIOCM_DTR : 0) | (requestToSend ? TIOCM_RTS : 0)
             guard ioctl(descriptor, UInt(TIOCMSET), &bits) != 0 else { return nil }
+            let code = errno
+            if Terminal.isPseudoTerminal(descriptor),
+                SimulatedLines.set(path, dataTerminalReady: dataTerminalReady, requestToSend: requestToSend)
+            {
+                return nil
+            }
             return SerialPortError(
-                .failed, path: path, message: "The port cannot set its lines DTR and RTS: \(systemErrorText(errno)).")
+                .failed, path: path, message: "The port cannot set its lines DTR and RTS: \(systemErrorText(code)).")
         }
         if let failure { throw failure }
+    }
+}
+
+/// The lines of a simulated board. A pseudo-terminal has none, so the simulator reads them from a FIFO beside its port: `.NAME.lines`.
+enum SimulatedLines {
+    /// Writes both lines as one digit: 0 for none, 1 for DTR, 2 for RTS, 3 for both. Returns false if the port has no such FIFO of this
+    /// user, or if nobody reads it.
+    static func set(_ port: String, dataTerminalReady: Bool, requestToSend: Bool) -> Bool {
+        let name = port.split(separator: "/").last ?? ""
+        let descriptor = open(
+            "\(port.dropLast(name.count)).\(name).lines", O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO, status.st_uid == geteuid() else {
+            return false
+        }
+        var digit = UInt8(ascii: "0") + (dataTerminalReady ? 1 : 0) + (requestToSend ? 2 : 0)
+        return write(descriptor, &digit, 1) == 1
     }
 }

@@ -126,8 +126,11 @@ struct Confirmation: Sendable {
     private func retry(after error: AccountError, _ wait: inout ConfirmationWait) async throws(RainKitError) {
         guard error.isTransient else { throw try await mapping.failure(error) }
         let isFirst = !wait.isOut
-        let pause = try wait.failed(error, at: context.time.elapsed(), quietUntil: context.quiet.until)
+        let isOffline = await board.isOffline
+        let pause = try wait.failed(
+            error, at: context.time.elapsed(), quietUntil: context.quiet.until, isOffline: isOffline)
         note(wait)
+        if isOffline { context.status.update { $0.trouble = .onBoardsNetwork } }
         if isFirst { context.tell(.waitingForCloud) }
         try await context.pause(pause)
     }
@@ -168,7 +171,7 @@ struct ConfirmationWait: Sendable {
     /// The error to end with when the run's time is over.
     var trouble: RainKitError? {
         lostBoard.map { RainKitError($0.error) } ?? outage.map { RainKitError($0.error) }
-            ?? unknownState.map { RainKitError(.deadline, message: "\(Self.sentence(unknown: $0)) The time is over.") }
+            ?? unknownState.map { RainKitError(.deadline, message: "\(Self.sentence(unknown: $0)) The time is up.") }
     }
 
     private static func sentence(unknown state: String) -> String {
@@ -177,12 +180,16 @@ struct ConfirmationWait: Sendable {
     }
 
     /// Notes that the cloud could not be reached. Throws if it has been away for too long.
-    /// - Parameter quietUntil: the time until which the cloud asked for no requests.
+    /// - Parameters:
+    ///   - quietUntil: the time until which the cloud asked for no requests.
+    ///   - isOffline: whether this machine is still on the board's network. It is waited for, because a person returns it.
     /// - Returns: the time until it is asked again.
     mutating func failed(
-        _ error: AccountError, at now: Duration, quietUntil: Duration
+        _ error: AccountError, at now: Duration, quietUntil: Duration, isOffline: Bool = false
     ) throws(RainKitError) -> Duration {
-        if let outage {
+        if isOffline {
+            outage = (error, now)
+        } else if let outage {
             let patience = max(WaitLimits.cloudOutage, error.retryAfter ?? .zero)
             guard now - outage.since < patience else { throw RainKitError(error) }
         } else {
@@ -228,10 +235,10 @@ struct SilentNodeExplanation: Sendable {
         return RainKitError(
             .notReported,
             message:
-                "The board is on its network, but \(cloud) received nothing from it within \(WaitLimits.report.formattedSeconds) s. If "
+                "The board is on its network, but \(cloud) has received nothing from it within \(WaitLimits.report.formattedSeconds) s. If "
                 + "that network has internet access, the board's firmware or its claim belongs to another deployment than "
-                + "\(cloud)\(word). Use the profile of the deployment that the board was made for, or give it firmware and a claim of "
-                + "\(cloud).")
+                + "\(cloud)\(word). Use the profile of the deployment that the board was made for, or give the board firmware and a claim "
+                + "for \(cloud).")
     }
 
     /// What keeps the board from the cloud, if it is known before ``notReported``; nil if there are several possible causes.
@@ -247,9 +254,9 @@ struct SilentNodeExplanation: Sendable {
         RainKitError(
             .notReported,
             message:
-                "The board is on its network and connects to \(presentable(host)), while the nodes of \(cloud) connect to "
+                "The board is on its network and connects to \(presentable(host)), but the nodes of \(cloud) connect to "
                 + "\(presentable(expected)). Its firmware or its claim belongs to another deployment than \(cloud). Use the profile of "
-                + "the deployment that the board was made for, or give it firmware and a claim of \(cloud).")
+                + "the deployment that the board was made for, or give the board firmware and a claim for \(cloud).")
     }
 
     /// What the board reports about itself, in parentheses.
@@ -289,6 +296,15 @@ struct SilentNodeExplanation: Sendable {
 }
 
 extension RainKitError {
+    /// The time is over, and the cloud cannot be reached from the board's own network.
+    fileprivate static var onBoardsNetwork: RainKitError {
+        RainKitError(
+            .deadline,
+            message:
+                "The board has its Wi-Fi settings, but this machine is still on the board's own network, so the cloud could not be asked "
+                + "about the board. Return to your own network.")
+    }
+
     /// The board's log has reported that the board was not claimed.
     static var unclaimed: RainKitError {
         RainKitError(
@@ -307,8 +323,9 @@ extension RainKitError {
                 .claimFailed,
                 message:
                     "The board is on its network and has not reported to the cloud within \(WaitLimits.report.formattedSeconds) s. "
-                    + "\(node.map { "Its node id, \($0), is its MAC address" } ?? "It has no node id"), as before a claim. Type "
-                    + "`reset-to-factory` on its console, then set it up over Bluetooth or its own access point. That also claims it. If "
+                    + "\(node.map { "Its node id, \($0), is its MAC address" } ?? "It has no node id"), as on boards that were never "
+                    + "claimed. Type `reset-to-factory` on its console, then set it up over Bluetooth or its own access point. That also "
+                    + "claims it. If "
                     + "it was claimed, check that its network has internet access, and that the claim belongs to this deployment.",
                 reason: "claim_unknown", remedies: [.otherTransport]))
     }
@@ -320,7 +337,8 @@ extension RainKitError {
                 .claimFailed,
                 message:
                     "The board's console does not show whether the board has been claimed, and cannot claim it. "
-                    + "\(node.map { "Its node id, \($0), is its MAC address" } ?? "It has no node id"), as before a claim. Claim it over Bluetooth "
-                    + "or its own access point.", reason: "claim_unknown", remedies: [.otherTransport]))
+                    + "\(node.map { "Its node id, \($0), is its MAC address" } ?? "It has no node id"), as on boards that were never "
+                    + "claimed. Claim it over Bluetooth or its own access point.", reason: "claim_unknown",
+                remedies: [.otherTransport]))
     }
 }

@@ -15,7 +15,8 @@ public struct OnboardingEvent: Sendable {
         /// The step could not be completed: the cloud could not be reached, or the board stopped answering. The run completes it later; no
         /// `finished` follows.
         case deferred(String)
-        /// The step has failed with this error. The run ends too, unless `join` begins again with other Wi-Fi credentials.
+        /// The step has failed with this error. The run ends too, unless `join` begins again with other Wi-Fi credentials. The step `name`
+        /// does not end it either: the board is in the account.
         case failed(RainKitError)
     }
 
@@ -37,6 +38,8 @@ public enum OnboardingProgress: Sendable, Equatable {
     case identified(BoardIdentity)
     /// The networks that the board hears, strongest first.
     case heard([AccessPoint])
+    /// The board cannot list the networks that it hears, so the network is asked for by its name.
+    case cannotListNetworks
     /// The service lets the board be claimed.
     case claimInitiated(NodeID)
     /// The board has made its request for a certificate.
@@ -49,6 +52,9 @@ public enum OnboardingProgress: Sendable, Equatable {
     case wifi(WiFiProgress)
     /// The board is on its network. The address is empty if the board did not report it.
     case connected(JoinedNetwork)
+    /// The board accepts no Wi-Fi settings, because it is on a network already. The cloud has it online in the account, so the run ends with
+    /// success.
+    case alreadyOnline(NodeID)
     /// An earlier run's mapping was finished.
     case resumed(NodeID)
     /// An earlier run's mapping could not be finished and is given up, for this reason.
@@ -64,7 +70,7 @@ public enum OnboardingProgress: Sendable, Equatable {
 }
 
 /// A board that is set up, as far as the request asked.
-public struct OnboardedNode: Sendable, Equatable {
+public struct OnboardedNode: Sendable {
     /// Whether the node is in the user's account.
     public enum Mapping: String, Sendable {
         /// The cloud has confirmed that the node is the user's.
@@ -89,10 +95,17 @@ public struct OnboardedNode: Sendable, Equatable {
     public var customData: [CustomData]
     /// The time the run took.
     public var elapsed: Duration
+    /// The name that the node was given, and has reported; nil if none was requested, or if it could not be given.
+    public var name: String?
+    /// Another node that has the same name.
+    public var nameClash: NodeNameClash?
+    /// Why the node could not be given the requested name.
+    public var nameProblem: RainKitError?
 
     public init(
         nodeID: NodeID?, network: JoinedNetwork?, mapping: Mapping, claimed: Bool = false, resumed: Bool = false,
-        identity: BoardIdentity? = nil, customData: [CustomData] = [], elapsed: Duration
+        identity: BoardIdentity? = nil, customData: [CustomData] = [], elapsed: Duration,
+        name: String? = nil
     ) {
         self.nodeID = nodeID
         self.network = network
@@ -102,6 +115,7 @@ public struct OnboardedNode: Sendable, Equatable {
         self.identity = identity
         self.customData = customData
         self.elapsed = elapsed
+        self.name = name
     }
 }
 
@@ -123,12 +137,14 @@ extension OnboardingProgress {
         switch self {
         case .identified: "the board is identified"
         case .heard(let networks): "\(networks.count) networks in reach"
+        case .cannotListNetworks: "the board cannot list networks"
         case .claimInitiated(let node): "may be claimed as \(node)"
         case .certificateRequested: "a certificate is requested"
         case .claimed(let node): "claimed as \(node)"
         case .customData(let endpoint, let answer): "\(endpoint) answered with \(answer.count) bytes"
         case .wifi: "joining"
         case .connected(let network): "on \(network.ssid) as \(network.address)"
+        case .alreadyOnline(let node): "\(node) is online in the account already"
         case .resumed(let node): "the mapping of \(node) is finished"
         case .abandoned(let node, let why): "the mapping of \(node) is given up (\(why))"
         case .associationLeftOpen(let why): "the board may still be put into other accounts (\(why))"

@@ -23,6 +23,8 @@ final class RunStatus: Sendable {
         var answers: [CustomData] = []
         /// A problem that may still be solved: the error to end with when the time is over.
         var trouble: RainKitError?
+        /// The network that the board may be joining, because the board has its settings.
+        var joining: SSID?
         /// What delays the step, if more is known than for any board.
         var holdUp: String?
         /// What the step was waiting for when it was cancelled.
@@ -75,16 +77,22 @@ final class RunStatus: Sendable {
     func error(_ failure: RainKitError) -> RainKitError {
         let now = now
         return switch failure.cause {
-        case .cancelled:
-            RainKitError(
-                .cancelled, step: now.step, message: "Cancelled while \(now.step.activity).",
-                isPendingKept: now.isPendingKept)
+        case .cancelled: cancelled(now)
         // It is not known what the store holds.
         case .cannotKeepPending: RainKitError(failure.cause, step: now.step, message: failure.message)
         default:
             RainKitError(
                 failure.cause, step: now.step, message: failure.message, isPendingKept: now.isPendingKept)
         }
+    }
+
+    private func cancelled(_ now: Position) -> RainKitError {
+        var error = RainKitError(
+            .cancelled, step: now.step, message: "Cancelled while \(now.step.activity).",
+            isPendingKept: now.isPendingKept)
+        error.mayStillJoin = now.joining
+        error.mayAppearInAccount = now.mapping != nil
+        return error
     }
 
     /// Returns the error of a run whose time is over, with what it was waiting for.
@@ -103,7 +111,7 @@ final class RunStatus: Sendable {
         // A step that had too little time shows nothing about the board or its network.
         let cause = elapsed - now.stepBegan < now.step.usualTime ? nil : now.holdUp ?? now.step.whatHoldsItUp
         var error = RainKitError(
-            .deadline, step: now.step, message: cause.map { "\($0) \(late)" } ?? "\(late) More time may do.",
+            .deadline, step: now.step, message: cause.map { "\($0) \(late)" } ?? "\(late) More time may be enough.",
             isPendingKept: now.isPendingKept)
         error.needsOnlyTime = cause == nil
         return error
@@ -138,7 +146,7 @@ extension RainKitError {
         RainKitError(
             .deadline,
             message:
-                "The time is over, and the board is still trying a network that it was given before. It accepts no other network "
-                + "meanwhile. Restart the board, then run this again.")
+                "The time is up, and the board is still trying a network that it received earlier. Until it stops, it accepts no other "
+                + "network. Restart the board, then run this again.")
     }
 }

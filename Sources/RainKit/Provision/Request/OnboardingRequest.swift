@@ -9,10 +9,21 @@ public struct OnboardingRequest: Sendable {
     public enum Network: Sendable {
         /// Join this network; the board is not asked to scan.
         case given(WiFiNetwork)
-        /// Let someone choose from the networks that the board hears. Answering nil cancels the run.
-        case chosen(@Sendable ([AccessPoint]) async -> WiFiNetwork?)
+        /// Let someone choose from the networks that the board hears. For a board that cannot list networks, see
+        /// ``OnboardingRequest/networkByName``.
+        case chosen(@Sendable ([AccessPoint]) async -> Choice)
         /// Do not change the board's Wi-Fi.
         case none
+    }
+
+    /// An answer to the question for one of the networks.
+    public enum Choice: Sendable {
+        /// Join this network.
+        case join(WiFiNetwork)
+        /// Scan again, and ask again with the new list.
+        case scanAgain
+        /// End the run.
+        case cancel
     }
 
     /// The network to join, or how to choose it.
@@ -28,6 +39,8 @@ public struct OnboardingRequest: Sendable {
     public var label: String?
     /// Data for the board's own application, sent in the same session before the board gets its network.
     public var customData: [CustomData] = []
+    /// The name that the node gets once it is in the account; nil to leave it its own. A failure to name it does not end the run.
+    public var nodeName: String?
     /// Whether the board forgets failed Wi-Fi credentials before it gets others.
     public var resetsFirst: Bool
     /// The time limit for the whole run.
@@ -37,6 +50,10 @@ public struct OnboardingRequest: Sendable {
     public var fetchesChallengeFirst: Bool
     /// Whether to look until the deadline for a board that does not answer yet.
     public var waitsForBoard: Bool
+    /// Called instead of ``Network/chosen(_:)`` for a board that cannot list the networks in its reach (`BoardIdentity.canScan`), such as
+    /// one with RainMaker's own console. Returns the network to join; nil cancels the run. Without it, such a board is an error that asks
+    /// for the network's name.
+    public var networkByName: (@Sendable () async -> WiFiNetwork?)?
     /// Called after a board could not join, for other credentials to try in the same session. Answering nil ends the run.
     public var otherNetwork: (@Sendable (BoardError) async -> WiFiNetwork?)?
 
@@ -153,4 +170,6 @@ public enum OnboardingStep: String, Sendable, CaseIterable {
     case connect
     /// Wait until the cloud has confirmed that the board is the user's.
     case confirm
+    /// Give the node its name. A failure does not end the run, because the board is in the account.
+    case name
 }

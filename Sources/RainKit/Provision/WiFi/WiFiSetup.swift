@@ -2,6 +2,7 @@
 import ESPProvisioning
 import Logging
 import RainAccount
+import RainCore
 import RainIO
 import RainMaker
 
@@ -13,11 +14,18 @@ struct WiFiSetup: Sendable {
     let mapping: MappingConversation?
 
     /// Lets the caller choose from the networks that the board hears.
-    func choose(_ choose: @Sendable ([AccessPoint]) async -> WiFiNetwork?) async throws(RainKitError) -> WiFiNetwork {
-        let heard = try await context.ask(board) { (board) throws(BoardError) in try await board.scan() }
-        context.tell(.heard(heard))
-        guard let network = await choose(heard) else { throw .cancelled }
-        return network
+    func choose(
+        _ choose: @Sendable ([AccessPoint]) async -> OnboardingRequest.Choice
+    ) async throws(RainKitError) -> WiFiNetwork {
+        while true {
+            let heard = try await context.ask(board) { (board) throws(BoardError) in try await board.scan() }
+            context.tell(.heard(heard))
+            switch await choose(heard) {
+            case .join(let network): return network
+            case .scanAgain: continue
+            case .cancel: throw .cancelled
+            }
+        }
     }
 
     func handOver(_ network: WiFiNetwork) async throws(RainKitError) -> HandOver {
@@ -26,17 +34,24 @@ struct WiFiSetup: Sendable {
         let before = mapping?.progress.pending?.stage
         try await mapping?.keep { $0.stage = .applied }
         let began = context.time.elapsed()
+        context.status.update { $0.joining = network.ssid }
         do throws(BoardError) {
             try await join(network)
             return .accepted(since: began)
         } catch {
+            if let node = error.provisionedNode, await isOnline() {
+                context.tell(.alreadyOnline(node))
+                return .alreadyOnline(node)
+            }
             switch error.code {
             case .cancelled: break
             case .mayBeJoining:
                 // If the board is put into an account, the cloud can show whether it has joined.
                 guard mapping != nil else { break }
                 return .mayBeJoining(lost(error, toldToJoin: began))
-            default: if let before { try await mapping?.keep { $0.stage = before } }
+            default:
+                context.status.update { $0.joining = nil }
+                if let before { try await mapping?.keep { $0.stage = before } }
             }
             throw RainKitError(error)
         }
@@ -49,6 +64,12 @@ struct WiFiSetup: Sendable {
         let connection = try await follow(handOver, to: network)
         await announced
         return connection
+    }
+
+    /// Whether the cloud sees the board online in the account.
+    private func isOnline() async -> Bool {
+        guard let mapping, await !board.isOffline else { return false }
+        return (try? await mapping.connectivity())?.isConnected == true
     }
 
     private func join(_ network: WiFiNetwork) async throws(BoardError) {
@@ -66,6 +87,7 @@ struct WiFiSetup: Sendable {
         while case .accepted(let since) = handOver {
             switch await watch() {
             case .success(let joined)?:
+                context.status.update { $0.joining = nil }
                 context.tell(.connected(joined))
                 try await mapping?.keep { $0.stage = .online }
                 return .connected(joined)
@@ -79,6 +101,7 @@ struct WiFiSetup: Sendable {
             case nil: return .confirmedByCloud
             }
         }
+        if case .alreadyOnline(let node) = handOver { return .alreadyOnline(node) }
         guard case .mayBeJoining(let lost) = handOver else { return .confirmedByCloud }
         context.status.emit(.deferred(UnansweringBoard.sentence))
         return .lost(lost)
@@ -95,6 +118,7 @@ struct WiFiSetup: Sendable {
 
     /// Tries other credentials in the same session, if the caller has any.
     private func tryAnother(after verdict: BoardError) async throws(RainKitError) -> (HandOver, WiFiNetwork) {
+        context.status.update { $0.joining = nil }
         try await mapping?.keep { $0.stage = .associated }
         let other = await context.request.otherNetwork?(verdict)
         do throws(BoardError) {
@@ -186,9 +210,9 @@ struct UnansweringBoard: Sendable {
         BoardError(
             error.code,
             message:
-                "The board is in your account; whether it is on the network is not known. It stopped answering after it was given its "
-                + "Wi-Fi settings, and the cloud has not seen it since. Check its power and the Wi-Fi password. If it does not appear as "
-                + "connected among your nodes soon, run this again.", cause: error.cause ?? error.message)
+                "The board is in your account, but it is not known whether it is on the network. It stopped answering after it received "
+                + "its Wi-Fi settings, and the cloud has not seen it since. Check its power and the Wi-Fi password. If it does not come "
+                + "online soon, run this again.", cause: error.cause ?? error.message)
     }
 }
 
@@ -198,6 +222,8 @@ enum HandOver: Sendable {
     case accepted(since: Duration)
     /// It is not known whether the board took the credentials.
     case mayBeJoining(UnansweringBoard)
+    /// The board did not take them, because it is on a network already. The cloud sees it online in the account.
+    case alreadyOnline(NodeID)
 }
 
 /// What is known of the board's Wi-Fi when the board will report nothing more.
@@ -206,6 +232,8 @@ enum Connection: Sendable {
     /// The cloud heard from the board, which itself reported nothing of its Wi-Fi.
     case confirmedByCloud
     case lost(UnansweringBoard)
+    /// The board was not given its network, because it is on one already. The cloud sees it online in the account.
+    case alreadyOnline(NodeID)
 
     var network: JoinedNetwork? {
         if case .connected(let network) = self { network } else { nil }

@@ -125,7 +125,7 @@ func onlyBoard(
         throw BoardError(
             .unavailable,
             message: "No board was found over Bluetooth. Check that it is powered, near, and in provisioning mode. "
-                + "A board that this machine is connected to is used only by its name.", reason: "not_found",
+                + "To use a board to which this machine is already connected, give its name.", reason: "not_found",
             remedies: [.boardName([])])
     }
     guard boards.count == 1 else {

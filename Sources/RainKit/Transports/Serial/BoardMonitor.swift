@@ -36,7 +36,7 @@ public struct BoardMonitor: Sendable {
         self.timer = timer
     }
 
-    /// Reads until `isDone` returns true, until the time is over, or until its task is cancelled.
+    /// Reads until `isDone` returns true, until the time is over, or until its task is cancelled. Each of these ends it without an error.
     ///
     /// - Parameters:
     ///   - limit: the maximum time.
@@ -44,7 +44,7 @@ public struct BoardMonitor: Sendable {
     ///   - event: called with each event. If it is slow, the port keeps the input, up to `SerialPort.inputCapacity`.
     /// - Returns: the state of the board's log at the end.
     /// - Throws: The errors of opening (`unavailable`, `busy`). `deviceLost` if the port was removed and does not return. `unsupported` if
-    ///   the board is to be restarted and the port has no lines for it. `cancelled`.
+    ///   the board is to be restarted and the port has no lines for it.
     public func run(
         within limit: Duration? = nil, until isDone: @escaping @Sendable () -> Bool = { false },
         event: @escaping @Sendable (Event) -> Void
@@ -58,10 +58,15 @@ public struct BoardMonitor: Sendable {
         let follow: @Sendable () async throws(BoardError) -> Void = { () async throws(BoardError) in
             try await self.follow(ports, log, isDone, event)
         }
-        if let limit {
-            try await withDeadline(limit, sleep: { [timer] in try await timer.sleep(for: $0) }, follow)?.get()
-        } else {
-            try await follow()
+        do throws(BoardError) {
+            if let limit {
+                try await withDeadline(limit, sleep: { [timer] in try await timer.sleep(for: $0) }, follow)?.get()
+            } else {
+                try await follow()
+            }
+        } catch {
+            // The log until now is the result, as at the end of the time.
+            guard error.code == .cancelled, Task.isCancelled else { throw error }
         }
         let moment = log.moment
         if moment.unfinishedBytes > 0 { event(.unfinished(bytes: moment.unfinishedBytes)) }

@@ -28,6 +28,27 @@ struct SerialBoardOpener: Sendable {
 
     /// Throws `unavailable` with the reason why no board was found. The port is then closed.
     func open() async throws(BoardError) -> any Board {
+        let silence = silentPort
+        do throws(BoardError) {
+            let board = try await open(silence)
+            await silence.end()
+            return board
+        } catch {
+            await silence.end()
+            throw error
+        }
+    }
+
+    private var silentPort: SilentPort {
+        let (credentials, nearby, foundBy) = (opening.credentials, opening.nearby, opening.foundBy)
+        let look: SilentPort.Search = { found in await nearby(foundBy - ContinuousClock.now, found) }
+        return SilentPort(
+            macAddress: { [peer, ports] in SerialPort.description(of: peer, in: ports.files)?.usb?.macAddress },
+            hasProof: credentials.hasProofOfPossession || credentials.securityVersion == 0, tell: opening.portChange,
+            look: opening.followsLog ? look : nil)
+    }
+
+    private func open(_ silence: SilentPort) async throws(BoardError) -> any Board {
         let began = ContinuousClock.now
         let (logger, kept) = (opening.logger, opening.deviceLog)
         let log = DeviceLog(now: { ContinuousClock.now - began }) { line in
@@ -45,7 +66,8 @@ struct SerialBoardOpener: Sendable {
         while true {
             do throws(BoardError) {
                 let console = CommandConsole(port: port.port)
-                if let board = try await reached(console, port.description, listeners, began, mayReopen: reopenings > 0)
+                if let board = try await reached(
+                    console, port.description, listeners, silence, began, mayReopen: reopenings > 0)
                 {
                     return board
                 }
@@ -60,12 +82,17 @@ struct SerialBoardOpener: Sendable {
                 await port.port.close()
                 guard port.port.isGone else { throw error }
                 // The chip's own USB is removed when the chip restarts, and returns, maybe under another name.
-                guard let next = try await Self.comesBack(port.description, ports, heard) else {
+                let isByHand = silence.isReported && opening.waitsForPerson
+                guard
+                    let next = try await Self.comesBack(
+                        port.description, ports, heard, until: isByHand ? opening.foundBy : nil)
+                else {
                     // An earlier error in the log is the better reason.
                     guard error.code != .cancelled, log.moment.summary.verdict == nil else { throw error }
                     throw .portGone(port.port.path)
                 }
-                logger.info("the port came back", metadata: ["port": "\(next.port.path)"])
+                logger.debug("the port came back", metadata: ["port": "\(next.port.path)"])
+                silence.returned(next.port.path)
                 port = next
             }
         }
@@ -73,10 +100,11 @@ struct SerialBoardOpener: Sendable {
 
     /// Returns nil if the port does not return. The error of a cancelled wait reports that the port is gone.
     private static func comesBack(
-        _ port: SerialPortDescription, _ ports: PortOpening, _ heard: @escaping @Sendable ([UInt8]) -> Void
+        _ port: SerialPortDescription, _ ports: PortOpening, _ heard: @escaping @Sendable ([UInt8]) -> Void,
+        until end: ContinuousClock.Instant? = nil
     ) async throws(BoardError) -> PortOpening.OpenPort? {
         do throws(BoardError) {
-            return try await ports.reopen(port, heard: heard)
+            return try await ports.reopen(port, heard: heard, until: end)
         } catch {
             var error = error
             error.unfinished = "the port \(port.path) was removed and has not returned"
@@ -86,9 +114,8 @@ struct SerialBoardOpener: Sendable {
 
     /// Returns nil if the port is to be opened again.
     private func reached(
-        _ console: CommandConsole, _ port: SerialPortDescription, _ listeners: Listeners,
-        _ began: ContinuousClock.Instant,
-        mayReopen: Bool
+        _ console: CommandConsole, _ port: SerialPortDescription, _ listeners: Listeners, _ silence: SilentPort,
+        _ began: ContinuousClock.Instant, mayReopen: Bool
     ) async throws(BoardError) -> (any Board)? {
         // A silent board is restarted after a while, and then needs a moment. If less time remains, the caller's deadline ends it.
         let left = began.duration(to: opening.foundBy)
@@ -98,6 +125,7 @@ struct SerialBoardOpener: Sendable {
             timer: opening.tools.timer,
             now: { ContinuousClock.now - began }, mayReopen: mayReopen,
             silentUntil: left >= SerialProbe.patienceInSilence + .seconds(2) ? left : nil,
+            waitsForPerson: opening.waitsForPerson, silence: silence,
             isProbedForModem: { [ports] in ports.isProbedForModem(port.path) },
             holders: { [ports] in ports.holders(port.path) })
         switch try await probe.find() {
@@ -115,6 +143,15 @@ struct SerialBoardOpener: Sendable {
             return RainMakerConsoleBoard(
                 console: console, nodeID: node, printed: { listeners.log.printedIdentity }, logger: opening.logger)
         case .incomplete: return nil
+        case .elsewhere(let board):
+            await silence.end()
+            opening.logger.debug(
+                "nothing arrives from the port; its board was found over another transport",
+                metadata: ["port": "\(peer)", "board": "\(board.address)"])
+            let inner = try await opening.other(board.address, opening.credentials)
+            return LoggedBoard(
+                peer, inner, at: board.address, log: listeners.log,
+                port: PortOpening.OpenPort(port: console.port, description: port), ports: ports)
         case .improv: return improvBoard(console.port, port, listeners)
         case .logOnly(let summary):
             return try await handedOn(
@@ -164,7 +201,7 @@ struct SerialBoardOpener: Sendable {
                 peer: peer, reachedAt: try? printed.address(parameters), log: log, port: port.port)
         }
         let address = try printed.address(parameters)
-        opening.logger.info(
+        opening.logger.debug(
             "the board accepts no commands; its log names another transport",
             metadata: ["port": "\(peer)", "board": "\(address)"])
         let inner = try await opening.other(address, try printed.credentials(opening.credentials))
@@ -297,11 +334,13 @@ struct PrintedBoard {
     func address(_ given: [String: String]) throws(BoardError) -> BoardAddress {
         try checkUp()
         if summary.isProvisioned {
-            throw BoardError(
+            var error = BoardError(
                 .unavailable,
                 message:
                     "The board at \(port) already has a Wi-Fi network and starts no provisioning. Hold its BOOT button for 3 s to make it "
                     + "forget that network, and run this again.", reason: "already_provisioned")
+            error.provisionedNode = summary.nodeID
+            throw error
         }
         if summary.isUnnamed, summary.serviceName == nil {
             throw BoardError(

@@ -53,8 +53,7 @@ public struct SerialBoards: BoardTransport {
             guard let host = address.parameters["device-host"], error.reason == "no_port" else { throw error }
             var error = error
             error.message =
-                "The address \(host) is for a board on a cable whose log names its access point, and no serial port with a board was "
-                + "found."
+                "No serial port with a board was found. The address \(host) is for a board on a cable whose log names its access point."
             throw error
         }
         let opener = SerialBoardOpener(path: path, parameters: address.parameters, in: files, opening: opening)
@@ -94,7 +93,7 @@ public struct SerialBoards: BoardTransport {
                 remedies: [.waiting, .anyOtherTransport])
         }
         throw BoardError(
-            .invalidArgument, message: "Several ports could be the board.", reason: "several_ports",
+            .invalidArgument, message: "Several ports could belong to the board.", reason: "several_ports",
             remedies: [.port(choice.map(\.path))])
     }
 }
@@ -167,10 +166,12 @@ struct PortOpening: Sendable {
     }
 
     /// Opens the new port of a board whose port was removed; returns nil if it does not return.
+    /// - Parameter end: nil for the time in which a chip that restarts is back.
     func reopen(
-        _ port: SerialPortDescription, heard: @escaping @Sendable ([UInt8]) -> Void
+        _ port: SerialPortDescription, heard: @escaping @Sendable ([UInt8]) -> Void,
+        until end: ContinuousClock.Instant? = nil
     ) async throws(BoardError) -> OpenPort? {
-        let end = ContinuousClock.now + Self.timeToComeBack
+        let end = end ?? ContinuousClock.now + Self.timeToComeBack
         var pause = Duration.milliseconds(20)
         while ContinuousClock.now < end {
             if let next = SerialPort.successor(of: port, in: files),
@@ -229,8 +230,7 @@ extension BoardError {
         var told = BoardError(error)
         if holders.contains(where: \.isModemManager) {
             told.message =
-                "ModemManager is using \(error.path). It checks for half a minute after plugging in whether the board is a modem. Try "
-                + "again after that. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps it away permanently."
+                "ModemManager is using \(error.path). For half a minute after the board is plugged in, it checks whether the board is a modem. Try again after that. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps it away permanently."
         } else if holders.isEmpty {
             told.message =
                 "Another program holds this port. Close its serial monitor and try again; `sudo fuser -v \(ShellWord.quoted(error.path))` shows which it is."

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
 import RainIO
+import Synchronization
 
 /// Finds out which commands the board at a port accepts, if any.
 ///
@@ -16,6 +17,8 @@ struct SerialProbe: Sendable {
         case incomplete
         /// The board prints its log, which contained this.
         case logOnly(DeviceSummary)
+        /// Nothing arrives from the port, and its board was found over another transport.
+        case elsewhere(FoundBoard)
     }
 
     /// How long a console may take to answer an empty line once the application has named its service.
@@ -38,6 +41,8 @@ struct SerialProbe: Sendable {
     static let timeBetweenQuestions = Duration.milliseconds(900)
     /// A running board that is silent for this long is restarted, because it will not print its name again.
     static let patienceInSilence = Duration.seconds(3)
+    /// After this time without a sign of the board's name, a person is asked to restart the board.
+    static let patienceBeforeAdvice = Duration.milliseconds(1500)
 
     let console: CommandConsole
     let log: DeviceLog
@@ -50,6 +55,10 @@ struct SerialProbe: Sendable {
     var mayReopen = true
     /// When a port without any input is given up, by ``now``; nil if the console's own deadline ends that.
     var silentUntil: Duration?
+    /// Whether a person may restart the board, so that a silent port is not given up before ``silentUntil``.
+    var waitsForPerson = false
+    /// Handles a port without a sign of its board; nil if only the probe's own time limits apply.
+    var silence: SilentPort?
     /// Whether another program also writes to the port, to find out whether it is a modem's.
     var isProbedForModem: @Sendable () -> Bool = { false }
     /// The other programs that have the port open.
@@ -58,10 +67,13 @@ struct SerialProbe: Sendable {
     func find() async throws(BoardError) -> Finding {
         let began = now()
         let answer = await race(against: { try await listen(since: began) }) {
-            () async throws(BoardError) in try await console.dialect()
+            () async throws(BoardError) in try await dialect()
         }
         if inbox.hasHeard { return .improv }
         if console.port.isLoopback { throw loopback }
+        if answer == nil, Self.needsRestart(log.moment), let board = silence?.board(at: now()) {
+            return .elsewhere(board)
+        }
         switch answer {
         case .success(let dialect)?: return .console(dialect)
         case .failure(let error)?:
@@ -76,6 +88,19 @@ struct SerialProbe: Sendable {
         }
     }
 
+    /// Finds the console's protocol. While nothing arrives and a person may restart the board, this begins again.
+    private func dialect() async throws(BoardError) -> ConsoleDialect {
+        while true {
+            do throws(BoardError) {
+                return try await console.dialect()
+            } catch {
+                guard waitsForPerson, error.reason == "no_prompt", Self.needsRestart(log.moment), let silentUntil,
+                    now() < silentUntil
+                else { throw error }
+            }
+        }
+    }
+
     /// Returns once it is clear that the board accepts no commands.
     private func listen(since began: Duration) async throws {
         var hasRestarted = false
@@ -83,7 +108,12 @@ struct SerialProbe: Sendable {
         while !inbox.hasHeard {
             let moment = log.moment
             let time = now()
-            if let silentUntil, time >= silentUntil, !moment.hasHeard { return }
+            let needsRestart = Self.needsRestart(moment)
+            if let silentUntil, time >= silentUntil, !moment.hasHeard || waitsForPerson && needsRestart { return }
+            if needsRestart, time - began >= Self.patienceBeforeAdvice {
+                silence?.report(console.port.path, isSilent: !moment.hasHeard)
+                if silence?.board(at: time) != nil { return }
+            }
             if console.port.isLoopback, time - began >= Self.patienceWithLoopback { return }
             // A console sees no line end in this, and treats it as an unknown command together with the next empty line.
             if !moment.hasPrompt,
@@ -114,20 +144,29 @@ struct SerialProbe: Sendable {
         }
     }
 
+    /// Whether nothing has named the board, and its start was not heard: it may have started before the port was open.
+    private static func needsRestart(_ moment: DeviceLog.Moment) -> Bool {
+        guard !moment.hasPrompt, moment.decided == nil, moment.summary.starts == 0 else { return false }
+        return !moment.hasHeard || moment.summary.isESP
+    }
+
     /// Whether the board runs a provisioning service and has not yet logged its transport.
     private static func isIncomplete(_ summary: DeviceSummary) -> Bool {
         guard summary.serviceName != nil else { return summary.isUnnamed }
         return summary.code == nil && summary.announcedProof == nil && !summary.isProvisioned
     }
 
-    /// Whether the port has lines that restart a board.
+    /// Whether the port has lines that restart a board. It may be removed as soon as they have moved, so this is reported at once.
     private func restarts() async -> Bool {
-        do {
-            try await console.port.move(isOwnUSB ? .restartOverUSB : .restart) { try await timer.sleep(for: $0) }
-            return true
-        } catch {
-            return false
+        let (silence, path, now, timer) = (silence, console.port.path, now, timer)
+        let hasMoved = Atomic(false)
+        try? await console.port.move(isOwnUSB ? .restartOverUSB : .restart) { pause in
+            if !hasMoved.exchange(true, ordering: .relaxed) { silence?.restarted(path, at: now()) }
+            try await timer.sleep(for: pause)
         }
+        let isDone = hasMoved.load(ordering: .relaxed)
+        if !isDone { silence?.cannotRestart() }
+        return isDone
     }
 
     private func patience(for moment: DeviceLog.Moment) -> Duration {
@@ -148,7 +187,8 @@ struct SerialProbe: Sendable {
         BoardError(
             .unavailable,
             message:
-                "Everything that is sent to \(console.port.path) comes back unchanged: a loopback plug connects the lines TX and RX of this "
+                "Everything that is sent to \(console.port.path) comes back unchanged: a loopback plug connects the lines TX and RX of "
+                + "this "
                 + "port, and no board is connected.", reason: "loopback", remedies: [.port([])])
     }
 
@@ -177,13 +217,21 @@ struct SerialProbe: Sendable {
         } else if isProbedForModem() {
             told.reason = "modem_manager"
             told.message =
-                "No console prompt and no board's log appeared at \(path), and ModemManager writes to the port as if it were "
-                + "a modem's. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" for its adapter keeps it away. Then replug the board."
+                "No console prompt and no board's log appeared at \(path), and ModemManager writes to the port as if it were a modem. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" for its adapter keeps it away. Then replug the board."
         } else if !moment.hasHeard {
             told.reason = "silent_port"
+            let restart =
+                switch silence?.restart {
+                case .done?: ", although the board was restarted through the lines DTR and RTS"
+                case .impossible?:
+                    ", and this port has no lines that restart a board: press RESET, or unplug the board and plug it in again"
+                case .none?, nil: ""
+                }
             told.message =
-                "No data arrived from \(path), although a restart of the board was requested. Check that the cable carries data and that it is in the "
-                + "connector that the firmware prints to, press RESET, or use another transport."
+                "No data arrived from \(path)\(restart). Check that the cable carries data, and that it is in the connector that the "
+                + "firmware prints to."
+            let names = silence?.names ?? []
+            told.remedies = names.isEmpty ? [.anyOtherTransport] : [.boardName(names)]
         } else if !moment.summary.isESP, !moment.hasPrompt {
             told.reason = "not_a_board"
             told.message =
@@ -193,8 +241,7 @@ struct SerialProbe: Sendable {
             told.reason = "no_provisioning"
             let name = moment.summary.project.map { " \"\($0)\"" } ?? ""
             told.message =
-                "The firmware\(name) of the board at \(path) starts, but neither names a provisioning service nor shows a console's prompt. It "
-                + "may have no provisioning, or log to another connector."
+                "The firmware\(name) of the board at \(path) starts, but neither names a provisioning service nor shows a console's prompt. It may have no provisioning, or print its log on another connector."
             told.remedies = [.boardLog, .anyOtherTransport]
         }
         return told

@@ -19,6 +19,8 @@ actor BoardNetwork {
         /// Nil if nothing is to be kept on disk.
         var journal: NetworkJournal?
         var foundBy: ContinuousClock.Instant
+        /// Whether a person who joins the network by hand is waited for until ``foundBy``.
+        var waitsForPerson = false
         var randomBytes: @Sendable (Int) -> [UInt8]
         var logger: Logger
         var tell: @Sendable (NetworkChange) -> Void
@@ -129,7 +131,7 @@ actor BoardNetwork {
             uuid: entry.temporary, id: "\(network.name) (rainkit)", network: network, password: request.password)
         let limit = min(Self.joinLimit, max(.seconds(5), request.foundBy - ContinuousClock.now))
         try await manager.join(profile, on: device, owner: UserName.current, within: limit)
-        request.logger.info(
+        request.logger.debug(
             "joined the board's network", metadata: ["network": "\(network.name)", "interface": "\(device.interface)"])
         return .success(.here)
     }
@@ -141,7 +143,7 @@ actor BoardNetwork {
             throw BoardError(
                 .busy,
                 message:
-                    "Another run has this machine's Wi-Fi on a board's network. Only one run at a time can use it.",
+                    "Another run is using this machine's Wi-Fi for a board's network. Only one run at a time can do that.",
                 reason: "wifi_busy")
         }
         // A killed run may have left a record: its previous connection is older than the current one, and better.
@@ -231,15 +233,18 @@ enum BoardNetworkAddress {
             let number = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
                 UInt32(bigEndian: $0.pointee.sin_addr.s_addr)
             }
-            if number >> 8 == 0xC0A804 { return true }
+            if contains(number) { return true }
         }
         return false
     }
 
-    /// Returns once there is one. Throws if it is cancelled.
-    static func appearance() async throws {
-        while !isHere { try await Task.sleep(for: .milliseconds(250)) }
+    /// Returns once there is such an address, or no longer one. Throws if it is cancelled.
+    static func wait(until isWanted: Bool) async throws {
+        while isHere != isWanted { try await Task.sleep(for: .milliseconds(250)) }
     }
+
+    /// Whether an IPv4 address, as a number, is in that network.
+    static func contains(_ address: UInt32) -> Bool { address >> 8 == 0xC0A804 }
 }
 
 /// A change of this machine's own network, for a board that is reached over its access point.
@@ -254,8 +259,15 @@ public enum NetworkChange: Sendable, Hashable {
     case restored(String?)
     /// This machine could not return; the text shows why.
     case notRestored(String?, why: String)
-    /// Only the user can join the board's network here.
-    case joinByHand(String?, hasPassword: Bool, why: String)
+    /// Only the user can join the board's network here. With `isWaitedFor` this is waited for; otherwise the run ends.
+    case joinByHand(String?, hasPassword: Bool, why: String, isWaitedFor: Bool)
+    /// The user has joined the board's network.
+    case joinedByHand(String?)
+    /// The user can return to this machine's own network, because the board is not asked anything more. `wasAsked` is false if the machine
+    /// was on the board's network before the run.
+    case returnByHand(wasAsked: Bool)
+    /// The user has left the board's network.
+    case returnedByHand
 }
 
 /// The name of the user of this process.

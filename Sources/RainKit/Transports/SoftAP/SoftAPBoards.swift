@@ -33,7 +33,8 @@ public struct SoftAPBoards: BoardTransport {
         let request = BoardNetwork.Request(
             name: address.parameters["device-name"], password: opening.credentials.accessPointPassphrase, bus: bus,
             journal: opening.state.map { NetworkJournal(folder: $0) }, foundBy: opening.foundBy,
-            randomBytes: opening.tools.randomBytes, logger: opening.logger, tell: opening.networkChange)
+            waitsForPerson: opening.waitsForPerson, randomBytes: opening.tools.randomBytes, logger: opening.logger,
+            tell: opening.networkChange)
         return SoftAPBoard(request, peer: "\(host):\(port)", connect: connect)
     }
 }
@@ -99,7 +100,14 @@ actor SoftAPBoard: WrappedBoard {
     private let connect: @Sendable () -> any Board
     private(set) var inner: any Board
     private var hasLeft = false
-    private var hasAskedUser = false
+    private let foundBy: ContinuousClock.Instant
+    private let waitsForPerson: Bool
+    /// Whether a person joins the board's network, or has joined it before the run.
+    private var isByHand = false
+    /// Whether the user was asked to join the board's network.
+    private var wasAsked = false
+    /// Reports the user's return to the own network; cancelled with the board.
+    private var returning: Task<Void, Never>?
 
     init(_ request: BoardNetwork.Request, peer: String, connect: @escaping @Sendable () -> any Board) {
         self.peer = peer
@@ -107,14 +115,23 @@ actor SoftAPBoard: WrappedBoard {
         name = request.name
         hasPassword = request.password != nil
         tell = request.tell
+        foundBy = request.foundBy
+        waitsForPerson = request.waitsForPerson
         network = BoardNetwork(request)
         inner = connect()
     }
 
-    var isOffline: Bool { get async { await network.isAway && !DefaultRoute.exists } }
+    var leavesNetwork: Bool { get async { true } }
+
+    var isOffline: Bool { get async { isByHand ? isThereByHand : await network.isAway && !DefaultRoute.exists } }
+
+    /// Whether a person has this machine on a board's network, and on no other that leads to the internet.
+    private var isThereByHand: Bool { isByHand && BoardNetworkAddress.isHere && !DefaultRoute.leadsElsewhere }
 
     func identify() async throws(BoardError) -> BoardIdentity {
-        switch try await network.enter() {
+        let entry = try await network.enter()
+        isByHand = await !network.isAway
+        switch entry {
         case .here: return try await inner.identify()
         case .byHand(let why): return try await identifyOnceJoined(why)
         }
@@ -152,29 +169,80 @@ actor SoftAPBoard: WrappedBoard {
     /// Only boards on their own network have an association mode to end.
     func endAssociation() async throws(BoardError) {}
 
-    func close() async { await leave() }
+    func close() async {
+        await leave()
+        returning?.cancel()
+        await returning?.value
+    }
 
     private func leave() async {
+        let isFirst = !hasLeft
         hasLeft = true
         await inner.close()
         await network.leave()
+        if isFirst, isThereByHand { askToReturn() }
     }
 
     // MARK: if the user joins the network
 
+    private func askToReturn() {
+        tell(.returnByHand(wasAsked: wasAsked))
+        returning = Task { [tell] in
+            guard (try? await BoardNetworkAddress.wait(until: false)) != nil else { return }
+            tell(.returnedByHand)
+        }
+    }
+
+    /// Asks the board until it answers. If a person is there, the person is waited for until the time for finding the board is over.
+    private func identifyOnceJoined(_ why: NetworkManagerError) async throws(BoardError) -> BoardIdentity {
+        let isHere = BoardNetworkAddress.isHere
+        if !isHere {
+            wasAsked = true
+            tell(.joinByHand(name, hasPassword: hasPassword, why: why.message, isWaitedFor: waitsForPerson))
+        }
+        var isTold = isHere
+        while true {
+            do throws(BoardError) {
+                return try await identifyIfJoined(why) {
+                    guard !isTold else { return }
+                    isTold = true
+                    tell(.joinedByHand(name))
+                }
+            } catch {
+                let isAbsent = [.unavailable, .neverAnswered].contains(error.code)
+                guard waitsForPerson, isAbsent, ContinuousClock.now < foundBy else { throw error }
+            }
+            await pauseUntilJoined()
+        }
+    }
+
+    /// Waits for a moment; less if this machine joins a board's network meanwhile.
+    private func pauseUntilJoined() async {
+        let pause = min(Self.betweenQuestions, max(.zero, foundBy - ContinuousClock.now))
+        if BoardNetworkAddress.isHere {
+            try? await Task.sleep(for: min(pause, .milliseconds(500)))
+            return
+        }
+        _ = await withDeadline(pause, sleep: { try await Task.sleep(for: $0) }) { () async throws in
+            try await BoardNetworkAddress.wait(until: true)
+        }
+    }
+
+    /// The board's address is asked this often, because it may also be reached through a router.
+    private static let betweenQuestions = Duration.seconds(2)
+
     /// Asks the board, and repeats that if this machine gets an address in the network of boards meanwhile, because the running request
     /// went elsewhere.
-    private func identifyOnceJoined(_ why: NetworkManagerError) async throws(BoardError) -> BoardIdentity {
-        if !hasAskedUser, !BoardNetworkAddress.isHere {
-            hasAskedUser = true
-            tell(.joinByHand(name, hasPassword: hasPassword, why: why.message))
-        }
+    /// - Parameter joined: called before the board is asked in its own network.
+    private func identifyIfJoined(
+        _ why: NetworkManagerError, joined: () -> Void
+    ) async throws(BoardError) -> BoardIdentity {
         let result: Result<BoardIdentity, BoardError>?
         if BoardNetworkAddress.isHere {
             result = nil
         } else {
             let board = inner
-            result = await race(against: { try await BoardNetworkAddress.appearance() }) {
+            result = await race(against: { try await BoardNetworkAddress.wait(until: true) }) {
                 () async throws(BoardError) in try await board.identify()
             }
         }
@@ -183,11 +251,14 @@ actor SoftAPBoard: WrappedBoard {
         // If the board did not answer, or another device did, a new session asks again.
         await inner.close()
         inner = connect()
-        guard case .failure(var error)? = result else { return try await inner.identify() }
+        guard case .failure(var error)? = result else {
+            joined()
+            return try await inner.identify()
+        }
         let network = name.map { "the board's Wi-Fi network \($0)" } ?? "the board's Wi-Fi network (PROV_…)"
         // The device that answered is not the board: this machine is on another network.
         error.message =
-            "This machine is not on \(network), and this program cannot join it: \(why.message) Join it, and run this again. "
+            "This machine is not on \(network), and this program cannot join that network: \(why.message) Join it yourself, and run this again. "
             + "(\(error.message))"
         if error.reason == "not_a_board" { error.reason = nil }
         throw error
@@ -198,9 +269,21 @@ actor SoftAPBoard: WrappedBoard {
 enum DefaultRoute {
     static var exists: Bool {
         // Destination and gateway, as in the kernel's columns.
-        let four = rows("/proc/net/route").contains { $0.count > 1 && $0[1] == "00000000" }
-        // Every machine has one over the loopback interface that leads nowhere.
-        return four || rows("/proc/net/ipv6_route").contains { $0.count == 10 && $0[1] == "00" && $0[9] != "lo" }
+        rows("/proc/net/route").contains { $0.count > 1 && $0[1] == "00000000" } || leadsElsewhereBySix
+    }
+
+    /// Whether one of these routes does not lead through a board. A board's DHCP server names the board itself as the gateway.
+    static var leadsElsewhere: Bool {
+        let gateways = rows("/proc/net/route").filter { $0.count > 2 && $0[1] == "00000000" }.map {
+            // In the order of the bytes in the network, printed as one number of this machine.
+            UInt32(bigEndian: UInt32($0[2], radix: 16) ?? 0)
+        }
+        return gateways.contains { !BoardNetworkAddress.contains($0) } || leadsElsewhereBySix
+    }
+
+    /// The same for IPv6. Boards have no such route, but every machine has one over the loopback interface that leads nowhere.
+    private static var leadsElsewhereBySix: Bool {
+        rows("/proc/net/ipv6_route").contains { $0.count == 10 && $0[1] == "00" && $0[9] != "lo" }
     }
 
     /// Returns the words of each line, up to the size of a normal routing table.

@@ -61,6 +61,11 @@ struct CommandTable: Codable, Sendable, Equatable {
     fileprivate func list(_ requestID: String, of owner: String) -> [Record] {
         records.filter { $0.requestID == requestID && $0.owner == owner }
     }
+
+    /// Returns the commands to a node, the newest first.
+    fileprivate func list(toNode node: String, of owner: String) -> [Record] {
+        records.reversed().filter { $0.node == node && $0.owner == owner }
+    }
 }
 
 /// A command to a node, or its answer: type, length and value, with one byte each for type and length (`esp_rmaker_cmd_resp.c` of
@@ -174,25 +179,38 @@ extension CloudAPI {
         return Response(status: isPartial ? 207 : 200, .object(members))
     }
 
-    /// `GET ?request_id=[&node_id=][&status=][&num_records=][&start_id=]`.
+    /// `GET ?request_id=`, or `?node_id=` for all commands to a node: `[&node_id=][&status=][&num_records=][&start_id=]`.
     func commandRequests(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
-        guard let id = call.request.query("request_id") else { throw .requestIDMissing }
+        let id = call.request.query("request_id")
         let now = now
-        var records = commands.withLock { table in
-            table.expire(at: now)
-            return table.list(id, of: user.id)
+        let owner = user.id
+        var records: [CommandTable.Record]
+        if let id {
+            records = commands.withLock { table in
+                table.expire(at: now)
+                return table.list(id, of: owner)
+            }
+            guard !records.isEmpty else { throw .requestNotFound }
+        } else {
+            guard let node = call.request.query("node_id") else { throw .requestIDMissing }
+            _ = try ownNode(node, of: user)
+            records = commands.withLock { table in
+                table.expire(at: now)
+                return table.list(toNode: node, of: owner)
+            }
         }
-        guard !records.isEmpty else { throw .requestNotFound }
+        // Only this is different in each entry of the list.
+        func cursor(_ record: CommandTable.Record) -> String { id == nil ? record.requestID : record.node }
         if let node = call.request.query("node_id") { records = records.filter { $0.node == node } }
         if let status = call.request.query("status") { records = records.filter { $0.status.rawValue == status } }
         let start = call.request.query("start_id")
-        let rest = records.drop { record in start.map { record.node != $0 } ?? false }
+        let rest = records.drop { record in start.map { cursor(record) != $0 } ?? false }
         let size = call.request.query("num_records").flatMap { Int($0) } ?? Self.commandPage
         guard size > 0 else { throw .invalidQuery }
         let shown = rest.prefix(min(size, Self.commandPage))
         var members: [JSONValue.Member] = [.init("requests", .array(shown.map(Self.describe)))]
-        if let next = rest.dropFirst(shown.count).first { members.append(.init("next_id", .string(next.node))) }
+        if let next = rest.dropFirst(shown.count).first { members.append(.init("next_id", .string(cursor(next)))) }
         return Response(.object(members))
     }
 

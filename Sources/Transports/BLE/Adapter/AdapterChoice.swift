@@ -100,7 +100,7 @@ struct ChosenAdapter: Sendable {
 
     /// Returns why it receives nothing at the moment; nil if it can receive.
     func trouble(in tree: ObjectTree) -> BluetoothError? {
-        guard tree.isServed else { return .noBlueZ("it has left the bus") }
+        guard tree.isServed else { return .stoppedBlueZ("has stopped while it was in use") }
         guard isThere(in: tree), let adapter = tree[path, BlueZName.adapter] else { return AdapterChoice.gone(path) }
         guard adapter["Powered"]?.boolean == false else { return nil }
         return adapter["PowerState"]?.text == "off-blocked" ? AdapterChoice.blocked : AdapterChoice.off(path)

@@ -401,7 +401,8 @@ extension OpenAdapter {
                 return BluetoothError(
                     .notFound,
                     message:
-                        "No Bluetooth board \(filter.label) was found; in range: \(names.joined(separator: ", ")). Check the name, or that the board is "
+                        "No Bluetooth board \(filter.label) was found; in range: \(names.joined(separator: ", ")). Check the name, or "
+                        + "that the board is "
                         + "powered, near, and in provisioning mode."
                 )
             }
@@ -409,8 +410,8 @@ extension OpenAdapter {
                 return BluetoothError(
                     .notFound,
                     message:
-                        "No Bluetooth board \(filter.label) was found, but one that does not send its name (\(nameless.address)). If it "
-                        + "is the right one, use its address instead of the name.")
+                        "No Bluetooth board \(filter.label) was found, but there is one that does not send its name "
+                        + "(\(nameless.address)). If it is the right one, use its address instead of the name.")
             }
             return BluetoothError(
                 .notFound,
@@ -420,8 +421,10 @@ extension OpenAdapter {
         guard filter.isUnique else {
             return BluetoothError(
                 .notFound,
-                message: "No free Bluetooth board was found, and this machine is connected to \(occupied.label). Name "
-                    + "that one to take it from the program that uses it.")
+                message:
+                    "No free Bluetooth board was found, and this machine is connected to \(occupied.label). To take that board from the "
+                    + "program that uses it, name the board."
+            )
         }
         return BluetoothError(
             .connectionFailed,

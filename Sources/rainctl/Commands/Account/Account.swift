@@ -16,7 +16,7 @@ struct AccountCommand: ParsableCommand {
         ])
 }
 
-struct AccountList: AsyncParsableCommand {
+struct AccountList: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the accounts on this machine; a star marks the one in use.",
         discussion: "Example: rainctl account list --json")
@@ -26,10 +26,12 @@ struct AccountList: AsyncParsableCommand {
 
     @OptionGroup var which: ProviderOption
 
+    @OptionGroup var list: ListOptions
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let context = try Context(options)
+        let context = try Context(options, list: list)
         let known = try context.accounts.known.load()
         let deployment = try context.providerName(which.provider) ?? context.deployment().name
         let entries = all ? known.entries : known.entries(at: deployment)
@@ -68,9 +70,15 @@ struct AccountListResult: CommandResult {
     }
 }
 
+extension AccountListResult: ListResult {
+    var table: ListTable {
+        ListTable(member: "accounts", columns: ["profile", "account", "user_name", "user_id", "store", "current"])
+    }
+}
+
 struct AccountUse: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "use", abstract: "Use this account from now on, at its deployment.",
+        commandName: "use", abstract: "From now on, use this account at the current deployment or at --provider.",
         discussion: "Example: rainctl account use me@example.com")
 
     @Argument(help: "The account's name (see: rainctl account list).", completion: .accounts)
@@ -89,9 +97,9 @@ struct AccountUse: AsyncParsableCommand {
 }
 
 /// The account that is now in use at its deployment.
-struct AccountUseResult: CommandResult {
+struct AccountUseResult: ConfirmingResult {
     let profile: String
     let account: String
 
-    var text: String { "Using \(account.onOneLine) at \(profile)." }
+    var text: String { "Using account \(account.onOneLine) at \(profile.onOneLine)" }
 }

@@ -8,7 +8,7 @@ import RainKit
 struct AccountCallback: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "callback",
-        abstract: "Pass a redirected address to the sign-in that waits for it (the desktop starts this).",
+        abstract: "Pass the browser's last address to the sign-in that waits for it (the desktop runs this).",
         discussion: "Example: rainctl account callback com.example.app:/callback?code=…&state=…", shouldDisplay: false)
 
     @Argument(help: "The address that the browser opened.")
@@ -31,7 +31,8 @@ struct AccountCallback: AsyncParsableCommand {
         case .taken: context.output.result(CallbackResult())
         case .refused:
             throw CommandFailure(
-                .badData, reason: "wrong_answer", message: "A sign-in is waiting, but this address is not its answer.")
+                .badData, reason: "wrong_answer",
+                message: "A sign-in is waiting, but this address belongs to a different sign-in.")
         }
     }
 }

@@ -9,10 +9,11 @@ struct AccountConvert: AsyncParsableCommand {
         discussion: """
             Example: rainctl account convert me@example.com --password-file password.txt
 
-            Without --code-stdin or --code-file, a code is sent first. If nobody can be asked, run the same command again with the code.
+            Without --code-stdin or --code-file, the cloud first sends a code. If rainctl cannot ask for the code, run the same command \
+            again with it.
             """)
 
-    @Argument(help: "The e-mail address for the account's name.")
+    @Argument(help: "The e-mail address that becomes the account's name.")
     var user: String
 
     @OptionGroup var password: PasswordOptions
@@ -67,7 +68,7 @@ struct ConversionResult: CommandResult {
     /// The code was sent to `userName`.
     init(profile: String, pending userName: String) {
         (self.profile, self.userName, userID, converted) = (profile, userName, nil, false)
-        next = "rainctl account convert \(userName.asShellWord) --code-stdin --password-file FILE"
+        next = commandLine("account convert \(userName.asShellWord) --code-stdin --password-file FILE")
     }
 
     init(profile: String, converted user: UserInfo) {
@@ -75,7 +76,7 @@ struct ConversionResult: CommandResult {
     }
 
     var text: String {
-        guard let next else { return "The guest is now \(userName.onOneLine), and signed in." }
-        return "A code was sent to \(userName.onOneLine). Finish with it: \(next)"
+        guard let next else { return "The guest is now the account \(userName.onOneLine). You are signed in." }
+        return "A code was sent to \(userName.onOneLine). To finish, run: \(next)"
     }
 }

@@ -13,8 +13,9 @@ struct AccountCurl: AsyncParsableCommand {
         discussion: """
             Example: rainctl account curl -- --json @params.json -X PUT /v1/user/nodes/params?node_id=N1
 
-            A path means a URL below the deployment's base. Once curl has started, its exit code is this command's. Options that would \
-            show the token or send it elsewhere are refused: --verbose, --location, --insecure, --proxy and others. ~/.curlrc is not read.
+            A path is appended to the deployment's base URL. Once curl has started, rainctl exits with curl's exit code. Options that \
+            could show the token or send it elsewhere are refused: --verbose, --location, --insecure, --proxy and others. ~/.curlrc is not \
+            read.
             """)
 
     @Option(help: .timeLimit)
@@ -36,7 +37,7 @@ struct AccountCurl: AsyncParsableCommand {
         guard let program = CurlCommand.program else {
             throw CommandFailure(
                 .unavailable, reason: "no_curl",
-                message: "There is no program curl in the folders of PATH: install it, or correct PATH.")
+                message: "The program curl is not in the folders of PATH: install curl, or correct PATH.")
         }
         let proof = try await withTimeout(timeout.duration) { try await account.session.requestProof(for: urls) }
         let curl = try CurlCommand(
@@ -107,7 +108,7 @@ struct CurlCommand {
         // Only the reading end is for curl. It loses O_CLOEXEC right before curl starts, so that no other child process inherits the token.
         var ends: [Int32] = [0, 0]
         guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0, fcntl(ends[0], F_SETFL, 0) == 0 else {
-            throw CommandFailure(.other, message: "A pipe to curl cannot be made: \(systemErrorText(errno)).")
+            throw CommandFailure(.other, message: "A pipe to curl cannot be created: \(systemErrorText(errno)).")
         }
         // A pipe holds 64 KiB, or at least a page if the user has too many pipes. A token fits, so one write before curl starts is enough.
         let written = configuration.reveal { write(ends[1], $0.baseAddress, $0.count) }
@@ -124,7 +125,7 @@ struct CurlCommand {
         let words = ["curl", "--disable", "--config", "/dev/fd/\(ends[0])"] + arguments.checked
         var pointers = words.map { strdup($0) } + [nil]
         guard fcntl(ends[0], F_SETFD, 0) == 0 else {
-            throw CommandFailure(.other, message: "A pipe to curl cannot be made: \(systemErrorText(errno)).")
+            throw CommandFailure(.other, message: "A pipe to curl cannot be created: \(systemErrorText(errno)).")
         }
         execv(program, &pointers)
         throw CommandFailure(
@@ -199,7 +200,8 @@ struct CurlArguments {
         }
         guard !urls.isEmpty else {
             throw CommandFailure(
-                .usage, reason: "missing_url", message: "No URL given: rainctl account curl -- /v1/user2, for example.")
+                .usage, reason: "missing_url",
+                message: "No URL given: \(commandLine("account curl -- /v1/user2")), for example.")
         }
     }
 
@@ -207,7 +209,7 @@ struct CurlArguments {
         CommandFailure(
             .usage, reason: "refused_option",
             message: """
-                \(option.onOneLine) is not passed on to curl: it could show the token, send it elsewhere, or is not known to be harmless. \
+                \(option.onOneLine) is not passed on to curl: it could show the token or send it elsewhere, or rainctl does not know it. \
                 To run curl yourself, use rainctl account header.
                 """)
     }
@@ -222,7 +224,8 @@ struct CurlArguments {
             throw CommandFailure(
                 .usage, reason: "refused_option",
                 message:
-                    "This command sets the Authorization header. It takes neither that header nor headers from a file, which could set it too."
+                    "rainctl sets the Authorization header itself. It accepts neither that header nor headers from a file, because a "
+                    + "file could contain it."
             )
         }
         if option == "write-out", isFile { throw refused("--write-out with a file") }

@@ -13,7 +13,7 @@ struct AccountData: ParsableCommand {
 
 struct AccountDataGet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Print the value of a key, or all of them.",
+        commandName: "get", abstract: "Print the value of one key, or all values.",
         discussion: "Example: rainctl account data get theme")
 
     @Argument(help: "The key (default: print all values).")
@@ -33,7 +33,9 @@ struct AccountDataGet: AsyncParsableCommand {
             guard let entry = data[key] else {
                 throw CommandFailure(
                     .other, reason: "no_such_key",
-                    message: "There is no value under \"\(key.onOneLine)\": rainctl account data get lists all keys.")
+                    message:
+                        "There is no value under \"\(key.onOneLine)\": \(commandLine("account data get")) lists all keys."
+                )
             }
             return context.output.result(CustomDataValueResult(entry))
         }
@@ -68,13 +70,13 @@ extension CustomDataValueResult {
 
 struct AccountDataSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Keep a value under a key.",
+        commandName: "set", abstract: "Store a value under a key.",
         discussion: """
             Example: rainctl account data set theme '{"dark": true}'
                      rainctl account data set greeting --text hello
 
-            An object is merged with the present one: its other members stay, and members that are null are removed. To replace the \
-            object, remove the key first.
+            An object is merged with the stored object: members that you do not give stay, and members that are null are removed. To \
+            replace the whole object, remove the key first.
             """)
 
     @Argument(help: "The key.")
@@ -123,14 +125,14 @@ struct AccountDataSet: AsyncParsableCommand {
             return try JSONValue(parsing: document)
         } catch {
             throw CommandFailure(
-                .badData, reason: "not_json", message: "The value is not JSON (\(error)): use --text for plain text.")
+                .badData, reason: "not_json", message: "The value is not JSON: \(error). Use --text for plain text.")
         }
     }
 }
 
 struct AccountDataRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a key with its value.",
+        commandName: "remove", abstract: "Remove a key and its value.",
         discussion: "Example: rainctl account data remove theme")
 
     @Argument(help: "The key.")
@@ -153,7 +155,7 @@ struct AccountDataRemove: AsyncParsableCommand {
 }
 
 /// A value that was kept with the account, or removed.
-struct CustomDataChangeResult: CommandResult {
+struct CustomDataChangeResult: ConfirmingResult {
     enum Change { case kept, removed }
 
     @TextOnly var change: Change

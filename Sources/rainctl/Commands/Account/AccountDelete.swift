@@ -5,11 +5,12 @@ import RainKit
 
 struct AccountDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete your account for good, with a code that is sent to you.",
+        commandName: "delete",
+        abstract: "Delete your account for good. You confirm this with a code that is sent to you.",
         discussion: """
             Example: rainctl account delete
 
-            Without --code-stdin or --code-file, a code is sent first. A guest's account is deleted at once.
+            Without --code-stdin or --code-file, the cloud first sends a code. A guest's account is deleted at once.
             """)
 
     @Flag(help: "Do not ask for confirmation.")
@@ -57,7 +58,7 @@ struct AccountDelete: AsyncParsableCommand {
                 message: "This deletes the account of \(user.onOneLine) for good. To confirm, add --yes.")
         }
         let question = "Delete the account of \(user.onOneLine), its boards and its data, for good? Type yes: "
-        guard let answer = Terminal.ask(question), answer.lowercased() == "yes" else {
+        guard let answer = Screen.shared.blocking({ Terminal.ask(question) }), answer.lowercased() == "yes" else {
             throw CommandFailure(.cancelled, message: "Cancelled: nothing was deleted.")
         }
     }
@@ -78,12 +79,12 @@ struct DeletionResult: CommandResult {
 
     init(profile: String, userName: String, isDeleted: Bool) {
         (self.profile, self.userName, deleted) = (profile, userName, isDeleted)
-        next = isDeleted ? nil : "rainctl account delete --code-stdin"
+        next = isDeleted ? nil : commandLine("account delete --code-stdin")
     }
 
     var text: String {
         let user = userName.onOneLine
         guard let next else { return "The account of \(user) is deleted, and you are signed out." }
-        return "A code was sent to \(user). Delete the account with it: \(next)"
+        return "A code was sent to \(user). To delete the account, run: \(next)"
     }
 }

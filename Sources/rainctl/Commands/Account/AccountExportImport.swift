@@ -7,20 +7,21 @@ import RainPrivateFiles
 
 struct AccountExport: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write the session for Espressif's own client, or for a systemd service.",
+        commandName: "export",
+        abstract: "Write the session to files for Espressif's own client or for a systemd service.",
         discussion: """
             Example: rainctl account export --to ~/.espressif/rainmaker
                      rainctl account export --credential session.json
 
-            Anyone who has the files is signed in as you, so only you can read them. A systemd service gets the credential with \
-            LoadCredential=rainkit-PROFILE:/path/to/session.json. Tokens that the service renews live as long as it runs.
+            Anyone who has the files can act as you, so rainctl makes them readable only by you. A systemd service gets the credential \
+            with LoadCredential=rainkit-PROFILE:/path/to/session.json. The service keeps renewed tokens only while it runs.
             """)
 
     @Option(help: ArgumentHelp("Write a configuration folder for esp-rainmaker-cli.", valueName: "folder"))
     var to: String?
 
     @Option(
-        help: ArgumentHelp("Write the session to a file for LoadCredential= of systemd.", valueName: "file"),
+        help: ArgumentHelp("Write the session to a file for systemd's LoadCredential=.", valueName: "file"),
         completion: .file())
     var credential: String?
 
@@ -56,13 +57,13 @@ struct AccountExport: AsyncParsableCommand {
 }
 
 /// The place to which a session was written.
-struct ExportResult: CommandResult {
+struct ExportResult: ConfirmingResult {
     let profile: String
     let userName: String
     let path: String
 
     var text: String {
-        "The session of \(userName.onOneLine) at \(profile) is in \(path). Anyone who can read it is signed in."
+        "The session of \(userName.onOneLine) at \(profile) is in \(path). Anyone who can read it can act as this user."
     }
 }
 
@@ -72,8 +73,8 @@ struct AccountImport: AsyncParsableCommand {
         discussion: """
             Example: rainctl account import
 
-            Nothing is sent, and the client's files are not changed. Its profile is added to rainctl's profiles, if it is not one of \
-            Espressif's.
+            rainctl sends nothing, and does not change the client's files. If the client's profile is not one of Espressif's, rainctl adds \
+            it to its own profiles.
             """)
 
     @Option(
@@ -85,7 +86,8 @@ struct AccountImport: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Copy the session of this profile of the client (default: its current one).", valueName: "name"))
+            "Copy the session of this profile of the client (default: the client's current profile).", valueName: "name"
+        ))
     var officialProfile: String?
 
     @OptionGroup(title: "Session") var storing: StoreOptions
@@ -138,8 +140,8 @@ struct AccountImport: AsyncParsableCommand {
                 throw AccountError(
                     .invalidConfiguration,
                     message: """
-                        the profile \(deployment.name) has the address \(existing.base) here and \(deployment.base) there: rename one of \
-                        them
+                        the profile \(deployment.name) has the address \(existing.base) here, but \(deployment.base) in esp-rainmaker-cli: \
+                        rename one of the two profiles
                         """)
             }
         }
@@ -148,7 +150,7 @@ struct AccountImport: AsyncParsableCommand {
 }
 
 /// A session of the official client that rainctl now also has.
-struct ImportResult: CommandResult {
+struct ImportResult: ConfirmingResult {
     let profile: String
     let baseURL: String
     let userName: String
@@ -159,7 +161,7 @@ struct ImportResult: CommandResult {
     @TextOnly var isCurrent: Bool
 
     var text: String {
-        "The session of \(userName.onOneLine) at \(profile) is now also rainctl's."
+        "rainctl now also has the session of \(userName.onOneLine) at \(profile)."
             + (isCurrent ? "" : " To use it: rainctl profile use \(profile)")
     }
 }

@@ -13,8 +13,8 @@ struct AccountFetch: AsyncParsableCommand {
         discussion: """
             Example: rainctl account fetch --provider liferay /documents/10184/0/plan.pdf --output plan.pdf
 
-            For sessions without a header for curl, such as a portal's cookies. A path means a URL below the provider's base. Redirects \
-            are not followed.
+            Use this command for sessions that have no header for curl, such as a portal's cookies. A path is appended to the provider's \
+            base URL. Redirects are not followed.
             """)
 
     @Argument(help: ArgumentHelp("The URL, or a path.", valueName: "url"))
@@ -72,7 +72,8 @@ struct AccountFetch: AsyncParsableCommand {
             CommandFailure(
                 .other, reason: "moved",
                 message:
-                    "The server redirects this request\(response.newAddress.map { ", to \($0)" } ?? "") (HTTP \(response.status)); it was not followed."
+                    "The server redirects this request\(response.newAddress.map { ", to \($0)" } ?? "") (HTTP \(response.status)). "
+                    + "rainctl did not follow the redirect."
             )
         case 403:
             CommandFailure(

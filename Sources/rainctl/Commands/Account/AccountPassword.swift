@@ -39,12 +39,12 @@ struct AccountPasswordChange: AsyncParsableCommand {
 }
 
 /// The password was changed, and all sessions have ended.
-struct PasswordChangedResult: CommandResult {
+struct PasswordChangedResult: ConfirmingResult {
     let profile: String
     let userName: String
 
     var text: String {
-        "The password is changed and all your sessions have ended. Sign in: rainctl login \(userName.asShellWord)"
+        "The password is changed and all your sessions have ended. Sign in: \(commandLine("login \(userName.asShellWord)"))"
     }
 }
 
@@ -54,7 +54,8 @@ struct AccountPasswordReset: AsyncParsableCommand {
         discussion: """
             Example: rainctl account password reset me@example.com
 
-            Without --code-stdin or --code-file, a code is sent first. If nobody can be asked, run the same command again with the code.
+            Without --code-stdin or --code-file, the cloud first sends a code. If rainctl cannot ask for the code, run the same command \
+            again with it.
             """)
 
     @Argument(help: "Your user name.")
@@ -107,12 +108,14 @@ struct PasswordResetResult: CommandResult {
         (self.profile, self.userName, reset) = (profile, userName, isReset)
         next =
             isReset
-            ? nil : "rainctl account password reset \(userName.asShellWord) --code-file FILE --new-password-stdin"
+            ? nil : commandLine("account password reset \(userName.asShellWord) --code-file FILE --new-password-stdin")
     }
 
     var text: String {
         let user = userName.onOneLine
-        guard let next else { return "The new password is set. Sign in: rainctl login \(userName.asShellWord)" }
+        guard let next else {
+            return "The new password is set. Sign in: \(commandLine("login \(userName.asShellWord)"))"
+        }
         return "A code was sent to \(user). Set the new password with it: \(next)"
     }
 }

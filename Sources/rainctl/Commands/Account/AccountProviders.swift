@@ -3,23 +3,25 @@ import ArgumentParser
 import RainKit
 import RainMaker
 
-struct AccountProviders: AsyncParsableCommand {
+struct AccountProviders: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "providers",
-        abstract: "List identity providers: what each can do, and why it cannot do the rest.",
+        abstract: "List the identity providers, what each supports, and why it lacks the rest.",
         discussion: """
             Example: rainctl account providers oidc
 
-            Your own definitions are JSON files in ~/.config/rainkit/providers; nothing has to be compiled for them.
+            To add a provider, put a JSON file that defines it into ~/.config/rainkit/providers. Nothing has to be compiled.
             """)
 
     @Argument(help: "Show only this provider, in detail.")
     var name: String?
 
+    @OptionGroup var list: ListOptions
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let context = try Context(options)
+        let context = try Context(options, list: list)
         let (registry, problems) = try context.providerDefinitions.load()
         let own = (definition: RainMakerIdentity.listing, isBuiltIn: true)
         let all = [own] + registry.entries.map { (definition: $0.definition, isBuiltIn: $0.isBuiltIn) }
@@ -68,6 +70,12 @@ struct ProviderListResult: CommandResult {
         let name: String
         let required: Bool
         @NullIfAbsent var description: String?
+    }
+}
+
+extension ProviderListResult: ListResult {
+    var table: ListTable {
+        ListTable(member: "providers", columns: ["name", "title", "built_in", "modes", "environments"])
     }
 }
 

@@ -6,11 +6,11 @@ import RainKit
 
 struct AccountSignup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "signup", abstract: "Create an account and confirm it with the code that is sent.",
+        commandName: "signup", abstract: "Create an account, and confirm it with the code that is sent to you.",
         discussion: """
             Example: rainctl account signup me@example.com --password-file password.txt
 
-            If nobody can be asked and no code is given, confirm the account later with rainctl account confirm USER.
+            If rainctl has no code and cannot ask for it, confirm the account later with rainctl account confirm USER.
             """)
 
     @Argument(help: "Your e-mail address, or telephone number with country code.")
@@ -48,10 +48,10 @@ struct AccountSignup: AsyncParsableCommand {
 
 struct AccountConfirm: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "confirm", abstract: "Confirm a new account with the code that was sent.",
+        commandName: "confirm", abstract: "Confirm a new account with the code that was sent to you.",
         discussion: "Example: rainctl account confirm me@example.com --code-stdin")
 
-    @Argument(help: "The user name of the sign-up.")
+    @Argument(help: "The user name that you signed up with.")
     var user: String
 
     @OptionGroup var code: CodeOptions
@@ -90,6 +90,13 @@ struct Confirmation {
     }
 
     func confirm(_ entered: Secret, _ account: AccountAccess, _ context: Context) async throws {
+        try await confirmOnly(entered, account, context)
+        context.output.result(
+            ConfirmationResult(profile: account.name, userName: user, isConfirmed: true))
+    }
+
+    /// Confirms without printing a result.
+    func confirmOnly(_ entered: Secret, _ account: AccountAccess, _ context: Context) async throws {
         let (user, tags) = (user, tags)
         let rainMaker = try account.rainMakerAccount()
         do {
@@ -100,12 +107,10 @@ struct Confirmation {
             var failure = CommandFailure(error)
             let word = user.onOneLine.asShellWord
             failure.message +=
-                " Enter it with rainctl account confirm \(word), or request another one: "
-                + "rainctl account resend \(word)."
+                " Enter it with \(commandLine("account confirm \(word)")), or request another one: "
+                + "\(commandLine("account resend \(word)"))."
             throw failure
         }
-        context.output.result(
-            ConfirmationResult(profile: account.name, userName: user, isConfirmed: true))
     }
 }
 
@@ -122,23 +127,25 @@ struct ConfirmationResult: CommandResult {
     }
 
     /// The command that takes the code.
-    static func next(_ userName: String) -> String { "rainctl account confirm \(userName.asShellWord) --code-stdin" }
+    static func next(_ userName: String) -> String {
+        commandLine("account confirm \(userName.asShellWord) --code-stdin")
+    }
 
     var text: String {
         let user = userName.onOneLine
         guard let next else {
-            return "The account of \(user) is confirmed. Sign in: rainctl login \(userName.asShellWord)"
+            return "The account of \(user) is confirmed. Sign in: \(commandLine("login \(userName.asShellWord)"))"
         }
-        return "A code was sent to \(user). Confirm the account with it: \(next)"
+        return "A code was sent to \(user). To confirm the account, run: \(next)"
     }
 }
 
 struct AccountResend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resend", abstract: "Send the code of a sign-up again.",
+        commandName: "resend", abstract: "Send the sign-up code again.",
         discussion: "Example: rainctl account resend me@example.com --password-file password.txt")
 
-    @Argument(help: "The user name of the sign-up.")
+    @Argument(help: "The user name that you signed up with.")
     var user: String
 
     @OptionGroup var password: PasswordOptions
@@ -175,5 +182,5 @@ struct CodeResentResult: CommandResult {
         (self.profile, self.userName, next) = (profile, userName, ConfirmationResult.next(userName))
     }
 
-    var text: String { "A new code was sent to \(userName.onOneLine). Confirm the account with it: \(next)" }
+    var text: String { "A new code was sent to \(userName.onOneLine). To confirm the account, run: \(next)" }
 }

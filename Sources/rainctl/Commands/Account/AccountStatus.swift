@@ -4,7 +4,7 @@ import RainKit
 
 struct AccountStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show the stored session and its user; send nothing.",
+        commandName: "status", abstract: "Show the stored session and its user, without asking the cloud.",
         discussion: "Example: rainctl account status --json")
 
     @OptionGroup var which: ProviderOption
@@ -39,12 +39,12 @@ struct AccountRefresh: AsyncParsableCommand {
 }
 
 /// A session with new tokens: the members of the session.
-struct RenewalResult: CommandResult {
+struct RenewalResult: ConfirmingResult {
     let session: SessionResult
 
     func encode(to encoder: any Encoder) throws { try session.encode(to: encoder) }
 
-    var text: String { "Renewed: the access token is valid \(session.validity)." }
+    var text: String { "Renewed: the access token is \(session.validity)." }
 }
 
 /// A stored session as users and scripts see it, without secrets.
@@ -69,7 +69,7 @@ struct SessionResult: CommandResult {
     let refreshExpiresIn: Int64?
 
     var text: String {
-        let renewal = renewable ? "renewed when needed" : "cannot be renewed: sign in again then"
+        let renewal = renewable ? "renewed when needed" : "cannot be renewed (after that, sign in again)"
         return """
             \(userName.onOneLine)
             user id: \(userID.onOneLine)
@@ -80,13 +80,19 @@ struct SessionResult: CommandResult {
     }
 
     private func refreshValidity(_ end: String) -> String {
-        (refreshExpiresIn ?? 0) < 0 ? "expired since \(end)" : "until \(end)"
+        Self.validity(for: refreshExpiresIn, end: end)
     }
 
-    /// `until …` or `expired since …`.
+    /// `valid for …` or `expired … ago`.
     var validity: String {
         guard let expiresAt else { return "without a stated end" }
-        return "\(expired ? "expired since" : "until") \(expiresAt)"
+        return Self.validity(for: expiresIn, end: expiresAt)
+    }
+
+    private static func validity(for seconds: Int64?, end: String) -> String {
+        guard let seconds else { return "until \(end)" }
+        let span = PlainTime.span(seconds: abs(seconds))
+        return seconds < 0 ? "expired \(span) ago" : "valid for \(span)"
     }
 }
 

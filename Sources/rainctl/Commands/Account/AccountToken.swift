@@ -6,7 +6,7 @@ import RainKit
 
 struct AccountToken: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "token", abstract: "Print an access token that is still valid for a while, and nothing else.",
+        commandName: "token", abstract: "Print only an access token, which rainctl renews first if it expires soon.",
         discussion: "Example: rainctl account token")
 
     @Option(help: .timeLimit)
@@ -25,7 +25,7 @@ struct AccountToken: AsyncParsableCommand {
 
 struct AccountHeader: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "header", abstract: "Print the Authorization header for a request, and nothing else.",
+        commandName: "header", abstract: "Print only the Authorization header for a request.",
         discussion: "Example: rainctl account header | curl -H @- https://api.rainmaker.espressif.com/v1/user2")
 
     @Option(help: .timeLimit)
@@ -43,7 +43,7 @@ struct AccountHeader: AsyncParsableCommand {
         }
         if let place {
             context.output.say(
-                "note: \(account.provider?.title ?? account.name) also needs the token as \(place.name) in the URL: rainctl account curl adds it."
+                "note: \(account.provider?.title ?? account.name) also needs the token as \(place.name) in the URL: \(commandLine("account curl")) adds it."
             )
         }
         StandardStreams.out("\(header.name): \(header.value.revealString())\n")
@@ -52,12 +52,13 @@ struct AccountHeader: AsyncParsableCommand {
 
 struct AccountExchange: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "exchange", abstract: "Print a code with which another client signs in as you, and nothing else.",
+        commandName: "exchange", abstract: "Print only a code with which another client can sign in as you.",
         discussion: """
             Example: rainctl account exchange --provider spid --for-client backend-1 | ssh gateway receive-code
 
-            The code works once, within 30 seconds, and only for that client, which redeems it with its own secret: rainctl login \
-            --provider spid --client-id backend-1 --client-secret-file FILE --code-stdin --redirect-uri URI. Your tokens stay with you.
+            The code works once, within 30 seconds, and only for that client. The client redeems the code with its own secret: rainctl \
+            login --provider spid --client-id backend-1 --client-secret-file FILE --code-stdin --redirect-uri URI. Your own tokens stay \
+            here.
             """)
 
     enum Kind: String, ExpressibleByArgument, CaseIterable { case code, session }
@@ -66,12 +67,12 @@ struct AccountExchange: AsyncParsableCommand {
     var type = Kind.code
 
     @Option(
-        help: ArgumentHelp("Get the code for this client; for a browser, usually your own client.", valueName: "id"))
+        help: ArgumentHelp("Get the code for this client (default for a browser: your own client).", valueName: "id"))
     var forClient: String?
 
     @Option(
         name: .customLong("redirect-uri"),
-        help: ArgumentHelp("Use this redirect URI of that client; required for a browser.", valueName: "uri"))
+        help: ArgumentHelp("Use this redirect URI of that client (required for a browser).", valueName: "uri"))
     var redirectURI: String?
 
     @Option(help: .timeLimit)
@@ -83,10 +84,11 @@ struct AccountExchange: AsyncParsableCommand {
 
     func validate() throws {
         if type == .code, forClient == nil {
-            throw ValidationError("A code is for one client: name it with --for-client ID.")
+            throw ValidationError("--type code needs --for-client ID: the client for which the code is.")
         }
         if type == .session, redirectURI == nil {
-            throw ValidationError("A signed-in browser is redirected: give the address with --redirect-uri URI.")
+            throw ValidationError(
+                "--type session needs --redirect-uri URI: the address to which the browser goes after the sign-in.")
         }
     }
 
@@ -120,7 +122,7 @@ extension AccountAccess {
     func spid() throws -> (SPiDAccount, ConfiguredProvider) {
         guard let provider else {
             throw AccountError(
-                .unsupported, message: "RainMaker has no codes for signing in another client; SPiD has them")
+                .unsupported, message: "RainMaker has no codes that sign in another client; only SPiD has them")
         }
         return (try SPiDAccount(session, provider), provider)
     }

@@ -12,8 +12,8 @@ struct AccountUpdate: AsyncParsableCommand {
         discussion: """
             Example: rainctl account update --name "Ada" --add-tag team:lab
 
-            A new telephone number is confirmed with the code that is sent to it. If you cannot be asked, enter the code with \
-            --confirm-phone --code-stdin.
+            The cloud sends a code to a new telephone number. If rainctl cannot ask for the code, run it again with --confirm-phone \
+            --code-stdin.
             """)
 
     @Option(help: ArgumentHelp("Set your name.", valueName: "name"))
@@ -46,9 +46,9 @@ struct AccountUpdate: AsyncParsableCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        if changes.isEmpty, !confirmPhone { throw ValidationError("Nothing to change was given.") }
+        if changes.isEmpty, !confirmPhone { throw ValidationError("Give at least one value to change.") }
         if code.isGiven, !confirmPhone, phone == nil {
-            throw ValidationError("The code needs --confirm-phone.")
+            throw ValidationError("A code confirms a telephone number: give --confirm-phone too.")
         }
     }
 
@@ -95,7 +95,7 @@ struct AccountUpdate: AsyncParsableCommand {
 }
 
 /// The changed user data. A new telephone number may wait for its code.
-struct AccountUpdateResult: CommandResult {
+struct AccountUpdateResult: ConfirmingResult {
     enum Phone: Sendable {
         case unchanged, confirmed
         case codeSent(to: String)
@@ -113,12 +113,14 @@ struct AccountUpdateResult: CommandResult {
         case .unchanged: (phoneConfirmed, next, place) = (nil, nil, "")
         case .confirmed: (phoneConfirmed, next, place) = (true, nil, "")
         case .codeSent(let place):
-            (phoneConfirmed, next, self.place) = (false, "rainctl account update --confirm-phone --code-stdin", place)
+            (phoneConfirmed, next, self.place) = (
+                false, commandLine("account update --confirm-phone --code-stdin"), place
+            )
         }
     }
 
     var text: String {
         guard let next else { return "Updated." }
-        return "Updated. A code was sent to \(place.onOneLine). Confirm the number with it: \(next)"
+        return "Updated. A code was sent to \(place.onOneLine). To confirm the number, run: \(next)"
     }
 }

@@ -5,7 +5,7 @@ import RainMaker
 
 struct AccountVersions: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "versions", abstract: "List the versions of its API that the deployment supports.",
+        commandName: "versions", abstract: "List the API versions that the deployment supports.",
         discussion: "Example: rainctl account versions --json")
 
     @Option(help: .timeLimit)

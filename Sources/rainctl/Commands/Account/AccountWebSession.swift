@@ -6,12 +6,12 @@ import RainKit
 struct AccountWebSession: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "web-session",
-        abstract: "Sign a browser in as you: print the address for it, or open the address.",
+        abstract: "Sign in a browser as you: print an address for the browser, or open it.",
         discussion: """
             Example: rainctl account web-session --provider spid --redirect-uri https://app.example/ --open
 
             The address works once, within a minute. Anyone who opens it is signed in as you, so give it to nobody. While a browser \
-            starts, other users of this machine can see the address among its arguments, so use --open only on your own machines.
+            starts, other users of this machine can see the address among its arguments. Therefore use --open only on your own machines.
 
             --end prints the address that ends a browser's session at SPiD. That address holds no secret.
             """)
@@ -21,7 +21,7 @@ struct AccountWebSession: AsyncParsableCommand {
         help: ArgumentHelp("Send the browser to this address, which is registered at SPiD.", valueName: "uri"))
     var redirectURI: String?
 
-    @Option(help: ArgumentHelp("Use this client, if the redirect URI belongs to another client.", valueName: "id"))
+    @Option(help: ArgumentHelp("Use this client id, if the redirect URI belongs to another client.", valueName: "id"))
     var forClient: String?
 
     @Flag(help: "End the browser's session instead. --redirect-uri is optional then.")
@@ -39,7 +39,7 @@ struct AccountWebSession: AsyncParsableCommand {
 
     func validate() throws {
         if !end, redirectURI == nil {
-            throw ValidationError("--redirect-uri is missing: the address to which the browser goes.")
+            throw ValidationError("--redirect-uri is missing. It is the address to which the browser goes.")
         }
         if end, forClient != nil { throw ValidationError("--end is for this client only: omit --for-client.") }
     }
@@ -68,7 +68,7 @@ struct AccountWebSession: AsyncParsableCommand {
         guard await launcher.open(address) else {
             throw CommandFailure(
                 .unavailable, reason: "no_browser",
-                message: "No browser opens: omit --open, and open the address yourself.")
+                message: "No browser could be opened: omit --open, and open the address yourself.")
         }
         context.output.result(WebSessionOpenedResult(profile: access.name))
     }

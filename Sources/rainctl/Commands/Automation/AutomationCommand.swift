@@ -7,11 +7,11 @@ import RainMaker
 struct AutomationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "automation",
-        abstract: "Manage automations: values that the cloud sets when a board reports something.",
+        abstract: "Manage automations: rules by which the cloud sets values when a board reports something.",
         subcommands: [AutomationList.self, AutomationAdd.self, AutomationEdit.self, AutomationRemove.self])
 }
 
-struct AutomationList: CloudCommand {
+struct AutomationList: CloudCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List your automations, or those that one board triggers.",
         discussion: "Example: rainctl automation list")
@@ -21,6 +21,8 @@ struct AutomationList: CloudCommand {
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup var list: ListOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -37,22 +39,23 @@ struct AutomationList: CloudCommand {
 
 struct AutomationAdd: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add an automation: set values of boards when a board reports something.",
+        commandName: "add",
+        abstract: "Add an automation: when a board reports something, the cloud sets values of boards.",
         discussion: """
             Example: rainctl automation add 'Door light' --when 'Door.Open=true' --of Door --set 'Kitchen lamp:Light.Power=on'
 
-            A condition is DEVICE.PARAM, then =, !=, <, >, <= or >=, then a value. With several conditions, all must hold, or one with \
-            --any. Give triggers by weather or daylight in the cloud's own form, with --file.
+            A condition is DEVICE.PARAM, then =, !=, <, >, <= or >=, then a value. If you give several conditions, all must hold. With \
+            --any, one is enough. For weather or daylight triggers, give the cloud's own JSON with --file.
             """)
 
     @Argument(help: "The automation's name.")
     var name: String
 
-    @OptionGroup(title: "What it does") var rule: RuleOptions
+    @OptionGroup(title: "Rule") var rule: RuleOptions
 
     @Option(
         help: ArgumentHelp(
-            "Read the whole rule from a JSON file: event_type, events, actions, node_id; - is standard input.",
+            "Read the whole rule (event_type, events, actions, node_id) from a JSON file; - is standard input.",
             valueName: "file"), completion: .file())
     var file: String?
 
@@ -65,8 +68,8 @@ struct AutomationAdd: CloudCommand {
         guard (file != nil) != rule.isGiven else {
             throw ValidationError(
                 file == nil
-                    ? "Give a rule with --of, --when and --set, or a --file with it."
-                    : "A --file with the whole rule and options for it were both given: give only one of them.")
+                    ? "Give a rule with --of, --when and --set, or with --file."
+                    : "--file and other options for the rule were both given: give only one of them.")
         }
         try RuleOptions.check(name: name)
         if file == nil { try rule.checkWhole() }
@@ -83,14 +86,15 @@ struct AutomationAdd: CloudCommand {
         return try await scene.time.run {
             let rule = try await rule.rule(scene.client, document: document)
             let id = try await scene.client.createAutomation(name, rule)
-            return ActionResult("made: \(name.onOneLine), \(id.onOneLine)").with("automation_id", id).with("name", name)
+            return ActionResult("Created automation \(name.onOneLine) (\(id.onOneLine))").with("automation_id", id)
+                .with("name", name)
         }
     }
 }
 
 struct AutomationEdit: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "edit", abstract: "Change an automation, or enable and disable it.",
+        commandName: "edit", abstract: "Change, enable or disable an automation.",
         discussion: "Example: rainctl automation edit 'Door light' --disable")
 
     @Argument(help: "The automation: its id or name.")
@@ -99,7 +103,7 @@ struct AutomationEdit: CloudCommand {
     @Option(help: "The automation's new name.")
     var name: String?
 
-    @OptionGroup(title: "What it does") var rule: RuleOptions
+    @OptionGroup(title: "Rule") var rule: RuleOptions
 
     @Flag(help: "Enable the automation.")
     var enable = false
@@ -108,7 +112,7 @@ struct AutomationEdit: CloudCommand {
     var disable = false
 
     @Option(
-        help: ArgumentHelp("Read members to change from a JSON file; - is standard input.", valueName: "file"),
+        help: ArgumentHelp("Read the members to change from a JSON file; - is standard input.", valueName: "file"),
         completion: .file())
     var file: String?
 
@@ -123,7 +127,9 @@ struct AutomationEdit: CloudCommand {
             throw ValidationError("Give a new name, a rule, --enable or --disable.")
         }
         if let name { try RuleOptions.check(name: name) }
-        if rule.of == nil, !rule.when.isEmpty { throw ValidationError("--when needs --of, the board that reports it.") }
+        if rule.of == nil, !rule.when.isEmpty {
+            throw ValidationError("--when needs --of: the board that reports the value.")
+        }
     }
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
@@ -137,8 +143,10 @@ struct AutomationEdit: CloudCommand {
             let automation = try await scene.client.automation(named: wanted)
             let rule = try await rule.rule(scene.client, document: document)
             try await scene.client.changeAutomation(automation, name: name, isEnabled: isEnabled, rule: rule)
-            return ActionResult("changed: \(automation.name.onOneLine)").with("automation_id", automation.id)
-                .with("changed", true)
+            return ActionResult("Changed automation \((name ?? automation.name).onOneLine)").with(
+                "automation_id", automation.id
+            )
+            .with("changed", true)
         }
     }
 }
@@ -161,7 +169,7 @@ struct AutomationRemove: CloudCommand {
         return try await scene.time.run {
             let automation = try await scene.client.automation(named: wanted)
             try await scene.client.removeAutomation(automation)
-            return ActionResult("removed: \(automation.name.onOneLine)").with("automation_id", automation.id)
+            return ActionResult("Removed automation \(automation.name.onOneLine)").with("automation_id", automation.id)
                 .with("removed", true)
         }
     }
@@ -196,4 +204,12 @@ struct AutomationListResult: CommandResult {
     }
 
     var text: String { lines.isEmpty ? "There are no automations." : lines.joined(separator: "\n") }
+}
+
+extension AutomationListResult: ListResult {
+    var table: ListTable {
+        ListTable(
+            member: "automations",
+            columns: ["automation_id", "name", "enabled", "node_id", "event_type", "events", "actions"])
+    }
 }

@@ -6,22 +6,24 @@ import RainMaker
 
 /// A rule on the command line: the board and the conditions, and the values that are set then.
 struct RuleOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Act on reports of this board, by id or name.", valueName: "node"))
+    @Option(help: ArgumentHelp("Act when this board reports; give its id or name.", valueName: "node"))
     var of: String?
 
     @Option(
         help: ArgumentHelp(
-            "Act on this condition, such as Light.Power=on or Sensor.Temperature>30 (repeatable).",
+            "Act when this condition holds, such as Light.Power=on or Sensor.Temperature>30 (repeatable).",
             valueName: "condition"))
     var when: [String] = []
 
     @Option(help: ArgumentHelp("Set this value, as NODE:DEVICE.PARAM=VALUE (repeatable).", valueName: "change"))
     var set: [String] = []
 
-    @Flag(inversion: .prefixedNo, help: "Act if one of several conditions holds.")
+    @Flag(inversion: .prefixedNo, help: "Act as soon as one of several conditions holds.")
     var any: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "Act at each report of the condition, not only when it begins to hold.")
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Act at each report while the condition holds, not only when the condition begins to hold.")
     var retrigger: Bool?
 
     var isGiven: Bool { of != nil || !when.isEmpty || !set.isEmpty || any != nil || retrigger != nil }
@@ -29,7 +31,7 @@ struct RuleOptions: ParsableArguments {
     func validate() throws {
         for text in when where Self.condition(text) == nil {
             throw ValidationError(
-                "\(text.onOneLine) is not a condition, such as Light.Power=on or Room.Temperature>25.")
+                "\(text.onOneLine) is not a condition. Write a condition like Light.Power=on or Room.Temperature>25.")
         }
         var seen: Set<String> = []
         for text in set {

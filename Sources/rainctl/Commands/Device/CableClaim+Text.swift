@@ -8,7 +8,7 @@ import RainMaker
 extension CableClaimEvent {
     var text: String {
         switch self {
-        case .askingBootLoader(let port): "asking the boot loader of the board at \(port)"
+        case .askingBootLoader(let port): "asking the board's boot loader at \(port)"
         case .claiming(let mac): "claiming \(mac) for the account"
         case .writing(let bytes, let address): "writing \(bytes) bytes to \(address.hexadecimal)"
         }
@@ -21,18 +21,20 @@ extension CommandFailure {
     init(_ claim: UnfinishedClaim) {
         self.init(claim.error)
         message += " The board is claimed as \(claim.node.rawValue.onOneLine). "
-        let way = claim.writingImage.map { "write it with \(Self.command($0))" } ?? "flash it to the partition fctry"
+        let way =
+            claim.writingImage.map { "write the image with \(Self.command($0))" }
+            ?? "flash the image to the partition fctry"
         switch claim.kept {
         case .image(let path):
             message += """
-                Its image is kept in \(path.asShellWord): \(way), then delete it. It contains the board's private key.
+                The image, with the board's private key, is kept in \(path.asShellWord). To finish, \(way), then delete it.
                 """
         case .rows:
             message += """
-                Its credentials are kept: make the image with \(Self.command(claim.makingImage ?? [])), \(way), then delete both. They \
-                contain the board's private key.
+                The credentials, with the board's private key, are kept. To finish, make the image with \
+                \(Self.command(claim.makingImage ?? [])), \(way), then delete both.
                 """
-        case .nothing: message += "Its key is lost: run this command again."
+        case .nothing: message += "The board's key is lost: run this command again."
         }
     }
 
@@ -92,8 +94,8 @@ extension Context {
         return CommandFailure(
             error.code, reason: error.reason,
             message: """
-                The profile \(deployment.name.onOneLine) has no claim service, so boards cannot be claimed there. Add a profile that has \
-                one, and sign in: \(commands). Then run this again with --profile \(name).
+                The profile \(deployment.name.onOneLine) has no claim service, so boards cannot be claimed there. Add a profile with a \
+                claim service, and sign in: \(commands). Then run this command again with --profile \(name).
                 """)
     }
 }

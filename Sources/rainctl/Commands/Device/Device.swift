@@ -35,7 +35,7 @@ extension DeviceCommand {
         let target = try await BoardTarget(device, context, context.boardClient(), within: time)
         let answer = try await target.askingForProofAgain(context, within: time) { target in
             let unopened = try await target.locate(within: time, followsLog: followsLog)
-            return try await time.run(unfinished: "the board has not answered yet") {
+            return try await time.run(unfinished: "no board has answered at \(unopened.peer.onOneLine) yet") {
                 let board = try await unopened.open()
                 do {
                     let answer = try await ask(board)
@@ -100,7 +100,7 @@ struct DeviceInfoResult: CommandResult {
         switch identity.needsClaim {
         case true?: values.add(line: "needs to be claimed")
         case false?: break
-        case nil: values.add(line: "needs to be claimed: unknown, its console does not report this")
+        case nil: values.add(line: "needs to be claimed: unknown (the console does not report this)")
         }
         values.add(memberOnly: "capabilities", identity.capabilities)
         if !identity.capabilities.isEmpty {
@@ -145,14 +145,15 @@ extension LabelledValues {
     }
 }
 
-struct DeviceScan: DeviceCommand {
+struct DeviceScan: DeviceCommand, ListCommand {
     static let configuration = CommandConfiguration(
-        commandName: "scan", abstract: "List the networks that a board hears, strongest first.",
+        commandName: "scan", abstract: "List the Wi-Fi networks in a board's range, strongest first.",
         discussion: "Example: rainctl device scan --transport softap --pop-file pop.txt")
 
     @OptionGroup var device: DeviceOptions
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
+    @OptionGroup var list: ListOptions
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
@@ -181,11 +182,17 @@ struct ScanResult: CommandResult {
         let rssi: Int
         let auth: String
         /// The name as a terminal can show it.
-        @TextOnly fileprivate var shown: String
+        @TextOnly private(set) var shown: String
 
         fileprivate var line: String {
             "\(rssi) dBm  ch \(channel)  \(bssid)  \(auth)  \(ssidHex.isEmpty ? "(hidden)" : shown)"
         }
+    }
+}
+
+extension ScanResult: ListResult {
+    var table: ListTable {
+        ListTable(member: "networks", columns: ["ssid", "ssid_hex", "bssid", "channel", "rssi", "auth"])
     }
 }
 
@@ -203,7 +210,7 @@ extension ScanResult {
 
 struct DeviceReset: DeviceCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reset", abstract: "Make a board forget failed Wi-Fi settings, so that it accepts others.",
+        commandName: "reset", abstract: "Make a board forget failed Wi-Fi settings, so that it accepts new ones.",
         discussion: "Example: rainctl device reset --transport serial --port /dev/ttyUSB0 --pop-file pop.txt")
 
     @OptionGroup var device: DeviceOptions
@@ -222,7 +229,7 @@ struct DeviceReset: DeviceCommand {
 }
 
 /// Reports that a board has forgotten Wi-Fi settings that failed.
-struct ResetResult: CommandResult {
+struct ResetResult: ConfirmingResult {
     let reset = true
 
     var text: String { "The board has forgotten its last Wi-Fi settings." }

@@ -11,8 +11,8 @@ struct DeviceClaim: AsyncParsableCommand {
         discussion: """
             Example: rainctl device claim --transport softap --pop-file pop.txt
 
-            Use --host for firmware that cannot claim itself. rainctl then reads the board's MAC address with esptool, and writes the \
-            certificate to the board's partition fctry. Example: rainctl device claim --host --port /dev/ttyUSB0
+            Use --host for firmware that cannot get the certificate by itself. rainctl then reads the board's MAC address with esptool, \
+            and writes the certificate to the board's partition fctry. Example: rainctl device claim --host --port /dev/ttyUSB0
             """)
 
     @OptionGroup var device: DeviceOptions
@@ -66,25 +66,27 @@ struct DeviceClaim: AsyncParsableCommand {
 
 /// The options of a claim by the host.
 struct HostClaimOptions: ParsableArguments {
-    @Flag(help: "Claim for the board over the cable, and write the certificate to its flash.")
+    @Flag(help: "Get the certificate on this machine, and write it to the board's flash over the cable.")
     var host = false
 
     @Option(
         help: ArgumentHelp(
-            "Write the credentials to this address (default: from the board's partition table).", valueName: "address"))
+            "Write the credentials to this flash address (default: the address in the board's partition table).",
+            valueName: "address"))
     var flashAddress: String?
 
-    @Option(help: ArgumentHelp("Use this MAC address instead of the one from the boot loader.", valueName: "mac"))
+    @Option(help: ArgumentHelp("Use this MAC address instead of reading it from the board.", valueName: "mac"))
     var mac: String?
 
     @Option(
         help: ArgumentHelp(
-            "Write the flash image with certificate and key to this new file, not to the board. With --mac no board is needed.",
+            "Write the flash image, with certificate and key, to a new file instead of the board. With --mac, no board is needed.",
             valueName: "file"), completion: .file())
     var image: String?
 
     @Option(
-        help: ArgumentHelp("Use this Python; it needs esptool and esp-idf-nvs-partition-gen.", valueName: "program"))
+        help: ArgumentHelp(
+            "Use this Python, in which esptool and esp-idf-nvs-partition-gen are installed.", valueName: "program"))
     var python = "python3"
 
     func check(with device: DeviceOptions) throws {
@@ -96,7 +98,7 @@ struct HostClaimOptions: ParsableArguments {
         }
         let isElsewhere = device.place.keys.contains { $0 != "port" } || device.qrcode != nil
         if isElsewhere || !["serial", nil].contains(device.transport.scheme) {
-            throw ValidationError("--host claims over a cable: give --port and no other transport.")
+            throw ValidationError("--host works only over a cable: give --port, and no other transport.")
         }
         if flashAddress != nil, address == nil {
             throw ValidationError("--flash-address must be a multiple of 4096 (0x1000), such as 0x340000.")
@@ -142,17 +144,18 @@ struct ClaimResult: CommandResult {
     @TextOnly var port: String? = nil
 
     var text: String {
-        guard let nodeID else { return "The board already has its certificate: nothing to claim." }
+        guard let nodeID else { return "The board already has its certificate, so there is nothing to claim." }
         var lines = ["node id: \(nodeID)"]
         if let mac { lines.append("board: \(mac)") }
         if let image {
             lines.append(
-                "image: \(image.onOneLine), with the board's private key; flash it to the partition fctry, then delete it"
+                "image: \(image.onOneLine) (contains the board's private key: flash the image to the partition fctry, then delete the file)"
             )
         }
         if let port {
             lines.append(
-                "The board has its certificate. Next: rainctl provision --port \(port.asShellWord) --ssid NETWORK")
+                "The board has its certificate. Next: \(commandLine("provision --port \(port.asShellWord) --ssid NETWORK"))"
+            )
         }
         return lines.joined(separator: "\n")
     }

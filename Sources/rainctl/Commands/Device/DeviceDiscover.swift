@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainKit
+import Synchronization
 
 /// Shows boards as they are found.
-struct DeviceDiscover: AsyncParsableCommand {
+struct DeviceDiscover: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "discover", abstract: "Find boards that are waiting to be provisioned.",
         discussion: "Example: rainctl device discover --transport ble")
 
     enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
 
-    @Option(help: "Search over this transport; auto uses all that can find boards.")
+    @Option(help: "Search over this transport (auto: every transport that can search).")
     var transport: DiscoveryTransportName = .auto
 
-    @Option(help: ArgumentHelp("Use this Bluetooth adapter, such as hci0, or its address.", valueName: "adapter"))
+    @Option(
+        help: ArgumentHelp("Use this Bluetooth adapter: its name, such as hci0, or its address.", valueName: "adapter"))
     var adapter: String?
 
     @Option(
@@ -25,14 +27,19 @@ struct DeviceDiscover: AsyncParsableCommand {
     var prefix: String?
 
     @Option(
-        help: ArgumentHelp("Find only boards with this service; may be repeated.", valueName: "uuid"))
+        help: ArgumentHelp("Find only boards with this service (repeatable).", valueName: "uuid"))
     var service: [String] = []
 
     @Option(help: ArgumentHelp("Listen for this time: 6, 6s, 500ms, 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(10))
 
+    @Flag(help: "Stop as soon as a board is found; fail if none is found in time.")
+    var first = false
+
     @Option(help: ArgumentHelp("Print each board as a line of JSON when it is found.", valueName: "form"))
     var events: Events?
+
+    @OptionGroup var list: ListOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -45,10 +52,10 @@ struct DeviceDiscover: AsyncParsableCommand {
         }
         if let odd = service.first(where: { !Self.isUUID($0) }) {
             throw ValidationError(
-                "--service is a UUID such as 1775244d-6b43-439b-877c-060f2d9bed07, and \"\(odd.onOneLine)\" is not one."
+                "--service must be a UUID such as 1775244d-6b43-439b-877c-060f2d9bed07, but \"\(odd.onOneLine)\" is not one."
             )
         }
-        if deviceName != nil, prefix != nil { throw ValidationError("Give --device-name or --prefix, not both.") }
+        if deviceName != nil, prefix != nil { throw ValidationError("Give --device-name or --prefix, but not both.") }
     }
 
     /// Whether the text has the form of boards' services: 128 bits, in groups of 8, 4, 4, 4 and 12 hexadecimal digits.
@@ -58,45 +65,56 @@ struct DeviceDiscover: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let context = try Context(options)
-        let search = BoardSearch(
-            for: timeout.duration, name: deviceName, prefix: prefix, services: Set(service),
-            parameters: adapter.map { ["adapter": $0] } ?? [:], logger: context.logger)
+        let context = try Context(options, list: list)
+        let time = TimeBudget(timeout)
         var boards: [FoundBoard] = []
         let client = context.boardClient()
         if events != nil {
-            Output.warnings.listen { context.output.event(TimedDocument(WarningEvent($0))) }
+            context.output.warnings.listen { context.output.event(TimedDocument(WarningEvent($0))) }
         }
-        // If a board is on a cable, Bluetooth is not needed.
-        for try await board in client.boards(
-            search, over: transport.scheme.map { [$0] },
-            unavailable: { context.output.warn($0.message, reason: $0.reason ?? "\($0.code)".snakeCased) })
-        {
-            show(DiscoveredBoardResult(board), context.output)
-            boards.append(board)
-        }
+        let reported = Mutex<Set<String>>([])
+        repeat {
+            let search = BoardSearch(
+                for: time.left, name: deviceName, prefix: prefix, services: Set(service),
+                parameters: adapter.map { ["adapter": $0] } ?? [:], logger: context.logger)
+            // If a board is on a cable, Bluetooth is not needed.
+            for try await board in client.boards(
+                search, over: transport.scheme.map { [$0] },
+                unavailable: { error in
+                    // A repeated search has the same problems.
+                    guard reported.withLock({ $0.insert(error.message).inserted }) else { return }
+                    context.output.warn(error.message, reason: error.reason ?? "\(error.code)".snakeCased)
+                })
+            {
+                show(DiscoveredBoardResult(board), context.output)
+                boards.append(board)
+                if first { break }
+            }
+            // A search for cables ends at once, but a cable may be plugged in later.
+            guard first, boards.isEmpty, time.left > .milliseconds(300) else { break }
+            try await Task.sleep(for: .milliseconds(250))
+        } while true
         await client.close()
         try Task.checkCancellation()
         if let deviceName, boards.isEmpty {
             throw CommandFailure(
                 .unavailable, reason: "not_found",
                 message:
-                    "No board \(deviceName.onOneLine) was heard: check that it has power, is near, and is in provisioning mode."
+                    "No board \(deviceName.onOneLine) was found: check that it has power, is near, and is in provisioning mode."
             )
         }
+        let advice = "No board was found: check that a board has power, is near, and is in provisioning mode."
+        if first, boards.isEmpty { throw CommandFailure(.unavailable, reason: "not_found", message: advice) }
         let found = boards.map { DiscoveredBoardResult($0) }
         context.output.result(DiscoveryResult(boards: found))
-        if found.isEmpty, !options.json {
-            context.output.say(
-                "No board was found: check that a board has power, is near, and is in provisioning mode.")
-        }
+        if found.isEmpty, !options.isJSON { context.output.say(advice) }
     }
 
     /// Prints a board at once, unless the whole list is printed at the end as one document.
     private func show(_ board: DiscoveredBoardResult, _ output: Output) {
         if events != nil {
             output.event(TimedDocument(FoundEvent(board)))
-        } else if !options.json {
+        } else if output.form == .text {
             output.result(board)
         }
     }
@@ -107,6 +125,14 @@ struct DiscoveryResult: CommandResult {
     let boards: [DiscoveredBoardResult]
 
     var text: String { "" }
+}
+
+extension DiscoveryResult: ListResult {
+    var table: ListTable {
+        ListTable(
+            member: "boards",
+            columns: ["transport", "port", "address", "name", "rssi", "connected", "node_id", "services"])
+    }
 }
 
 /// The line of `device discover --events ndjson` for a warning.

@@ -5,7 +5,7 @@ import RainKit
 import Synchronization
 
 /// Shows the output of a board on its cable.
-struct DeviceMonitor: AsyncParsableCommand {
+struct DeviceMonitor: AsyncParsableCommand, EndsByInterruption {
     static let configuration = CommandConfiguration(
         commandName: "monitor", abstract: "Show the log of a board on a cable, and explain its errors.",
         discussion: """
@@ -21,7 +21,7 @@ struct DeviceMonitor: AsyncParsableCommand {
     @Flag(help: "Restart the board first, to see its log from the start.")
     var restart = false
 
-    @Flag(help: "Wait for a board that is not plugged in yet or was unplugged.")
+    @Flag(help: "Wait for the board if it is not plugged in, or is unplugged later.")
     var wait = false
 
     @Option(help: ArgumentHelp("End with success as soon as a line contains this text.", valueName: "text"))
@@ -59,13 +59,14 @@ struct DeviceMonitor: AsyncParsableCommand {
         monitor.restarts = restart
         let summary = try await monitor.run(
             within: limit, until: { screen.hasFound || screen.isCut }, event: { screen.take($0) })
-        if let until, !screen.hasFound, !screen.isCut {
+        if let until, !screen.hasFound, !screen.isCut, !Task.isCancelled {
             throw CommandFailure(
                 .deadline,
                 message: screen.withoutPort ?? screen.withoutLineEnd
                     ?? "No line with \"\(until.onOneLine)\" was printed within the time (--timeout).")
         }
-        if events == nil || options.json { context.output.result(MonitorResult(summary, lines: screen.lines)) }
+        if events == nil || options.isJSON { context.output.result(MonitorResult(summary, lines: screen.lines)) }
+        try Task.checkCancellation()
     }
 }
 
@@ -132,8 +133,8 @@ final class MonitorScreen: Sendable {
     /// Whether the wanted text has been received.
     var hasFound: Bool { state.withLock { $0.hasFound } }
 
-    /// Whether nothing more can be printed, because nobody reads standard output any more (as behind `head -1`).
-    var isCut: Bool { StandardStreams.outFailure != nil }
+    /// Whether nothing more can be printed.
+    var isCut: Bool { output.isCut }
 
     func take(_ event: BoardMonitor.Event) {
         switch event {
@@ -157,7 +158,8 @@ final class MonitorScreen: Sendable {
         if let other = others.first {
             let name = "\(other.name.onOneLine) (process \(other.processID))"
             return output.say(
-                "Nothing has arrived yet: \(name) also has the port open and reads the board's output. Close it.")
+                "Nothing has arrived yet, because \(name) also has the port open and reads the board's output. Close that program."
+            )
         }
         let also = mayRestart ? ", or run this again with --restart" : ""
         output.say("Nothing has arrived yet. Press the board's RESET button\(also).")

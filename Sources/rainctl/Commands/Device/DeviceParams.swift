@@ -10,7 +10,7 @@ struct DeviceParams: ParsableCommand {
         subcommands: [DeviceParamsGet.self, DeviceParamsSet.self])
 }
 
-struct DeviceParamsGet: DeviceCommand {
+struct DeviceParamsGet: DeviceCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Print a board's values, over its provisioning transport.",
         discussion: "Example: rainctl device params get --transport ble --device-name PROV_a1b2c3 --pop-file pop.txt")
@@ -22,6 +22,7 @@ struct DeviceParamsGet: DeviceCommand {
     @OptionGroup var device: DeviceOptions
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
+    @OptionGroup var list: ListOptions
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {

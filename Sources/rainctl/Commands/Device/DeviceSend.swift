@@ -10,8 +10,8 @@ struct DeviceSend: DeviceCommand {
         discussion: """
             Example: rainctl device send custom-data --text 'hello' --transport ble --device-name PROV_a1b2c3 --pop-file pop.txt
 
-            The endpoint is one that the firmware has added (network_prov_mgr_endpoint_create). Without data on the command line, the data \
-            is read from standard input. The answer is printed as text if it is text, otherwise as hex digits.
+            The firmware creates the endpoint (network_prov_mgr_endpoint_create). If the command line has no data, rainctl reads the data \
+            from standard input. It prints the answer as text, or as hex digits if the answer is not text.
             """)
 
     @Argument(help: "The endpoint's name, such as custom-data.")
@@ -43,13 +43,13 @@ struct DeviceSend: DeviceCommand {
 
     func validate() throws {
         if payload.count > 1 { throw ValidationError("Give the data once: --text, --hex, --json-data or --file.") }
-        if raw, options.json {
+        if raw, options.isJSON {
             throw ValidationError("--raw and --json print the answer in different forms: give only one.")
         }
         let readers = [device.popStdin, device.qrcode == "-", payload.count == 0 || file == "-"]
         if readers.count(where: { $0 }) > 1 {
             throw ValidationError(
-                "Only one thing can be read from standard input: give the data with --file or --text.")
+                "Only one option can read from standard input: give the data with --file or --text.")
         }
     }
 

@@ -12,13 +12,15 @@ struct GroupCommand: ParsableCommand {
         ])
 }
 
-struct GroupList: CloudCommand {
+struct GroupList: CloudCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List your groups and their subgroups.",
         discussion: "Example: rainctl group list")
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup var list: ListOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -73,7 +75,7 @@ struct GroupRemove: CloudCommand {
             try scene.confirm("Remove the group \(words)?", otherwise: "This removes the group \(words)")
         }
         try await scene.time.run { try await scene.cloud.removeGroup(group.id) }
-        return ActionResult("removed: \(group.name.onOneLine)").with("group_id", group.id).with("removed", true)
+        return ActionResult("Removed group \(group.name.onOneLine)").with("group_id", group.id).with("removed", true)
     }
 }
 
@@ -85,7 +87,7 @@ struct GroupAddNodes: CloudCommand {
     @Argument(help: .group)
     var group: String
 
-    @Argument(help: "The boards, by id or name: NODE[,NODE…].")
+    @Argument(help: "The boards, by id or name: NODE[,NODE…].", completion: .nodes)
     var nodes: String
 
     @Option(help: .timeLimit)
@@ -100,10 +102,10 @@ struct GroupAddNodes: CloudCommand {
             let outcome = try await scene.client.addNodes(listed: nodes, to: group)
             let (added, already) = (outcome.added.map(\.rawValue), outcome.already.map(\.rawValue))
             let words = [
-                added.isEmpty ? nil : "added to \(group.name): \(added.joined(separator: ", "))",
-                already.isEmpty ? nil : "already in \(group.name): \(already.joined(separator: ", "))",
+                added.isEmpty ? nil : "Added \(added.joined(separator: ", ")) to group \(group.name)",
+                already.isEmpty ? nil : "Already in group \(group.name): \(already.joined(separator: ", "))",
             ]
-            return ActionResult(words.compactMap { $0?.onOneLine }.joined(separator: "\n"))
+            return ActionResult(words.compactMap { $0?.onOneLine }.joined(separator: "\n"), isChange: !added.isEmpty)
                 .with("group_id", group.id).with("added", added).with("already", already)
         }
     }
@@ -117,7 +119,7 @@ struct GroupRemoveNodes: CloudCommand {
     @Argument(help: .group)
     var group: String
 
-    @Argument(help: "The boards, by id or name: NODE[,NODE…].")
+    @Argument(help: "The boards, by id or name: NODE[,NODE…].", completion: .nodes)
     var nodes: String
 
     @Option(help: .timeLimit)
@@ -130,8 +132,10 @@ struct GroupRemoveNodes: CloudCommand {
         return try await scene.time.run {
             let group = try await scene.client.group(named: name)
             let ids = try await scene.client.removeNodes(listed: nodes, from: group)
-            return ActionResult("removed from \(group.name): \(ids.map(\.rawValue).joined(separator: ", "))".onOneLine)
-                .with("group_id", group.id).with("removed", ids.map(\.rawValue))
+            return ActionResult(
+                "Removed \(ids.map(\.rawValue).joined(separator: ", ")) from group \(group.name)".onOneLine
+            )
+            .with("group_id", group.id).with("removed", ids.map(\.rawValue))
         }
     }
 }
@@ -142,19 +146,19 @@ extension ArgumentHelp {
 
 /// The properties of a group.
 struct GroupOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Set the type for applications, such as home or room.", valueName: "type"))
+    @Option(help: ArgumentHelp("Set the group's type for applications, such as home or room.", valueName: "type"))
     var type: String?
 
     @Option(help: ArgumentHelp("Set a description.", valueName: "text"))
     var description: String?
 
-    @Option(help: ArgumentHelp("Put the group into this group, by id or name.", valueName: "group"))
+    @Option(help: ArgumentHelp("Put the group into this parent group, by id or name.", valueName: "group"))
     var parent: String?
 
-    @Flag(inversion: .prefixedNo, help: "Allow each board in only one such group.")
+    @Flag(inversion: .prefixedNo, help: "Allow a board in only one of the groups that have this option.")
     var mutuallyExclusive: Bool?
 
-    @Option(help: ArgumentHelp("Set this JSON object for applications.", valueName: "json"))
+    @Option(help: ArgumentHelp("Store this JSON object with the group, for applications.", valueName: "json"))
     var customData: String?
 
     func validate() throws {
@@ -174,7 +178,7 @@ struct GroupOptions: ParsableArguments {
 
     static func check(name: String) throws {
         guard (2...256).contains(name.utf8.count), !name.isBlank else {
-            throw ValidationError("A group's name has 2 to 256 bytes, and not only spaces.")
+            throw ValidationError("A group's name must have 2 to 256 bytes, and must not consist only of spaces.")
         }
     }
 }
@@ -184,13 +188,13 @@ struct GroupAdd: CloudCommand {
         commandName: "add", abstract: "Add a group.",
         discussion: "Example: rainctl group add Kitchen --type room --parent Home --nodes 'Kitchen lamp'")
 
-    @Argument(help: "The group's name, 2 to 256 characters.")
+    @Argument(help: "The group's name, 2 to 256 bytes.")
     var name: String
 
     @Option(help: ArgumentHelp("Add these boards to the group, by id or name.", valueName: "node[,node…]"))
     var nodes: String?
 
-    @OptionGroup(title: "What it is") var group: GroupOptions
+    @OptionGroup(title: "Properties of the group") var group: GroupOptions
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
@@ -205,7 +209,8 @@ struct GroupAdd: CloudCommand {
             var ids: [NodeID] = []
             if let nodes { ids = try await scene.client.nodes(listed: nodes).map(\.id) }
             let id = try await scene.cloud.createGroup(try await group.change(name: name, scene), nodes: ids)
-            return ActionResult("made: \(name.onOneLine), \(id.onOneLine)").with("group_id", id).with("name", name)
+            return ActionResult("Created group \(name.onOneLine) (\(id.onOneLine))").with("group_id", id).with(
+                "name", name)
         }
     }
 }
@@ -218,10 +223,10 @@ struct GroupEdit: CloudCommand {
     @Argument(help: .group)
     var group: String
 
-    @Option(help: "The group's new name, 2 to 256 characters.")
+    @Option(help: "The group's new name, 2 to 256 bytes.")
     var name: String?
 
-    @OptionGroup(title: "What it is") var changes: GroupOptions
+    @OptionGroup(title: "Properties of the group") var changes: GroupOptions
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
@@ -242,7 +247,7 @@ struct GroupEdit: CloudCommand {
             let group = try await scene.client.group(named: wanted)
             let change = try await changes.change(name: name, scene)
             try await scene.client.changeGroup(group, change)
-            return ActionResult("changed: \((name ?? group.name).onOneLine)").with("group_id", group.id)
+            return ActionResult("Changed group \((name ?? group.name).onOneLine)").with("group_id", group.id)
                 .with("changed", true)
         }
     }
@@ -275,6 +280,12 @@ struct GroupListResult: CommandResult {
 
     var text: String {
         groups.isEmpty ? "There are no groups." : groups.flatMap { $0.lines("") }.joined(separator: "\n")
+    }
+}
+
+extension GroupListResult: ListResult {
+    var table: ListTable {
+        ListTable(member: "groups", rows: .tree, columns: ["group_id", "name", "type", "parent_id"])
     }
 }
 

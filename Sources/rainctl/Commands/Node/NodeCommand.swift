@@ -19,10 +19,10 @@ struct NodeRemove: CloudCommand {
         discussion: """
             Example: rainctl node remove 'Kitchen lamp'
 
-            The board is not informed: it stays on its Wi-Fi. Reset it before you put it into an account again.
+            The board is not informed, and stays on its Wi-Fi. Reset the board before you put it into an account again.
             """)
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Flag(help: "Do not ask for confirmation.")
@@ -42,7 +42,7 @@ struct NodeRemove: CloudCommand {
                 "Remove \(words) from your account?", otherwise: "This removes the board \(words) from your account")
         }
         try await scene.time.run { try await scene.cloud.removeMapping(node: found.id) }
-        return NodeRemovedResult(nodeID: found.id.rawValue)
+        return NodeRemovedResult(nodeID: found.id.rawValue, name: found.shownName)
     }
 }
 

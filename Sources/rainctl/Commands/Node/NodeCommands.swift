@@ -8,7 +8,7 @@ import RainMaker
 struct NodeCommands: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "command", abstract: "Send commands that a board's firmware defines, and show the answers.",
-        subcommands: [NodeCommandSend.self, NodeCommandResult.self])
+        subcommands: [NodeCommandSend.self, NodeCommandResult.self, NodeCommandList.self])
 }
 
 struct NodeCommandSend: CloudCommand {
@@ -17,16 +17,16 @@ struct NodeCommandSend: CloudCommand {
         discussion: """
             Example: rainctl node command send 'Kitchen lamp' 4096 --data '{"level":3}'
 
-            The cloud keeps the command for boards that are offline (--keep). With --no-wait the command is only sent; show the answers \
-            later with rainctl node command result.
+            The cloud keeps the command for boards that are offline (--keep). With --no-wait, rainctl only sends the command. To see the \
+            answers later, run rainctl node command result.
             """)
 
-    @Argument(help: "The board or boards, NODE[,NODE…]: node ids or names; at most 25.")
+    @Argument(help: "The board or boards, NODE[,NODE…]: node ids or names; at most 25.", completion: .nodes)
     var nodes: String
 
     @Argument(
         help: ArgumentHelp(
-            "The command's number in the firmware, 1 to 65535; 0x1000 is hexadecimal.", valueName: "number"))
+            "The command's number in the firmware: 1 to 65535, or hexadecimal such as 0x1000.", valueName: "number"))
     var command: String
 
     @Option(help: ArgumentHelp("Send this JSON with the command.", valueName: "json"))
@@ -64,13 +64,13 @@ struct NodeCommandSend: CloudCommand {
 
     func validate() throws {
         guard number != nil else {
-            throw ValidationError("A command is a number from 1 to 65535, not \(command.onOneLine).")
+            throw ValidationError("A command must be a number from 1 to 65535, not \(command.onOneLine).")
         }
         guard [data, hex, file].count(where: { $0 != nil }) <= 1 else {
             throw ValidationError("Give the data once: --data, --hex or --file.")
         }
         guard RainMakerCloud.commandLifetime.contains(keep.duration.components.seconds) else {
-            throw ValidationError("--keep is 1 second to 30 days, such as 30s, 12h or 7d.")
+            throw ValidationError("--keep must be 1 second to 30 days, such as 30s, 12h or 7d.")
         }
     }
 
@@ -100,7 +100,7 @@ struct NodeCommandSend: CloudCommand {
     }
 }
 
-struct NodeCommandResult: CloudCommand {
+struct NodeCommandResult: CloudCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "result", abstract: "Show the boards' answers to a command.",
         discussion: "Example: rainctl node command result REQUEST")
@@ -114,6 +114,8 @@ struct NodeCommandResult: CloudCommand {
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
 
+    @OptionGroup var list: ListOptions
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func result(_ scene: CloudScene) async throws -> CommandRecordsResult {
@@ -124,6 +126,84 @@ struct NodeCommandResult: CloudCommand {
         }
         let answers = await scene.client.answers(to: request, waiting: scene.time.leftForWaiting)
         return try CommandRecordsResult.known(answers).checked(scene.context.output)
+    }
+}
+
+struct NodeCommandList: CloudCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the commands that were sent to a board, the newest first.",
+        discussion: "Example: rainctl node command list 'Kitchen lamp'")
+
+    @Argument(help: .node, completion: .nodes)
+    var node: String
+
+    @Option(help: ArgumentHelp("List at most this many commands.", valueName: "n"))
+    var count = 20
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        guard (1...1000).contains(count) else { throw ValidationError("--count is 1 to 1000.") }
+    }
+
+    func result(_ scene: CloudScene) async throws -> CommandListResult {
+        let (name, count) = (node, count)
+        return try await scene.time.run {
+            let node = try await scene.client.node(named: name)
+            return CommandListResult(node.id, try await scene.client.commands(of: node.id, atMost: count))
+        }
+    }
+}
+
+/// The commands that were sent to a board.
+struct CommandListResult: CommandResult {
+    let nodeID: String
+    let commands: [Entry]
+
+    struct Entry: Encodable, Sendable {
+        let requestID: String?
+        let command: Int?
+        /// As in the result of `node command result`.
+        let status: String
+        let sentAt: String?
+        let message: String?
+        let response: JSONValue?
+
+        fileprivate var line: String {
+            let parts = [
+                sentAt, requestID, command.map { "command \($0)" }, status, response?.shown ?? message,
+            ]
+            return parts.compactMap(\.self).joined(separator: "  ").onOneLine
+        }
+    }
+
+    init(_ node: NodeID, _ records: [NodeCommandRecord]) {
+        nodeID = node.rawValue
+        commands = records.map { record in
+            Entry(
+                requestID: record.request?.rawValue, command: record.command, status: record.status.word,
+                sentAt: record.sent.map { Timestamp.text($0) }, message: record.summary, response: record.response)
+        }
+    }
+
+    var text: String {
+        commands.isEmpty ? "No commands were sent to this board." : commands.map(\.line).joined(separator: "\n")
+    }
+}
+
+extension NodeCommandRecord.Status {
+    fileprivate var word: String {
+        switch self {
+        case .requested: "requested"
+        case .inProgress: "in_progress"
+        case .success: "success"
+        case .failure: "failure"
+        case .timedOut: "timed_out"
+        case .other(let word): word
+        }
     }
 }
 
@@ -156,17 +236,9 @@ struct CommandRecordsResult: CommandResult {
         let told = Set(records.map(\.node) + request.refused.map(\.node))
         nodes =
             records.map { record in
-                let status =
-                    switch record.status {
-                    case .requested: "requested"
-                    case .inProgress: "in_progress"
-                    case .success: "success"
-                    case .failure: "failure"
-                    case .timedOut: "timed_out"
-                    case .other(let word): word
-                    }
-                return Entry(
-                    nodeID: record.node.rawValue, status: status, message: record.summary, response: record.response,
+                Entry(
+                    nodeID: record.node.rawValue, status: record.status.word, message: record.summary,
+                    response: record.response,
                     errorCode: nil)
             }
             + request.nodes.filter { !told.contains($0) }.map {
@@ -187,15 +259,15 @@ struct CommandRecordsResult: CommandResult {
         var failure = CommandFailure(error)
         if error.reason != "no_such_request" {
             failure.message +=
-                " The cloud has the command but did not report its state: rainctl node command result "
-                + "\(answers.request.id.rawValue.asShellWord) shows the answers."
+                " The cloud has the command but did not report its state: "
+                + "\(commandLine("node command result \(answers.request.id.rawValue.asShellWord)")) shows the answers."
         }
         if !result.nodes.isEmpty { failure.result = result }
         throw failure
     }
 
     var text: String {
-        let see = "rainctl node command result \(requestID.asShellWord)"
+        let see = commandLine("node command result \(requestID.asShellWord)")
         let shown = isOnlySent ? nodes.filter { $0.status != "requested" } : nodes
         var lines = shown.map { entry in
             let words =
@@ -204,7 +276,7 @@ struct CommandRecordsResult: CommandResult {
                 case "requested": "has not answered yet"
                 case "in_progress": "is working on it"
                 case "timed_out": "has not answered in time"
-                case "refused": "was not sent the command: \(entry.message ?? "")"
+                case "refused": "did not get the command: \(entry.message ?? "")"
                 default: "failed: \(entry.message ?? entry.status)"
                 }
             return "\(entry.nodeID)  \(words)".onOneLine
@@ -249,20 +321,26 @@ struct CommandRecordsResult: CommandResult {
         if !expired.isEmpty {
             sentences.append(
                 """
-                The cloud gave up the command, because it was not answered while the cloud kept it (--keep of rainctl node command send) \
-                by \(names(expired)). Send it again, with a longer --keep for boards that are offline.
+                The cloud gave up the command, because there was no answer within its --keep time from \(names(expired)). Send the command \
+                again, with a longer --keep for boards that are offline.
                 """)
         }
         if !open.isEmpty || nodes.isEmpty {
             sentences.append(
                 """
                 The command was not answered in time (--timeout)\(open.isEmpty ? "" : " by \(names(open))"); \
-                rainctl node command result \(requestID.asShellWord) shows later answers.
+                \(commandLine("node command result \(requestID.asShellWord)")) shows later answers.
                 """)
         }
         let isAll = nodes.count == expired.count + open.count
         return CommandFailure(
             isAll ? .deadline : .batchPartial, reason: isAll ? nil : "some_silent",
             message: sentences.joined(separator: " "))
+    }
+}
+
+extension CommandRecordsResult: ListResult {
+    var table: ListTable {
+        ListTable(member: "nodes", columns: ["node_id", "status", "message", "error_code", "response"])
     }
 }

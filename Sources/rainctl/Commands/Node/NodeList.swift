@@ -3,7 +3,7 @@ import ArgumentParser
 import RainKit
 import RainMaker
 
-struct NodeList: AsyncParsableCommand {
+struct NodeList: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the boards in your account.",
         discussion: "Example: rainctl node list --json")
@@ -11,21 +11,27 @@ struct NodeList: AsyncParsableCommand {
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
+    @OptionGroup var list: ListOptions
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let context = try Context(options)
+        let context = try Context(options, list: self.list)
         let client = try context.rainMakerClient()
-        let list = try await withTimeout(timeout.duration) {
-            var list = NodeListResult(nodes: [])
-            try await client.eachNode { list.append($0) }
-            return list
+        let limit = timeout.duration
+        let list = try await context.screen.waiting("Asking the cloud") {
+            try await withTimeout(limit) {
+                var list = NodeListResult(nodes: [])
+                try await client.eachNode { list.append($0) }
+                return list
+            }
         }
         context.output.result(list)
         // A note, because the result has one line for each board.
-        if list.nodes.isEmpty, !options.json {
-            context.output.say("note: This account has no boards yet. To set one up: rainctl provision")
+        if list.nodes.isEmpty, !options.isJSON {
+            context.output.say("note: This account has no boards yet. To set one up: \(commandLine("provision"))")
         }
+        if !options.isJSON, let note = list.clashNote { context.output.say("note: \(note)") }
     }
 }
 
@@ -49,7 +55,22 @@ struct NodeListResult: CommandResult {
     }
 }
 
+extension NodeListResult: ListResult {
+    var table: ListTable { ListTable(member: "nodes", columns: ["node_id", "name", "model", "role", "connected"]) }
+}
+
 extension NodeListResult {
+    /// A sentence about the first name that several boards have, since commands cannot use it; nil if each board has its own.
+    var clashNote: String? {
+        let named = Dictionary(grouping: nodes.filter { $0.name != nil }) { $0.name?.lowercased() ?? "" }
+        guard let name = nodes.lazy.compactMap(\.name).first(where: { named[$0.lowercased(), default: []].count > 1 }),
+            let boards = named[name.lowercased()]
+        else { return nil }
+        let ids = boards.prefix(5).map(\.nodeID.onOneLine).joined(separator: ", ")
+        let rename = commandLine("node rename \(boards[0].nodeID.asShellWord) NAME")
+        return "\(boards.count) boards are called \(name.onOneLine) (\(ids)). Use their ids, or rename one: \(rename)"
+    }
+
     /// Adds a node. Nothing else that it has reported is kept.
     mutating func append(_ node: Node) {
         nodes.append(

@@ -11,15 +11,16 @@ struct NodeOTA: CloudCommand {
         discussion: """
             Example: rainctl node ota 'Kitchen lamp' build/led_light.bin
 
-            The image's chip and size are checked before anything is uploaded. Ctrl-C ends the waiting, not the update: rainctl node \
-            params get NODE OTA shows its progress.
+            rainctl checks the image's chip and size before it uploads anything. Ctrl-C ends the waiting, but not the update. To see the \
+            progress, run rainctl node params get NODE OTA.
             """)
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(
-        help: ArgumentHelp("The application image, as the build writes it.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("The application image: the .bin file that the build writes.", valueName: "file"),
+        completion: .file())
     var image: String
 
     @Flag(inversion: .prefixedNo, help: "Wait until the board has installed the image.")
@@ -97,11 +98,7 @@ final class UpdateScreen: Sendable {
     init(_ context: Context, _ options: GlobalOptions) {
         output = context.output
         screen = context.screen
-        if case .live = ProgressReport.form(options, environment: context.environment) {
-            isLive = true
-        } else {
-            isLive = false
-        }
+        isLive = ProgressReport.form(options) == .live
     }
 
     func take(_ event: FirmwareUpdateEvent, of node: Node) {

@@ -10,17 +10,17 @@ struct NodeParams: ParsableCommand {
         subcommands: [NodeParamsGet.self, NodeParamsSet.self])
 }
 
-struct NodeParamsGet: AsyncParsableCommand {
+struct NodeParamsGet: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Print the values that a board last reported.",
         discussion: """
             Example: rainctl node params get 'Kitchen lamp' Light.Power
 
-            With exactly one path, only its value is printed. With --local, rainctl asks the board itself; NODE is then its node id or \
-            the name that it announces.
+            With exactly one path, only its value is printed. For several boards, each line begins with the board's node id. With --local, \
+            rainctl asks the board itself; NODE is then its node id or the name that it announces.
             """)
 
-    @Argument(help: .node)
+    @Argument(help: .nodes, completion: .nodes)
     var node: String
 
     @Argument(
@@ -32,25 +32,50 @@ struct NodeParamsGet: AsyncParsableCommand {
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
 
+    @OptionGroup var list: ListOptions
+
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func run() async throws {
-        let context = try Context(options)
-        if local.local { return try await runLocally(context) }
-        let client = try context.rainMakerClient()
-        let name = node
-        let (node, values) = try await withTimeout(timeout.duration) {
-            let node = try await client.node(named: name)
-            return (node, try await client.rainMakerNodes().parameters(of: node.id))
+    func validate() throws {
+        if local.isWanted, node.contains(",") {
+            throw ValidationError("\(local.local ? "--local" : "--auto") is for one board at a time.")
         }
-        context.output.result(
-            ParamsResult(
-                node: node.id,
-                try ParamsResult.chosen(paths, of: values, node.shownName, NodeConfiguration(node.configuration))))
+        if list.format == .tsv, node.contains(",") {
+            throw ValidationError("--format tsv is for one board at a time.")
+        }
     }
 
-    private func runLocally(_ context: Context) async throws {
-        let node = try await local.session(with: node, context, TimeBudget(timeout)) { $0 }
+    func run() async throws {
+        let context = try Context(options, list: list)
+        let time = TimeBudget(timeout)
+        try await local.run {
+            try await runLocally(context, time)
+        } byCloud: {
+            try await runByCloud(context, time)
+        }
+    }
+
+    private func runByCloud(_ context: Context, _ time: TimeBudget) async throws {
+        let client = try context.rainMakerClient()
+        let names = node
+        let found = try await time.run {
+            var found: [(node: Node, values: JSONValue)] = []
+            for node in try await client.nodes(listed: names) {
+                found.append((node, try await client.rainMakerNodes().parameters(of: node.id)))
+            }
+            return found
+        }
+        let results = try found.map { node, values in
+            ParamsResult(
+                node: node.id,
+                try ParamsResult.chosen(paths, of: values, node.shownName, NodeConfiguration(node.configuration)))
+        }
+        if results.count == 1 { return context.output.result(results[0]) }
+        context.output.result(ParamsListResult(nodes: results))
+    }
+
+    private func runLocally(_ context: Context, _ time: TimeBudget) async throws {
+        let node = try await local.session(with: node, context, time) { $0 }
         context.output.result(
             ParamsResult(
                 node: node.nodeID,
@@ -65,6 +90,9 @@ struct ParamsResult: CommandResult {
     @TextOnly private var lines: [String]
 
     var text: String { lines.joined(separator: "\n") }
+
+    /// The lines, each with the node id in front.
+    fileprivate var linesWithID: [String] { lines.map { "\(nodeID.onOneLine)  \($0)" } }
 
     /// The requested part of all values.
     struct Chosen {
@@ -130,6 +158,17 @@ struct ParamsResult: CommandResult {
     }
 }
 
+extension ParamsResult: ListResult {
+    var table: ListTable { ListTable(member: "params", rows: .values, columns: ["device", "parameter", "value"]) }
+}
+
+/// Values that several boards have reported.
+struct ParamsListResult: CommandResult {
+    let nodes: [ParamsResult]
+
+    var text: String { nodes.flatMap(\.linesWithID).joined(separator: "\n") }
+}
+
 struct NodeParamsSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Set values of one or more boards.",
@@ -137,12 +176,12 @@ struct NodeParamsSet: AsyncParsableCommand {
             Example: rainctl node params set 'Kitchen lamp' Light.Power=on Light.Brightness=40
 
             Names, types and bounds are checked against the board's node configuration before anything is sent. The cloud forwards the \
-            values and does not wait for the board. With --wait, rainctl waits until the board has reported them; values that the board \
-            never reports, such as a restart, count as done once they are sent. With --local, rainctl asks the board itself; NODE is then its \
-            node id or the name that it announces.
+            values, and does not wait for the board. With --wait, rainctl waits until the board has reported the values. Values that the \
+            board never reports, such as a restart, count as done when the cloud has sent them. With --local, rainctl sends the values \
+            directly to the board. NODE is then the board's node id or announced name.
             """)
 
-    @Argument(help: "The board or boards, NODE[,NODE…]: node ids or names.")
+    @Argument(help: .nodes, completion: .nodes)
     var nodes: String
 
     @Argument(help: ArgumentHelp("The values to set, such as Light.Power=on.", valueName: "path=value"))
@@ -150,7 +189,8 @@ struct NodeParamsSet: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Read the values from a JSON file, {\"Light\":{\"Power\":true}}; - is standard input.", valueName: "file"),
+            "Read the values from a JSON file such as {\"Light\":{\"Power\":true}}; - is standard input.",
+            valueName: "file"),
         completion: .file())
     var file: String?
 
@@ -165,11 +205,13 @@ struct NodeParamsSet: AsyncParsableCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        if local.local, nodes.contains(",") { throw ValidationError("--local is for one board at a time.") }
+        if local.isWanted, nodes.contains(",") {
+            throw ValidationError("\(local.local ? "--local" : "--auto") is for one board at a time.")
+        }
         guard changes.isEmpty != (file == nil) else {
             throw ValidationError(
                 file == nil
-                    ? "Give values as PATH=VALUE, or a --file with them."
+                    ? "Give values as PATH=VALUE, or with --file."
                     : "PATH=VALUE and --file were both given: give only one of them.")
         }
         try GivenValue.validate(changes)
@@ -179,7 +221,14 @@ struct NodeParamsSet: AsyncParsableCommand {
         let context = try Context(options)
         let time = TimeBudget(timeout)
         let given = try fileChanges(within: time.left)
-        if local.local { return try await runLocally(given, context, time) }
+        try await local.run {
+            try await runLocally(given, context, time)
+        } byCloud: {
+            try await runByCloud(given, context, time)
+        }
+    }
+
+    private func runByCloud(_ given: [ParameterChange]?, _ context: Context, _ time: TimeBudget) async throws {
         let client = try context.rainMakerClient()
         let names = nodes
         let found = try await time.run { try await client.nodes(listed: names) }
@@ -189,7 +238,8 @@ struct NodeParamsSet: AsyncParsableCommand {
             context.output.warn(clash)
         }
         let outcomes = try await time.run { try await client.set(wanted, waiting: wait ? time.leftForWaiting : nil) }
-        try ParamsSetResult(outcomes).tell(context)
+        let shown = Dictionary(found.map { ($0.id.rawValue, $0.shownName) }) { first, _ in first }
+        try ParamsSetResult(outcomes, names: shown).tell(context)
     }
 
     private func runLocally(_ given: [ParameterChange]?, _ context: Context, _ time: TimeBudget) async throws {
@@ -246,6 +296,10 @@ struct ParamsSetResult: CommandResult {
     @TextOnly private var isLocal: Bool
     /// Why the cloud did not show whether boards have reported the values.
     @TextOnly private var untold: AccountError?
+    /// The boards' names by their ids.
+    @TextOnly private var names: [String: String]
+    /// The name that a renamed board gets.
+    @TextOnly private var newName: String?
 
     struct Entry: Encodable, Sendable {
         let nodeID: String
@@ -263,34 +317,45 @@ struct ParamsSetResult: CommandResult {
         @TextOnly fileprivate var isUntold: Bool
     }
 
-    var text: String {
-        nodes.map { entry in
-            let words =
-                switch entry.state {
-                case "reported": "has the values" + Self.besides(entry.notReported)
-                case "sent" where entry.isSentOnly:
-                    isLocal
-                        ? "has accepted the values; they cannot be read back"
-                        : "sent by the cloud; the board does not report these values"
-                case "unknown": "it is not known whether the cloud has sent the values"
-                case "sent" where entry.isUntold: "sent by the cloud; it is not known whether the board has the values"
-                case "sent": "sent by the cloud; the board has not answered yet (--wait waits for that)"
-                case "silent" where isLocal: "has accepted the values, but does not report them" + Self.instead(entry)
-                case "silent": "sent by the cloud; the board has not reported the values in time" + Self.instead(entry)
-                default: "failed: \(entry.message?.onOneLine ?? "")"
-                }
-            return "\(entry.nodeID.onOneLine)  \(words)"
-        }.joined(separator: "\n")
+    var text: String { nodes.map(line).joined(separator: "\n") }
+
+    var confirmedLines: [Int] { nodes.indices.filter { ["reported", "sent"].contains(nodes[$0].state) } }
+
+    private func line(_ entry: Entry) -> String {
+        let board = shown(entry)
+        let done = newName.map { "Renamed \(board) to \($0.onOneLine)" } ?? "Set the values of \(board)"
+        let sent = newName.map { "Sent the name \($0.onOneLine) to \(board)" } ?? "Sent the values to \(board)"
+        return switch entry.state {
+        case "reported": done + Self.besides(entry.notReported)
+        case "sent" where entry.isSentOnly:
+            isLocal
+                ? "\(sent); they cannot be read back" : "\(sent); the board does not report them"
+        case "unknown": "\(board): it is not known whether the cloud has sent the values"
+        case "sent" where entry.isUntold: "\(sent); it is not known whether the board has them"
+        case "sent": "\(sent); the board has not answered yet (--wait waits for that)"
+        case "silent" where isLocal: "\(board) has accepted the values, but does not report them" + Self.instead(entry)
+        case "silent": "\(board) has not reported the values in time; the cloud has sent them" + Self.instead(entry)
+        default: "\(board) failed: \(entry.message?.onOneLine ?? "")"
+        }
     }
 
     private static func besides(_ paths: [String]?) -> String {
         guard let paths else { return "" }
-        return "; \(paths.prefix(5).map(\.onOneLine).joined(separator: ", ")) was sent, and cannot be read back"
+        return "; sent, but cannot be read back: \(paths.prefix(5).map(\.onOneLine).joined(separator: ", "))"
     }
 
     private static func instead(_ entry: Entry) -> String { entry.message.map { "; it \($0.onOneLine)" } ?? "" }
 
-    init(_ outcomes: [ParameterSetOutcome], isLocal: Bool = false) {
+    /// - Parameters:
+    ///   - names: the boards' names by their ids, for messages.
+    ///   - newName: the name that a board gets, if the values are only that.
+    init(
+        _ outcomes: [ParameterSetOutcome], names: [String: String] = [:], newName: String? = nil, isLocal: Bool = false
+    ) {
+        // Boards with one name are reported apart by their ids.
+        let counts = Dictionary(grouping: names.values) { $0.lowercased() }.mapValues(\.count)
+        self.names = names.filter { counts[$0.value.lowercased()] == 1 }
+        self.newName = newName
         self.isLocal = isLocal
         untold = outcomes.lazy.compactMap(\.unknown).first
         nodes = outcomes.map { outcome in
@@ -321,10 +386,13 @@ struct ParamsSetResult: CommandResult {
         throw failure
     }
 
-    private var failure: CommandFailure? {
+    private func shown(_ entry: Entry) -> String { (names[entry.nodeID] ?? entry.nodeID).onOneLine }
+
+    /// Why not all boards have the values; nil if they have them.
+    var failure: CommandFailure? {
         let (failed, silent) = (nodes.filter { $0.state == "failed" }, nodes.filter { $0.state == "silent" })
         let names = silent.prefix(5).map { entry in
-            entry.nodeID.onOneLine + (entry.message.map { " (it \($0.onOneLine))" } ?? "")
+            shown(entry) + (entry.message.map { " (it \($0.onOneLine))" } ?? "")
         }.joined(separator: ", ")
         let late = silent.isEmpty ? "" : " Not reported in time by \(names)."
         guard !failed.isEmpty else {
@@ -334,23 +402,24 @@ struct ParamsSetResult: CommandResult {
                 return failure
             }
             guard !silent.isEmpty else { return nil }
-            let only = silent[0].nodeID.onOneLine
+            let only = shown(silent[0])
             let seen = silent[0].message.map { "\($0.onOneLine), and " } ?? ""
             let message =
                 switch (isLocal, nodes.count) {
                 case (true, _): "\(only) has accepted the values, but does not report them\(Self.instead(silent[0]))."
                 case (false, 1):
                     "\(only) \(seen)has not reported the values in time (--timeout). The cloud has sent them."
-                default: "The cloud has sent the values, but they were not reported in time (--timeout) by \(names)."
+                default:
+                    "The cloud has sent the values, but these boards have not reported them in time (--timeout): \(names)."
                 }
             if nodes.count == silent.count { return CommandFailure(.deadline, message: message) }
             return CommandFailure(.batchPartial, reason: "some_silent", message: message)
         }
-        let words = failed.prefix(5).map { "\($0.nodeID.onOneLine): \($0.message?.onOneLine ?? "")" }
+        let words = failed.prefix(5).map { "\(shown($0)): \($0.message?.onOneLine ?? "")" }
             .joined(separator: "; ")
         return CommandFailure(
             .batchPartial, reason: failed.count == nodes.count ? "all_failed" : "some_failed",
-            message: "\(failed.count) of \(nodes.count) boards were not set: \(words).\(unknown)\(late)")
+            message: "The values were not set on \(failed.count) of \(nodes.count) boards: \(words).\(unknown)\(late)")
     }
 
     /// Sentences about boards for which the cloud did not show whether it has sent the values, or whether they were reported.
@@ -358,20 +427,30 @@ struct ParamsSetResult: CommandResult {
         let untold = nodes.filter(\.isUntold)
         let (unsure, sent) = (untold.filter { $0.state == "unknown" }, untold.filter { $0.state != "unknown" })
         return Self.sentence("It is not known whether the cloud has sent the values to", unsure)
-            + Self.sentence("The cloud has sent the values, but did not show whether they were reported by", sent)
+            + Self.sentence(
+                "The cloud has sent the values, but did not show whether these boards have reported them:", sent)
     }
 
     private static func sentence(_ words: String, _ entries: [Entry]) -> String {
         let names = entries.prefix(5).map(\.nodeID.onOneLine)
         guard let first = entries.first?.nodeID.asShellWord else { return "" }
-        return " \(words) \(names.joined(separator: ", ")): rainctl node params get \(first) shows the values."
+        return
+            " \(words) \(names.joined(separator: ", ")): \(commandLine("node params get \(first)")) shows the values."
     }
 }
 
 /// Reports that a board is no longer in the account.
-struct NodeRemovedResult: CommandResult {
+struct NodeRemovedResult: ConfirmingResult {
     let nodeID: String
     let removed = true
 
-    var text: String { "\(nodeID.onOneLine) is no longer in your account." }
+    /// The board's name.
+    @TextOnly var name: String
+
+    init(nodeID: String, name: String) {
+        self.nodeID = nodeID
+        self.name = name
+    }
+
+    var text: String { "Removed \(name.onOneLine) from your account" }
 }

@@ -7,7 +7,7 @@ struct NodeRename: AsyncParsableCommand {
         commandName: "rename", abstract: "Rename a board.",
         discussion: "Example: rainctl node rename Light 'Kitchen lamp'")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: "The new name.")
@@ -34,14 +34,15 @@ struct NodeRename: AsyncParsableCommand {
         let limit = wait ? time.leftForWaiting : nil
         let outcome = try await time.run { try await client.rename(found, to: name, waiting: limit) }
         if let clash = outcome.clash { context.output.warn(clash) }
-        try ParamsSetResult([outcome.parameters]).tell(context)
+        try ParamsSetResult([outcome.parameters], names: [found.id.rawValue: found.shownName], newName: name)
+            .tell(context)
     }
 }
 
 extension Output {
     func warn(_ clash: NodeNameClash) {
         warn(
-            "\(clash.other.rawValue.onOneLine) is also called \(clash.name.onOneLine): only their node ids tell them apart.",
+            "\(clash.other.rawValue.onOneLine) is also called \(clash.name.onOneLine): only the node ids tell the two boards apart.",
             reason: "name_taken")
     }
 }

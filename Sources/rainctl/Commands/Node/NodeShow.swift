@@ -4,12 +4,12 @@ import RainJSON
 import RainKit
 import RainMaker
 
-struct NodeShow: CloudCommand {
+struct NodeShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show a board: whether it is online, its devices and their values.",
+        commandName: "show", abstract: "Show boards: whether they are online, their devices and the values.",
         discussion: "Example: rainctl node show 'Kitchen lamp'")
 
-    @Argument(help: .node)
+    @Argument(help: .nodes, completion: .nodes)
     var node: String
 
     @Option(help: .timeLimit)
@@ -17,14 +17,26 @@ struct NodeShow: CloudCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func result(_ scene: CloudScene) async throws -> NodeShowResult {
-        let name = node
-        return NodeShowResult(try await scene.time.run { try await scene.client.node(named: name) })
+    func run() async throws {
+        let context = try Context(options)
+        let client = try context.rainMakerClient()
+        let names = node
+        let nodes = try await withTimeout(timeout.duration) { try await client.nodes(listed: names) }
+        if nodes.count == 1 { return context.output.result(NodeShowResult(nodes[0])) }
+        context.output.result(NodeShowListResult(nodes: nodes.map { NodeShowResult($0) }))
     }
+}
+
+/// Several boards, as `node show` shows one.
+struct NodeShowListResult: CommandResult {
+    let nodes: [NodeShowResult]
+
+    var text: String { nodes.map(\.text).joined(separator: "\n\n") }
 }
 
 extension ArgumentHelp {
     static var node: ArgumentHelp { "The board: its node id or its name." }
+    static var nodes: ArgumentHelp { "The board or boards, NODE[,NODE…]: node ids or names." }
 }
 
 struct NodeStatus: CloudCommand {
@@ -32,7 +44,7 @@ struct NodeStatus: CloudCommand {
         commandName: "status", abstract: "Show whether a board is online, and since when.",
         discussion: "Example: rainctl node status 'Kitchen lamp'")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Option(help: .timeLimit)
@@ -53,14 +65,14 @@ struct NodeShowResult: CommandResult {
     var text: String { values.text }
     func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
 
-    init(_ node: Node) {
+    init(_ node: Node, now: UnixTime = SystemWallClock().now) {
         values.add("node_id", node.id.rawValue)
         values.add("name", node.displayName)
         values.add("type", node.type)
         values.add("model", node.model)
         values.add("firmware_version", label: "firmware", node.firmwareVersion)
         values.add("role", node.role)
-        values.add(node.connectivity)
+        values.add(node.connectivity, now: now)
         values.add("tags", node.tags)
         if let metadata = node.metadata { values.add(memberOnly: "metadata", metadata) }
         values.add(memberOnly: "params", node.secretParameters.masked(in: node.parameters ?? .object([])))
@@ -82,19 +94,20 @@ struct NodeStatusResult: CommandResult {
     var text: String { values.text }
     func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
 
-    init(_ node: Node) {
+    init(_ node: Node, now: UnixTime = SystemWallClock().now) {
         values.add(memberOnly: "node_id", node.id.rawValue)
-        values.add(node.connectivity)
+        values.add(node.connectivity, now: now)
     }
 }
 
 extension LabelledValues {
-    mutating func add(_ connectivity: Node.Connectivity?) {
+    mutating func add(_ connectivity: Node.Connectivity?, now: UnixTime) {
         guard let connectivity else { return add(line: "online: unknown") }
-        let since = connectivity.since.flatMap { $0.seconds > 0 ? Timestamp.text($0) : nil }
+        let since = connectivity.since.flatMap { $0.seconds > 0 ? $0 : nil }
         let state = connectivity.isConnected ? "online" : "offline"
-        add("connected", connectivity.isConnected, line: since.map { "\(state) since \($0)" } ?? "\(state), never seen")
-        if let since { add(memberOnly: "since", since) }
+        let time = since.map { PlainTime.span(from: $0, to: now).map { "\(state) for \($0)" } ?? state }
+        add("connected", connectivity.isConnected, line: time ?? "\(state), never seen")
+        if let since { add(memberOnly: "since", Timestamp.text(since)) }
     }
 }
 
@@ -103,7 +116,7 @@ struct NodeConfig: CloudCommand {
         commandName: "config", abstract: "Print a board's node configuration as JSON.",
         discussion: "Example: rainctl node config 'Kitchen lamp'")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Option(help: .timeLimit)

@@ -6,21 +6,21 @@ import RainMaker
 import Synchronization
 
 /// Shows the reports of boards as they arrive.
-struct NodeWatch: AsyncParsableCommand {
+struct NodeWatch: AsyncParsableCommand, EndsByInterruption {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Show changes that boards report, as they happen.",
         discussion: """
             Example: rainctl node watch 'Kitchen lamp'
 
             rainctl asks the cloud several times a second while values change, and every two seconds otherwise. With --live, rainctl also \
-            listens to the boards' own reports (MQTT), if the cloud and the firmware permit that. With --json each change is one line of \
-            JSON. Ctrl-C ends it.
+            listens to the boards' own reports (MQTT), if the cloud and the firmware permit that. With --json, each change is one line of \
+            JSON. Ctrl-C ends the command.
             """)
 
-    @Argument(help: "The board or boards, NODE[,NODE…]: node ids or names.")
+    @Argument(help: .nodes, completion: .nodes)
     var nodes: String
 
-    @Flag(help: "Also listen to the boards' own reports, over MQTT.")
+    @Flag(help: "Also listen to the reports that the boards send over MQTT.")
     var live = false
 
     @Option(help: ArgumentHelp("End with success after this many changes.", valueName: "n"))
@@ -32,7 +32,7 @@ struct NodeWatch: AsyncParsableCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        if let count, count < 1 { throw ValidationError("--count is at least 1.") }
+        if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
     }
 
     func run() async throws {
@@ -65,13 +65,13 @@ final class WatchPrinter: Sendable {
     }
 
     var isDone: Bool { count.map { seen.withLock(\.self) >= $0 } ?? false }
-    /// Whether nothing more can be printed, because nobody reads standard output any more (as behind `head -1`).
-    var isCut: Bool { StandardStreams.outFailure != nil }
+    /// Whether nothing more can be printed.
+    var isCut: Bool { output.isCut }
 
     /// Prints the board's state at the beginning.
     func start(_ node: Node) {
         let state = node.connectivity.map { $0.isConnected ? "online" : "offline" } ?? "unknown"
-        output.say("watching \(node.shownName) (\(node.id.rawValue), \(state))".onOneLine)
+        output.say("watching \(node.displayName ?? node.id.rawValue) (\(node.id.rawValue), \(state))".onOneLine)
     }
 
     /// Prints an event. Returns whether more events are wanted.
@@ -91,7 +91,7 @@ final class WatchPrinter: Sendable {
             return true
         }
         guard isWanted else { return false }
-        StandardStreams.out(output.isJSON ? JSONText.line(TimedDocument(change)) : text(change) + "\n")
+        output.piece(TimedDocument(change), text: text(change))
         return !isDone && !isCut
     }
 

@@ -17,18 +17,20 @@ struct Shares<Subject: SharedSubject>: ParsableCommand {
     }
 }
 
-struct ShareList<Subject: SharedSubject>: CloudCommand {
+struct ShareList<Subject: SharedSubject>: CloudCommand, ListCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "list", abstract: "List the users of your \(Subject.noun)s.",
             discussion: "Example: rainctl \(Subject.command) list")
     }
 
-    @Argument(help: "List only this one, by id or name (default: all).")
+    @Argument(help: "List only the users of this one, by id or name (default: of all).")
     var name: String?
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup var list: ListOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -43,7 +45,7 @@ struct ShareList<Subject: SharedSubject>: CloudCommand {
     }
 }
 
-struct ShareRequests<Subject: SharedSubject>: CloudCommand {
+struct ShareRequests<Subject: SharedSubject>: CloudCommand, ListCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "requests", abstract: "List sharing requests from other users, or those that you sent.",
@@ -55,6 +57,8 @@ struct ShareRequests<Subject: SharedSubject>: CloudCommand {
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup var list: ListOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -90,7 +94,7 @@ struct ShareRemove<Subject: SharedSubject>: CloudCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        if user.isBlank { throw ValidationError("--with takes the other user's name.") }
+        if user.isBlank { throw ValidationError("--with needs the other user's name.") }
     }
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
@@ -105,7 +109,7 @@ struct ShareRemove<Subject: SharedSubject>: CloudCommand {
             }
             return ids
         }
-        return ActionResult("\(user.onOneLine) no longer has \(ids.joined(separator: ", ").onOneLine)")
+        return ActionResult("Stopped sharing \(ids.joined(separator: ", ").onOneLine) with \(user.onOneLine)")
             .with("ids", ids).with("user_name", user)
     }
 }
@@ -134,7 +138,8 @@ struct ShareAccept<Subject: SharedSubject>: CloudCommand {
         try await scene.time.run {
             try await scene.cloud.answerSharing(Subject.kind, request: id, accepting: true)
         }
-        return ActionResult("accepted: it is in your account now").with("request_id", id).with("accepted", true)
+        return ActionResult("Accepted; the \(Subject.noun) is in your account now").with("request_id", id).with(
+            "accepted", true)
     }
 }
 
@@ -162,7 +167,7 @@ struct ShareDecline<Subject: SharedSubject>: CloudCommand {
         try await scene.time.run {
             try await scene.cloud.answerSharing(Subject.kind, request: id, accepting: false)
         }
-        return ActionResult("declined").with("request_id", id).with("accepted", false)
+        return ActionResult("Declined the offer").with("request_id", id).with("accepted", false)
     }
 }
 
@@ -188,7 +193,7 @@ struct ShareCancel<Subject: SharedSubject>: CloudCommand {
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let id = request
         try await scene.time.run { try await scene.cloud.cancelSharing(Subject.kind, request: id) }
-        return ActionResult("cancelled").with("request_id", id).with("cancelled", true)
+        return ActionResult("Withdrew the offer").with("request_id", id).with("cancelled", true)
     }
 }
 
@@ -220,10 +225,10 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
     @Option(name: .customLong("as"), help: "Give the other user this role: secondary, primary or owner.")
     var role = SharedRoleArgument.secondary
 
-    @Flag(help: "Stay a secondary user after handing them over (with --as owner).")
+    @Flag(help: "Stay a secondary user after the handover (with --as owner).")
     var keepAccess = false
 
-    @Flag(help: "Do not ask for confirmation before handing them over.")
+    @Flag(help: "Do not ask for confirmation before the handover.")
     var yes = false
 
     @Option(help: .timeLimit)
@@ -232,7 +237,7 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        if user.isBlank { throw ValidationError("--with takes the other user's name.") }
+        if user.isBlank { throw ValidationError("--with needs the other user's name.") }
         if keepAccess, role != .owner { throw ValidationError("--keep-access needs --as owner.") }
     }
 
@@ -259,7 +264,7 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
             }
         }
         return ActionResult(
-            "offered to \(user.onOneLine), who accepts it with: rainctl \(Subject.command) accept \(request.asShellWord)"
+            "Offered \(ids.joined(separator: ", ").onOneLine) to \(user.onOneLine), who accepts it with: rainctl \(Subject.command) accept \(request.asShellWord)"
         ).with("request_id", request).with("ids", ids).with("user_name", user)
     }
 }
@@ -335,6 +340,10 @@ struct SharingListResult: CommandResult {
     }
 }
 
+extension SharingListResult: ListResult {
+    var table: ListTable { ListTable(member: "shared", columns: ["id", "primary_users", "secondary_users"]) }
+}
+
 /// Sharing requests that wait for an answer or were declined.
 struct SharingRequestsResult: CommandResult {
     let requests: [Entry]
@@ -364,5 +373,12 @@ struct SharingRequestsResult: CommandResult {
             let other = areSent ? "to \(entry.userName ?? "?")" : "from \(entry.ownerName ?? "?")"
             return "\(entry.requestID)  \(entry.status)  \(other)  \(entry.ids.joined(separator: ", "))".onOneLine
         }.joined(separator: "\n")
+    }
+}
+
+extension SharingRequestsResult: ListResult {
+    var table: ListTable {
+        ListTable(
+            member: "requests", columns: ["request_id", "status", "ids", "user_name", "owner_name", "requested_at"])
     }
 }

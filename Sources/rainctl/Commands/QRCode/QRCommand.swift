@@ -19,21 +19,23 @@ struct QRShow: AsyncParsableCommand {
         discussion: """
             Example: rainctl qr show --device-name PROV_a1b2c3 --pop-file pop.txt --svg label.svg
 
-            A code contains the board's proof of possession, so only you can read the files.
+            A code contains the board's proof of possession, so rainctl makes the files readable only by you. With --compact, rainctl \
+            draws the smaller, compact form of the code (NP:name|pop|b), for firmware and apps since 2025.
             """)
 
     enum Medium: String, ExpressibleByArgument, CaseIterable { case ble, softap }
 
     @Argument(
         help: ArgumentHelp(
-            "The code's text instead of the options: text, a file, or - for standard input.", valueName: "code"))
+            "The code to draw, instead of options: its text, a file, or - for standard input.", valueName: "code"))
     var code: String?
 
     @Option(help: ArgumentHelp("Draw a code for the board with this name, such as PROV_a1b2c3.", valueName: "name"))
     var deviceName: String?
 
     @Option(
-        help: ArgumentHelp("Use this proof of possession (seen by other users: prefer --pop-file).", valueName: "pop"))
+        help: ArgumentHelp(
+            "Use this proof of possession (visible to other users: prefer --pop-file).", valueName: "pop"))
     var pop: String?
 
     @Option(help: ArgumentHelp("Read the proof of possession from a file.", valueName: "file"), completion: .file())
@@ -45,16 +47,13 @@ struct QRShow: AsyncParsableCommand {
     @Option(help: "Set the board's transport: ble or softap.")
     var transport: Medium = .ble
 
-    @Option(help: ArgumentHelp("Use this user name of Security 2.", valueName: "name"))
+    @Option(help: ArgumentHelp("Use this user name for Security 2.", valueName: "name"))
     var username: String?
 
-    @Flag(help: "Draw the compact form, NP:name|pop|b: a smaller code, for firmware and apps since 2025.")
-    var compact = false
-
-    @Flag(help: "Draw an address of RainMaker's page that contains the code.")
+    @Flag(help: "Draw the code as a web address of RainMaker's page.")
     var url = false
 
-    @Flag(help: "Draw with # instead of blocks.")
+    @Flag(help: "Draw with # characters instead of blocks.")
     var ascii = false
 
     @Flag(help: "Draw for terminals with dark text on a light background.")
@@ -65,7 +64,7 @@ struct QRShow: AsyncParsableCommand {
         completion: .file())
     var png: String?
 
-    @Option(help: ArgumentHelp("Use this many pixels for each module of the picture.", valueName: "n"))
+    @Option(help: ArgumentHelp("Use this many pixels for each square of the picture.", valueName: "n"))
     var scale = 8
 
     @Option(
@@ -81,12 +80,22 @@ struct QRShow: AsyncParsableCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
+    /// `--compact` is the form of the code here, and that of the document only beside `--json`.
+    private var compact: Bool { options.compact }
+
+    private var sharedOptions: GlobalOptions {
+        var shared = options
+        shared.compact = options.json && options.compact
+        return shared
+    }
+
     func validate() throws {
         if (code == nil) == (deviceName == nil) { throw ValidationError("Give a code, or the board's --device-name.") }
         if code != nil, pop != nil || popFile != nil || popStdin || username != nil || compact || url {
-            throw ValidationError("A given code is drawn unchanged: omit the other options.")
+            throw ValidationError(
+                "rainctl draws CODE unchanged: omit --pop, --pop-file, --pop-stdin, --username, --compact and --url.")
         }
-        if compact, url { throw ValidationError("--compact and --url are two forms: give only one of them.") }
+        if compact, url { throw ValidationError("--compact and --url draw different forms: give only one of them.") }
         if !(1...64).contains(scale) { throw ValidationError("--scale must be 1 to 64.") }
         if !(5...500).contains(size) { throw ValidationError("--size must be 5 to 500 millimetres.") }
         if png == "-", svg == "-" { throw ValidationError("Only one thing can go to standard output.") }
@@ -96,7 +105,7 @@ struct QRShow: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let context = try Context(options)
+        let context = try Context(sharedOptions)
         let (text, name) = try payload(context)
         do {
             let matrix = try QRMatrix(text.revealBytes())
@@ -125,8 +134,8 @@ struct QRShow: AsyncParsableCommand {
         throw CommandFailure(
             .usage,
             message:
-                "The code is \(width) columns wide, and the terminal has \(columns): make it wider, or write the code into a "
-                + "file with --svg or --png.")
+                "The code is \(width) columns wide, but the terminal has only \(columns). Make the terminal wider, or write the code to "
+                + "a file with --svg or --png.")
     }
 
     /// Returns the code's text and the board's name.
@@ -197,8 +206,8 @@ struct QRRead: AsyncParsableCommand {
             Example: rainctl qr read photo.jpg | rainctl provision --qrcode - --ssid Home
                      ffmpeg -i /dev/video0 -frames:v 1 a.jpg && rainctl qr read a.jpg
 
-            The text of each code is printed unchanged, one line each, with the proof of possession. You can also give \
-            the picture itself to --qrcode, in every command that has it.
+            rainctl prints the text of each code unchanged, one line each, with the proof of possession. You can also give the picture \
+            itself to the option --qrcode of other commands.
             """)
 
     @Argument(
@@ -226,7 +235,7 @@ struct QRRead: AsyncParsableCommand {
         do throws(QRCodeError) {
             context.output.result(QRReadResult(try QRScanner.payloads(inPicture: bytes)))
         } catch {
-            throw CommandFailure(error, of: bytes)
+            throw CommandFailure(error, of: bytes, from: picture)
         }
     }
 
@@ -237,7 +246,8 @@ struct QRRead: AsyncParsableCommand {
         request.headers = [HTTPHeader("User-Agent", "RainKit")]
         let response: HTTPResponse
         do throws(HTTPError) {
-            response = try await RainKitTools().http(context.options.caFile).send(request)
+            let http = LoggedHTTPClient(context.tools.http(context.options.caFile), context.logger)
+            response = try await http.send(request)
         } catch {
             throw CommandFailure(AccountError(error))
         }

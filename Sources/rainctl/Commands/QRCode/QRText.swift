@@ -8,7 +8,8 @@ enum QRText {
     /// Returns the text of the code unchanged.
     static func bytes(_ given: String, _ output: Output, within limit: Duration = .seconds(120)) throws -> [UInt8] {
         guard given == "-" || access(given, F_OK) == 0 || !QRPayload.mayBeCode(given) else {
-            if given.contains("pop") || given.hasPrefix("NP:") {
+            // Nobody else sees the arguments of a request to `rainctl serve`.
+            if Invocation.current.request == nil, given.contains("pop") || given.hasPrefix("NP:") {
                 output.warn(
                     "the QR code on the command line is visible to other users; use a file or - instead.",
                     reason: "secret_in_arguments")
@@ -16,12 +17,9 @@ enum QRText {
             return Array(given.utf8)
         }
         let bytes = try content(given, within: limit)
-        if let format = QRScanner.otherFormat(bytes) {
+        if QRScanner.otherFormat(bytes) != nil {
             throw CommandFailure(
-                .badData, reason: "bad_picture",
-                message:
-                    "This is \(format): codes are read from PNG and JPEG pictures only. Convert it, or take a screenshot."
-            )
+                .badData, reason: "bad_picture", message: QRScanner.fault(bytes, of: Payload.subject(given)))
         }
         let place = given == "-" ? "standard input" : given.onOneLine
         guard QRScanner.isPicture(bytes) else {
@@ -46,14 +44,15 @@ enum QRText {
         do throws(QRCodeError) {
             codes = try QRScanner.payloads(inPicture: bytes)
         } catch {
-            throw CommandFailure(error, of: bytes)
+            throw CommandFailure(error, of: bytes, from: given)
         }
         let boards = codes.filter { (try? QRPayload($0)) != nil }
         guard let board = boards.first else { return codes[0] }
         guard boards.count == 1 else {
             throw CommandFailure(
                 .badData, reason: "several_qr_codes",
-                message: "The picture has the codes of \(boards.count) boards: cut out the code that you want.")
+                message:
+                    "The picture in \(place) has the codes of \(boards.count) boards: cut out the code that you want.")
         }
         return board
     }
@@ -88,8 +87,11 @@ extension UInt8 {
 }
 
 extension CommandFailure {
-    /// - Parameter picture: the contents of the file.
-    init(_ error: QRCodeError, of picture: [UInt8] = []) {
+    /// - Parameters:
+    ///   - picture: the contents of the file.
+    ///   - file: the file as it was given, or an address; `-` is standard input.
+    init(_ error: QRCodeError, of picture: [UInt8] = [], from file: String = "-") {
+        let place = file == "-" ? "standard input" : file.onOneLine
         switch error.code {
         case .libraryMissing:
             let package = error.package ?? "its library"
@@ -99,17 +101,18 @@ extension CommandFailure {
         case .unsuitableLength:
             self.init(.badData, reason: "bad_qr_code", message: "The text is empty, or too long for a QR code.")
         case .unreadableImage:
-            self.init(.badData, reason: "bad_picture", message: QRScanner.fault(picture))
+            self.init(.badData, reason: "bad_picture", message: QRScanner.fault(picture, of: Payload.subject(file)))
         case .imageTooLarge:
             self.init(
                 .badData, reason: "bad_picture",
-                message: "The picture is too large: scale it down, or cut out the code.")
+                message: "The picture in \(place) is too large: scale it down, or cut out the code.")
         case .noCode:
             self.init(
                 .badData, reason: "no_qr_code",
-                message: "No QR code was found in the picture: take it from nearer, straight on, and in even light."
+                message:
+                    "No QR code was found in \(place): take the picture from nearer, straight on, and in even light."
             )
-        case .failed: self.init(.other, message: "The QR code's library has failed.")
+        case .failed: self.init(.other, message: "The QR code library has failed.")
         }
     }
 }

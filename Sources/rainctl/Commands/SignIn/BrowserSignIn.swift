@@ -31,8 +31,8 @@ struct BrowserSignIn: Sendable {
             throw CommandFailure(
                 .usage, reason: "nobody_to_ask",
                 message:
-                    "There is no terminal to ask at. Use --browser to open a browser and wait for it, --callback-port PORT to wait "
-                    + "for a browser that is opened elsewhere, or --paste with the address on standard input.")
+                    "rainctl cannot ask, because there is no terminal. Use --browser to open a browser, --callback-port PORT to wait "
+                    + "for a browser that you open elsewhere, or --paste with the address on standard input.")
         }
     }
 
@@ -90,34 +90,36 @@ struct BrowserSignIn: Sendable {
     // MARK: Messages
 
     private func addresses() -> DescriptorAddresses {
-        DescriptorAddresses(descriptor: STDIN_FILENO) { reason in
-            StandardStreams.err("Not accepted: \(reason.onOneLine.asSentence)\n")
+        DescriptorAddresses(descriptor: STDIN_FILENO) { [output = context.output] reason in
+            output.tell("Not accepted: \(reason.onOneLine.asSentence)\n")
         }
     }
 
     private func show(pasteIsOffered: Bool) -> ShowSignInPage {
-        let (opens, isRemote, isQuiet) = (opensBrowser, desktop.obstacle != nil, context.output.isQuiet)
+        let (opens, isRemote, output) = (opensBrowser, desktop.obstacle != nil, context.output)
         let launcher = BrowserLauncher(environment: context.environmentOfPrograms)
         let asksForPaste = pasteIsOffered && StandardStreams.inIsTerminal
         return { [events] url in
             // Before the address is printed: an answer to the page may come at once, and its event must come later.
             events.writer?.note("page_shown")
             // If no browser opens, the sign-in needs the address, so it is printed even with `--quiet`.
-            if opens, !isQuiet {
-                StandardStreams.err(
-                    "The sign-in page opens in a browser. If it does not, open this address:\n\n    \(url)\n\n")
+            let page = SignInPage(url: url)
+            if opens, !output.isQuiet {
+                output.tell(
+                    "The sign-in page opens in a browser. If it does not, open this address:\n\n    \(url)\n\n",
+                    page: page)
             } else if !opens {
-                StandardStreams.err("Open this address in a browser to sign in:\n\n    \(url)\n\n")
+                output.tell("Open this address in a browser to sign in:\n\n    \(url)\n\n", page: page)
             }
             if asksForPaste {
-                StandardStreams.err(
+                output.tell(
                     isRemote || !opens
-                        ? "Then paste the address that the browser ends on (it is not shown here): "
-                        : "If the browser does not return here, paste the address that it ends on (it is not shown).\n"
+                        ? "Then paste the last address that the browser shows (the text stays hidden here): "
+                        : "If the browser does not return here, paste its last address (the text stays hidden).\n"
                 )
             }
             if opens, await !launcher.open(url) {
-                StandardStreams.err("No browser could be opened. Open this address in one:\n\n    \(url)\n\n")
+                output.tell("No browser could be opened. Open this address in one:\n\n    \(url)\n\n")
             }
         }
     }
@@ -140,7 +142,8 @@ extension Folders {
             throw AccountError(
                 .invalidConfiguration,
                 message:
-                    "XDG_RUNTIME_DIR is not set to an absolute path, so no handler can pass on an address; use --redirect loopback or --paste"
+                    "XDG_RUNTIME_DIR is not set to an absolute path, so rainctl cannot receive the browser's answer; use --redirect "
+                    + "loopback or --paste"
             )
         }
         return runtime
@@ -170,7 +173,8 @@ struct BrowserOptions: ParsableArguments {
     @Flag(help: "Print the address of the sign-in page instead of opening it.")
     var noBrowser = false
 
-    @Flag(help: "Do not wait for the browser to return: paste the address that it ends on, or pipe it in.")
+    @Flag(
+        help: "Do not listen for the browser. Paste the last address that the browser shows, or pipe that address in.")
     var paste = false
 
     @Option(help: ArgumentHelp("Listen for the browser on this port.", valueName: "port"))
@@ -178,7 +182,7 @@ struct BrowserOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Let the browser return in this way: loopback, relay or scheme (default: the deployment's).",
+            "Let the browser return in this way: loopback, relay or scheme (default: as the deployment says).",
             valueName: "way"))
     var redirect: RedirectWay?
 
@@ -190,10 +194,10 @@ struct BrowserOptions: ParsableArguments {
     func validate() throws {
         if browser && noBrowser { throw ValidationError("--browser and --no-browser exclude each other.") }
         if paste && callbackPort != nil {
-            throw ValidationError("--paste listens on no port: omit --callback-port.")
+            throw ValidationError("With --paste, rainctl listens on no port: omit --callback-port.")
         }
         if redirect == .scheme && callbackPort != nil {
-            throw ValidationError("--redirect scheme listens on no port: omit --callback-port.")
+            throw ValidationError("With --redirect scheme, rainctl listens on no port: omit --callback-port.")
         }
     }
 }

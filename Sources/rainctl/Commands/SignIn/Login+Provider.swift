@@ -32,7 +32,7 @@ extension Login {
         if settings.clientSecretFile == nil, definition.client?.secretFile == nil {
             let names = [definition.client?.secretEnvironment, RememberedProviders.Settings.clientSecretVariable]
             let used = names.compactMap(\.self).first { context.variable($0) != nil }
-            GivenSettings.note { $0.clientSecretVariable = used }
+            Invocation.current.note { $0.clientSecretVariable = used }
         }
         settings.mode = mode ?? definition.modes?.first { definition.grant(ofMode: $0) == grant }
         let name = definition.name(in: settings.environment)
@@ -43,7 +43,7 @@ extension Login {
         // A password is stored only on request. If nothing is to be stored, no store is tried.
         if [.basic, .cookie].contains(grant), !otherProvider.saveCredentials, store != .kind(.memory) {
             store = .kind(.memory)
-            context.output.say("note: The sign-in is not kept; --save-credentials keeps the password.")
+            context.output.say("note: The session is not kept. To keep it, store the password with --save-credentials.")
         }
         let client = try context.client(
             provider: ProviderSelection(
@@ -58,6 +58,7 @@ extension Login {
             try await signIn(by: grant, settings, user: user, client, access, time, context, events)
         }
         context.tellPlace(of: access.newSession)
+        context.tellAccountInUse(after: access.newSession)
         // Settings of a session that is not kept are not remembered. An earlier session continues with its own settings.
         if access.newSession?.outlivesProcess == true {
             try client.rememberedProviders.remember(settings, as: name)
@@ -86,7 +87,7 @@ extension Login {
                 try await client.signIn(
                     with: .deviceCode {
                         events.writer?.note("page_shown")
-                        show($0)
+                        show($0, context.output)
                     }, to: access)
             }
         default:
@@ -113,7 +114,9 @@ extension Login {
             guard let name = otherProvider.thirdParty, let file = otherProvider.thirdPartyTokenFile else {
                 throw CommandFailure(
                     .usage, reason: "missing_assertion",
-                    message: "No assertion given: use --assertion-file FILE, or --third-party NAME with its token.")
+                    message:
+                        "No assertion was given: use --assertion-file FILE, or --third-party NAME with --third-party-token-file FILE."
+                )
             }
             return .thirdParty(
                 ThirdPartyToken(
@@ -177,7 +180,7 @@ extension Login {
         var settings = remembered[definition.name(in: given.environment)] ?? .init(provider: definition.id)
         if settings.update(with: given, for: definition) {
             context.output.say(
-                "note: The remembered secret for \(definition.displayName) belongs to another client or another address, so it is not used."
+                "note: The stored secret for \(definition.displayName) belongs to another client or another address, so it is not used."
             )
         }
         return settings
@@ -192,12 +195,15 @@ extension Login {
         return remembered[definition.name(in: given.environment)]?.recalled(beside: given) ?? []
     }
 
-    private func show(_ authorization: DeviceAuthorization) {
+    private func show(_ authorization: DeviceAuthorization, _ output: Output) {
         let complete = authorization.verificationURIComplete.map { " (or at once: \($0))" } ?? ""
         // The sign-in cannot continue without it, so it is printed even with `--quiet`.
-        StandardStreams.err(
+        output.tell(
             "Open \(authorization.verificationURI) on any device and enter the code \(authorization.userCode)\(complete)"
-                .withoutControls + "\n")
+                .withoutControls + "\n",
+            page: SignInPage(
+                url: authorization.verificationURI, userCode: authorization.userCode,
+                completeURL: authorization.verificationURIComplete))
     }
 }
 
@@ -205,13 +211,13 @@ extension Login {
 struct ProviderSignInOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Sign in to spid, liferay, oclc, oidc, neo or a definition of your own (see: rainctl account providers).",
+            "Sign in to spid, liferay, oclc, oidc, neo or a provider that you have defined (see: rainctl account providers).",
             valueName: "name"))
     var provider: String?
 
     @Option(
         help: ArgumentHelp(
-            "Sign in with this mode: browser, implicit, device, password, client-credentials, assertion, or one of the provider's own.",
+            "Sign in with this mode: browser, implicit, device, password, client-credentials, assertion, or a mode that only this provider has.",
             valueName: "mode"))
     var mode: String?
 
@@ -246,10 +252,10 @@ struct ProviderSignInOptions: ParsableArguments {
         help: ArgumentHelp("Use this registered redirect URI.", valueName: "uri"))
     var redirectURI: String?
 
-    @Flag(help: "Sign in on another device, by entering the code that is shown here.")
+    @Flag(help: "Sign in on another device: rainctl shows a code to enter there.")
     var deviceCode = false
 
-    @Option(help: ArgumentHelp("Sign in with another provider's token, such as facebook's.", valueName: "provider"))
+    @Option(help: ArgumentHelp("Sign in with a token of this third party, such as facebook.", valueName: "provider"))
     var thirdParty: String?
 
     @Option(
@@ -258,13 +264,13 @@ struct ProviderSignInOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Let that token end at a date such as 2030-01-01T12:00:00Z, or after a time: 3600, 60m.",
+            "Say when that token expires: at a date such as 2030-01-01T12:00:00Z, or after a time: 3600, 60m.",
             valueName: "time"))
     var thirdPartyExpires: EndArgument?
 
     @Option(
         name: .customLong("app-id"),
-        help: ArgumentHelp("Use this id of the application that received the token.", valueName: "id")
+        help: ArgumentHelp("Give the id of the application to which the third party issued the token.", valueName: "id")
     )
     var applicationID: String?
 
@@ -273,7 +279,9 @@ struct ProviderSignInOptions: ParsableArguments {
         completion: .file())
     var assertionFile: String?
 
-    @Flag(help: "Store the password, which also renews cookies (default: use it for this sign-in only).")
+    @Flag(
+        help: "Store the password, so that rainctl can keep the session and renew its cookies (default: store nothing)."
+    )
     var saveCredentials = false
 
     @OptionGroup var challenge: ChallengeOptions
@@ -315,7 +323,7 @@ struct ProviderSignInOptions: ParsableArguments {
         }
         if thirdPartyExpires != nil, thirdParty == nil {
             throw ValidationError(
-                "--third-party-expires is the end of a third party's token: it needs --third-party.")
+                "--third-party-expires needs --third-party: it says when the third party's token expires.")
         }
         if thirdParty != nil, assertionFile != nil {
             throw ValidationError("--third-party and --assertion-file exclude each other.")
@@ -383,7 +391,8 @@ enum EndArgument: ExpressibleByArgument, Equatable {
 
 /// User name and password for a server in front of the provider that asks for them, such as a proxy.
 struct ChallengeOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Use this name if a server in front of the provider asks.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Use this user name if a server in front of the provider asks for one.", valueName: "name"))
     var gateUser: String?
 
     @Option(

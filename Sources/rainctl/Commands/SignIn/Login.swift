@@ -12,10 +12,10 @@ struct Login: AsyncParsableCommand {
                      rainctl login --idp github
                      rainctl login --provider oidc --set issuer=https://id.example.com --client-id app --device-code
 
-            If the cloud also wants a one-time code, rainctl asks for it, or reads it with --code-stdin or --code-file. Otherwise the \
-            sign-in waits: finish it with rainctl login USER --code-stdin.
+            If the cloud also requires a one-time code, rainctl asks for it, or reads it with --code-stdin or --code-file. If rainctl has \
+            no code and cannot ask for it, the sign-in stays open. Finish it with rainctl login USER --code-stdin.
 
-            rainctl account providers shows what each identity provider can do, and why it cannot do the rest.
+            To see what each identity provider supports, and why it lacks the rest, run: rainctl account providers.
             """)
 
     @Argument(help: "Your e-mail address, or telephone number with country code.")
@@ -23,12 +23,12 @@ struct Login: AsyncParsableCommand {
 
     @OptionGroup var password: PasswordOptions
 
-    @Flag(help: "Have a code sent instead of giving a password.")
+    @Flag(help: "Sign in with a one-time code, which the cloud sends, instead of a password.")
     var oneTimeCode = false
 
     @OptionGroup var code: CodeOptions
 
-    @Flag(help: "Sign in without a name, if the deployment has guests.")
+    @Flag(help: "Sign in without a name, if the deployment allows guests.")
     var guest = false
 
     @OptionGroup(title: "In a browser") var web: BrowserOptions
@@ -60,7 +60,7 @@ struct Login: AsyncParsableCommand {
         }
         if web.isWanted, user != nil || guest || oneTimeCode || password.isGiven || code.isGiven {
             throw ValidationError(
-                "The user is chosen in the browser: give its options without USER, password and code.")
+                "You choose the user in the browser: omit USER, the password and the code.")
         }
         if oneTimeCode, password.isGiven {
             throw ValidationError("--one-time-code replaces the password: give only one of them.")
@@ -70,6 +70,8 @@ struct Login: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         try checkProviderOptions(context)
+        // The user of a browser's sign-in may paste its last address at any time.
+        if !web.isWanted { TypedInput.hideWhileWorking() }
         let events = EventStream(ofSignIn: context, events)
         events.writer?.note("started")
         try await events.ending {
@@ -88,6 +90,8 @@ struct Login: AsyncParsableCommand {
                 return try await signIn(newcomer, client, account, time, context)
             }
             context.tellPlace(of: account.newSession)
+            context.tellAccountInUse(after: account.newSession)
+            if case .signedIn = result, !options.json { context.tellNextStep() }
             return result
         }
     }
@@ -109,7 +113,7 @@ struct Login: AsyncParsableCommand {
     /// Whether the code is for a sign-in that an earlier command has started.
     private var onlyFinishes: Bool { code.isGiven && !oneTimeCode && !password.isGiven }
 
-    private func signIn(
+    func signIn(
         _ newcomer: SignInUser, _ client: RainKitClient, _ account: AccountAccess, _ time: TimeBudget,
         _ context: Context
     ) async throws -> LoginResult {
@@ -135,15 +139,26 @@ struct Login: AsyncParsableCommand {
                     return try await answer(challenge, client, account, time, context)
                 }
                 triesLeft -= 1
-                guard error.code == .invalidCredentials, triesLeft > 0 else { throw error }
+                guard error.code == .invalidCredentials else { throw error }
+                guard triesLeft > 0 else { throw Self.refused(error, user, wasTyped: password.isAsked(context)) }
                 context.screen.say(error.message.asSentence)
             }
         }
     }
 
+    /// The last refusal of a password. If the user has typed it, the message names the way to a new one.
+    private static func refused(_ error: AccountError, _ user: String, wasTyped: Bool) -> any Error {
+        guard wasTyped else { return error }
+        var failure = CommandFailure(error)
+        failure.message +=
+            " If you have forgotten the password, set a new one: "
+            + "\(commandLine("account password reset \(user.onOneLine.asShellWord)"))."
+        return failure
+    }
+
     /// Returns how often a password may be refused. A typed password may have been mistyped; one from a file is the same each time.
     func passwordTries(_ context: Context) -> Int {
-        password.isAsked(context) && !options.json && events == nil ? 3 : 1
+        password.isAsked(context) && !options.isJSON && events == nil ? 3 : 1
     }
 
     private func signIn(
@@ -159,7 +174,7 @@ struct Login: AsyncParsableCommand {
         throw CommandFailure(
             .auth, reason: "no_pending_sign_in",
             message: "No sign-in is waiting for a code\(user.map { " of \($0.onOneLine)" } ?? ""). "
-                + "Start one: rainctl login \(user?.onOneLine.asShellWord ?? "USER") --one-time-code.")
+                + "Start one: \(commandLine("login \(user?.onOneLine.asShellWord ?? "USER") --one-time-code")).")
     }
 
     /// Finishes a sign-in with the code that was sent. Until the cloud ends the sign-in, a later command can finish it too.
@@ -195,11 +210,11 @@ struct Login: AsyncParsableCommand {
     /// The result if nobody can be asked. After `--one-time-code` this is a success; after a password it is an error, because the user is
     /// not signed in.
     private func pendingResult(_ user: String, _ account: AccountAccess) throws -> SignInPendingResult {
-        let next = "rainctl login \(user.asShellWord) --code-stdin"
+        let next = commandLine("login \(user.asShellWord) --code-stdin")
         guard oneTimeCode else {
             throw CommandFailure(
                 .auth, reason: "second_step_required",
-                message: "The password is right, and a code was sent to finish signing in. Run: \(next).")
+                message: "The password is right, but the sign-in also needs the code that was sent. Run: \(next).")
         }
         return SignInPendingResult(profile: account.name, userName: user, next: next)
     }
@@ -217,11 +232,12 @@ struct Login: AsyncParsableCommand {
         }
         guard context.mayAsk else {
             throw CommandFailure(
-                .usage, reason: "missing_user", message: "No user given: rainctl login USER --password-file FILE.")
+                .usage, reason: "missing_user",
+                message: "No user given: \(commandLine("login USER --password-file FILE")).")
         }
         var triesLeft = 3
         while true {
-            guard let answer = Terminal.ask("User name: "), !answer.isEmpty else {
+            guard let answer = Screen.shared.blocking({ Terminal.ask("User name: ") }), !answer.isEmpty else {
                 throw CommandFailure(.cancelled, message: "Cancelled.")
             }
             do throws(AccountError) {
@@ -274,6 +290,35 @@ extension Context {
     }
 }
 
+extension Context {
+    /// Tells which account commands use, if another one was in use before this sign-in.
+    func tellAccountInUse(after session: NewAccountStore?) {
+        guard let session, let other = session.otherAccount, let name = session.account?.key.account else { return }
+        output.say("note: \(Self.accountNote(name, other, named: ProfileSettings.namedAccount(self)))")
+    }
+
+    /// - Parameters:
+    ///   - name: the account that has signed in.
+    ///   - named: the account that an option, a variable or a file names for commands.
+    static func accountNote(
+        _ name: String, _ other: NewAccountStore.OtherAccount, named: (name: String, origin: ProfileSettings.Origin)?
+    ) -> String {
+        if let named, let place = named.origin.place, named.name != name {
+            return "Commands use the account \(named.name.onOneLine), because \(place) names it."
+        }
+        let use = { (account: String) in commandLine("account use \(account.onOneLine.asShellWord)") }
+        return other.isStillInUse
+            ? "Commands still use the account \(other.name.onOneLine), which you chose. To use this one: \(use(name))"
+            : "Commands now use this account instead of \(other.name.onOneLine). To go back: \(use(other.name))"
+    }
+
+    /// Names the next step to a user at a terminal.
+    func tellNextStep() {
+        guard StandardStreams.errIsTerminal else { return }
+        output.say("Next: plug in a board, and run \(commandLine("provision"))")
+    }
+}
+
 extension String {
     /// Whether RainMaker accepts this as a user name.
     var isUserName: Bool { (try? RainMakerAccount.check(userName: self)) != nil }
@@ -291,6 +336,13 @@ enum LoginResult: CommandResult {
         }
     }
 
+    var confirmedLines: [Int] {
+        switch self {
+        case .signedIn(let result): result.confirmedLines
+        case .waitsForCode: []
+        }
+    }
+
     func encode(to encoder: any Encoder) throws {
         switch self {
         case .signedIn(let result): try result.encode(to: encoder)
@@ -300,7 +352,7 @@ enum LoginResult: CommandResult {
 }
 
 /// The signed-in user, and the place of the session.
-struct SignedInResult: CommandResult {
+struct SignedInResult: ConfirmingResult {
     let profile: String
     let signedIn = true
     let userName: String
@@ -329,7 +381,7 @@ struct SignInPendingResult: CommandResult {
     let userName: String
     let next: String
 
-    var text: String { "A code was sent to \(userName.onOneLine). Sign in with it: \(next)" }
+    var text: String { "A code was sent to \(userName.onOneLine). To sign in with the code, run: \(next)" }
 }
 
 extension NewAccountStore {

@@ -43,7 +43,7 @@ struct Logout: AsyncParsableCommand {
 }
 
 /// The end of a session here, and at its provider if that could be reached.
-struct SignedOutResult: CommandResult {
+struct SignedOutResult: ConfirmingResult {
     /// A token that the provider may still accept.
     struct Token: Encodable {
         let token: String
@@ -75,7 +75,7 @@ extension SignedOutResult {
     func warning(of provider: String) -> String {
         let tokens = (stillValid ?? []).map { token in
             let name = token.token.replacing("_", with: " ")
-            return "the \(name) (\(token.expiresAt.map { "until \($0)" } ?? "without a stated end"))"
+            return "the \(name) (\(token.expiresAt.map { "until \($0)" } ?? "until an unknown time"))"
         }.joined(separator: " and ")
         let isCertain = (stillValid ?? []).contains { $0.certain }
         let rest =

@@ -12,7 +12,7 @@ struct Whoami: AsyncParsableCommand {
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
-    @Flag(help: "Show the stored user from the time of the sign-in; send nothing.")
+    @Flag(help: "Show the user as stored at the sign-in, without asking the cloud.")
     var offline = false
 
     @OptionGroup var which: ProviderOption

@@ -3,6 +3,7 @@ import IdentityProviders
 import RainAccount
 import RainCore
 import RainHTTP
+import RainJSON
 import RainKitTesting
 import RainMaker
 import Testing
@@ -12,8 +13,8 @@ struct DeviceSignInTests {
     private static let members =
         #""grants":{"deviceCode":{}},"endpoints":{"token":"{base}/token","device":"{base}/device"}"#
 
-    private func bench() throws -> ProviderBench {
-        try ProviderBench(Self.members)
+    private func bench(_ hooks: any ProviderExtension = NoExtension()) throws -> ProviderBench {
+        try ProviderBench(Self.members, extension: hooks)
     }
 
     private static let codes =
@@ -21,9 +22,9 @@ struct DeviceSignInTests {
 
     /// Plays the answers and moves the clock by the client's waits. Returns how long the client waited each time.
     private func run(
-        _ answers: [(status: Int, body: String)]
+        _ answers: [(status: Int, body: String)], _ hooks: any ProviderExtension = NoExtension()
     ) async throws -> (outcome: Result<SignInCredentials, AccountError>, waits: [Duration]) {
-        let bench = try bench()
+        let bench = try bench(hooks)
         bench.http.expect(.post, "/device", Self.codes)
         for answer in answers { bench.http.expect(.post, "/token", status: answer.status, answer.body) }
         let clock = ManualClock()
@@ -76,6 +77,26 @@ struct DeviceSignInTests {
             return
         }
         #expect(error.code.description == reason)
+    }
+
+    /// Has SPiD's names, in which this one is about a session.
+    private struct OtherNames: ProviderExtension {
+        func failure(of response: HTTPResponse, _ json: JSONValue?, _ provider: ConfiguredProvider) -> AccountError? {
+            guard json?["error"]?.string == "expired_token" else { return nil }
+            var error = AccountError(.expired, message: "the session has ended", status: response.status)
+            error.serverCause = "expired_token"
+            return error
+        }
+    }
+
+    @Test("an expired code of a device is not taken for an ended session, whatever the provider calls it")
+    func expired() async throws {
+        let (outcome, _) = try await run([error("expired_token")], OtherNames())
+        guard case .failure(let error) = outcome else {
+            Issue.record("signed in")
+            return
+        }
+        #expect(error.code == .codeExpired && !error.message.contains("session"), "\(error)")
     }
 
     @Test("a fault of the server makes the questions less frequent and ends nothing")

@@ -40,7 +40,7 @@ struct PasteTests {
             let terminal = try await terminal(maker, ["--idp", "github", "--redirect", way])
             defer { terminal.kill() }
             let address = try await address(in: terminal)
-            try await terminal.output(containing: "Then paste the address")
+            try await terminal.output(containing: "Then paste the last address")
             let redirect = try await maker.redirect(from: address)
             terminal.write("https://elsewhere.example/?code=1&state=2\n")
             try await terminal.output(containing: "Not accepted: This address is not the answer to this sign-in")
@@ -60,7 +60,7 @@ struct PasteTests {
             let redirect = try await maker.redirect(from: try await address(in: terminal), allow: false)
             let port = try #require(Int(redirect.split(separator: ":")[2].prefix { $0.isNumber }))
             #expect(!Self.isListening(port, terminal))
-            try await terminal.output(containing: "Then paste the address")
+            try await terminal.output(containing: "Then paste the last address")
             terminal.write(redirect + "\n")
             #expect(try await maker.end(of: terminal).status == 77)
             #expect(terminal.standardOutput.contains("access_denied"))
@@ -78,7 +78,7 @@ struct PasteTests {
                 "script", ["--quiet", "--echo", "never", "--command", command, "/dev/null"],
                 environment: maker.maker.environment.merging(maker.environment) { $1 }, input: .open)
             defer { terminal.kill() }
-            try await terminal.output(containing: "Then paste the address")
+            try await terminal.output(containing: "Then paste the last address")
             terminal.write("\u{3}")
             try await terminal.output(containing: "status=130")
             try await terminal.output(containing: "echoctl")

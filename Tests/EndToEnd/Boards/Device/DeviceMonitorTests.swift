@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RainJSON
 import TestSupport
 import Testing
@@ -32,6 +33,29 @@ struct DeviceMonitorTests {
             for text in [outcome.standardOutput, outcome.standardError, try folder.read("device.log")] {
                 #expect(!text.contains(SimulatedBoard.proofOfPossession))
             }
+        }
+    }
+
+    @Test(
+        "Ctrl-C is its normal end: no error is printed, and a document has the log's summary", arguments: [false, true])
+    func interrupted(isJSON: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let maker = try Maker(folder)
+            let board = try await SimulatedBoard.start(Self.board("switch", folder.file("port")), in: folder)
+            let file = folder.file("device.log")
+            let command = ["device", "monitor", "--port", try #require(board.console), "--device-log", file]
+            let child = try await maker.start(command + (isJSON ? ["--json"] : []))
+            defer { child.kill() }
+            let end = ContinuousClock.now + .waitLimit
+            while (try? folder.read("device.log"))?.contains("ESP-ROM") != true, ContinuousClock.now < end {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            child.signal(SIGINT)
+            #expect(try await child.wait() == .exited(130))
+            #expect(!child.standardError.contains("error"), "\(child.standardError)")
+            guard isJSON else { return }
+            let document = try JSONValue(parsing: Array(child.standardOutput.utf8))
+            #expect(document["chip"] == "esp32c3" && document["error"] == nil, "\(child.standardOutput)")
         }
     }
 

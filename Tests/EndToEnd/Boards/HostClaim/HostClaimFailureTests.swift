@@ -92,7 +92,8 @@ struct HostClaimFailureTests {
             let kept = place.folder.file("state/rainkit/claims/" + (left.first ?? ""))
             let message = outcome.failure?["message"]?.string ?? ""
             for words in [
-                "generate \(kept)/rows.csv \(kept)/image.bin 0x6000, flash it to the partition fctry", "private key",
+                "generate \(kept)/rows.csv \(kept)/image.bin 0x6000, flash the image to the partition fctry",
+                "private key",
             ] {
                 #expect(message.contains(words), "\(message)")
             }

@@ -27,7 +27,7 @@ struct HostClaimFileTests {
 
             let message = outcome.failure?["message"]?.string ?? ""
             let begin = try #require(message.firstRange(of: "rainctl profile add")?.lowerBound, "\(message)")
-            let end = try #require(message.firstRange(of: ". Then run this again")?.lowerBound, "\(message)")
+            let end = try #require(message.firstRange(of: ". Then run this command again")?.lowerBound, "\(message)")
             let line = message[begin..<end].replacing("--claim-url URL", with: "--claim-url \(cloud.claim)")
             #expect(line.contains("rainctl login \(SimulatedCloud.user) --profile sim-claims"), "\(line)")
             let programs = try Executables.path("rainctl").split(separator: "/").dropLast().joined(separator: "/")

@@ -35,7 +35,7 @@ extension InjectedFault {
         },
         server(
             .raw { _ = $0.read(4096) }, "a connection that is closed when TLS begins",
-            "closed the connection when TLS began"),
+            "a port that does not speak TLS"),
         server(.raw { tlsAlert(70, $0) }, "a TLS version that is too old", "too old"),
         server(.raw { tlsAlert(116, $0) }, "a server that requires a client certificate", "client certificate"),
         server(.proxy(nil), "a proxy that does not run", "the proxy"),
@@ -72,7 +72,7 @@ extension InjectedFault {
             "an internal fault of the cloud", "503|fault|error",
             rule: ["path": "/v1/*", "action": "status", "status": 503]),
         cloudFault(
-            "too many requests", "slow down",
+            "too many requests", "asks for fewer requests",
             rule: ["path": "/v1/*", "action": "status", "status": 429]),
         cloudFault(
             "a redirect to the network's sign-in page", "page|HTML|redirect|JSON|302",

@@ -13,6 +13,7 @@ extension InjectedFault {
         address("a password in an address", "no user name or password", "bob:planted@127.0.0.1:80"),
         address("a URL instead of an address", "http://", "http://192.168.4.1/"),
         address("a port that does not exist", "not a port", "192.168.4.1:99999"),
+        address("a host name that does not exist", "the name nobody.invalid is not known", "nobody.invalid"),
         address("a path after the address", "HOST or HOST:PORT", "192.168.4.1/prov"),
         provision("cable", "a folder instead of a port", "folder", "--port", "/tmp"),
         provision("cable", "a device that is not a serial port", "not a serial port", "--port", "/dev/null"),

@@ -110,7 +110,7 @@ extension InjectedFault {
                 ["--transport", "softap"],
                 network: ["--ssid", String(repeating: "x", count: 33), "--passphrase-file", $0.folder.file("wifi")])
         },
-        InjectedFault("Wi-Fi", "no network is given", "No network given") {
+        InjectedFault("Wi-Fi", "no network is given", "No network was given") {
             try await $0.provision(["--transport", "softap"], network: [])
         },
         InjectedFault("Wi-Fi", "an empty password", "empty") { lab in
@@ -169,7 +169,8 @@ extension InjectedFault {
             return try await lab.timed(
                 ["device", "send", "", "--text", "x", "--pop-file", lab.folder.file("pop")] + Maker.way(to: board))
         },
-        InjectedFault("session", "data for one of protocomm's endpoints", "an endpoint of protocomm itself") { lab in
+        InjectedFault("session", "data for one of protocomm's endpoints", "accepts only protocomm's own messages") {
+            lab in
             let board = try await lab.board()
             return try await lab.timed(
                 ["device", "send", "prov-config", "--text", "x", "--pop-file", lab.folder.file("pop")]

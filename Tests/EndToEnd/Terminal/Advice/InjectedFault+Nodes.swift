@@ -4,7 +4,9 @@ import TestSupport
 /// What can be wrong with commands for boards in an account.
 extension InjectedFault {
     static let ofNodes: [InjectedFault] = [
-        node("a device that the board does not have", "no device Lamp", "params", "set", "n1", "Lamp.Power=on"),
+        node(
+            "a device that the board does not have", "Light (n1): There is no device Lamp", "params", "set", "n1",
+            "Lamp.Power=on"),
         node(
             "a parameter that the device does not have", "no parameter Colour", "params", "set", "n1", "Light.Colour=on"
         ),
@@ -14,7 +16,7 @@ extension InjectedFault {
         node(
             "values on the command line and in a file", "both given", "params", "set", "n1", "Light.Power=on", "--file",
             "{}/values.json"),
-        node("a line end after a board's name", "line end", "show", "n9\r"),
+        node("a line end after a board's name", "line end", "status", "n9\r"),
         node("a name of only spaces", "blank", "params", "set", "n1", "Light.Name= "),
         node(
             "a file of values that is not JSON", "values.json is not JSON", "params", "set", "n1", "--file",

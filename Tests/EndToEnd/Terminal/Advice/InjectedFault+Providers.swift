@@ -27,7 +27,7 @@ extension InjectedFault {
         account(
             "a conversion of an account that is not a guest", "is not a guest", "convert", "new@example.com",
             "--password-file", "{}/password"),
-        InjectedFault("account", "a code without a waiting sign-in", "No sign-in is waiting") {
+        InjectedFault("account", "a code without a waiting sign-in", "is waiting for a code") {
             try await $0.timed(["login", SimulatedCloud.user, "--code", "000000"], as: $0.bench.maker)
         },
         command("account", "a provider that does not exist", "facebook", ["login", "--provider", "facebook"]),
@@ -63,7 +63,7 @@ extension InjectedFault {
             "an unknown WSKey", "WSKey", "wskey-9", "--set", "contextInstitutionId=128807", "--set",
             "authenticatingInstitutionId=128807", "--scope", "WMS_NCIP"),
         provider(
-            "oclc", "an OCLC address without its path", "base URL", "--mode", "client-credentials", "--client-id",
+            "oclc", "an OCLC address without its path", "/oauth2", "--mode", "client-credentials", "--client-id",
             "wskey-1",
             "--client-secret-file", "{}/wskey-1", "--scope", "WMS_NCIP", "--set", "contextInstitutionId=128807",
             "--set",

@@ -4,7 +4,7 @@ import TestSupport
 /// What can be wrong with settings, deployments, and files that describe providers and backends.
 extension InjectedFault {
     static let ofSettings: [InjectedFault] = [
-        settings("settings that are not JSON", "config.json", "{"),
+        settings("settings that are not JSON", "line 1, column 2", "{"),
         settings("settings that are a list", "config.json", "[]"),
         settings("a setting that does not exist", "colour", #"{"colour":"red"}"#),
         settings("a setting of the wrong type", "a number", #"{"store":7}"#),

@@ -24,7 +24,7 @@ extension InjectedFault {
             chmod(lab.folder.file(Maker.sessionFile), 0o644)
             return try await lab.rainctl("whoami")
         },
-        InjectedFault("store", "a file instead of the folder", "is a file, and a folder") { lab in
+        InjectedFault("store", "a file instead of the folder", "is a file, but must be a folder") { lab in
             try lab.folder.write("", to: "state")
             return try await lab.rainctl("login", "me@example.com", "--password-file", lab.folder.file("password"))
         },
@@ -64,7 +64,9 @@ extension InjectedFault {
             "store", "a session bus address without a transport", "not an address of D-Bus",
             environment: ["DBUS_SESSION_BUS_ADDRESS": "/run/user/0/bus"],
             ["login", "me@example.com", "--password-file", "{}/password", "--store", "secret-service"]),
-        InjectedFault("store", "an export to a file instead of a folder", "is a file, and a folder", cloud: true) {
+        InjectedFault(
+            "store", "an export to a file instead of a folder", "is a file, but must be a folder", cloud: true
+        ) {
             try await $0.rainctl("account", "export", "--to", $0.folder.file("wifi"))
         },
         command(

@@ -35,10 +35,10 @@ struct PolicyTests {
 
     static let passing: [(DBusError, BluetoothError.Code, String)] = [
         (remote("org.bluez.Error.NotReady"), .poweredOff, "bluetoothctl power on"),
-        (remote("org.freedesktop.DBus.Error.ServiceUnknown"), .noBlueZ, "systemctl start bluetooth"),
-        (remote("org.freedesktop.DBus.Error.NoReply"), .noBlueZ, "systemctl start bluetooth"),
-        (remote("org.freedesktop.DBus.Error.Spawn.ChildExited"), .noBlueZ, "systemctl start bluetooth"),
-        (remote("org.freedesktop.DBus.Error.Disconnected"), .noBlueZ, "systemctl start bluetooth"),
+        (remote("org.freedesktop.DBus.Error.ServiceUnknown"), .noBlueZ, "systemctl restart bluetooth"),
+        (remote("org.freedesktop.DBus.Error.NoReply"), .noBlueZ, "systemctl restart bluetooth"),
+        (remote("org.freedesktop.DBus.Error.Spawn.ChildExited"), .noBlueZ, "systemctl restart bluetooth"),
+        (remote("org.freedesktop.DBus.Error.Disconnected"), .noBlueZ, "systemctl restart bluetooth"),
     ]
 
     @Test(

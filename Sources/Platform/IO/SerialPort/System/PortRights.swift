@@ -49,8 +49,7 @@ struct PortRights {
             "This user may not open the port: it belongs to the group \(name). Run `sudo usermod -aG \(ShellWord.quoted(name)) $USER`, then sign out and in "
                 + "again."
         case .numbered(let id):
-            "This user may not open the port: it belongs to the group with the number \(id), which has no name here. In a container, "
-                + "have it started with that group added."
+            "This user may not open the port: it belongs to the group with the number \(id), which has no name here. In a container, start the container with that group added."
         case .none:
             "Only root may open the port: no group has rights to it. A udev rule with `TAG+=\"uaccess\"` or `GROUP=\"dialout\", "
                 + "MODE=\"0660\"` for its adapter fixes that."

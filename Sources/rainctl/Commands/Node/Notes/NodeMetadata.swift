@@ -7,7 +7,7 @@ import RainMaker
 struct NodeMetadata: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "metadata",
-        abstract: "Read and change a board's metadata: a JSON object in the cloud for applications.",
+        abstract: "Read and change a board's metadata: a JSON object that the cloud stores for applications.",
         subcommands: [NodeMetadataGet.self, NodeMetadataSet.self, NodeMetadataDelete.self])
 }
 
@@ -16,7 +16,7 @@ struct NodeMetadataGet: CloudCommand {
         commandName: "get", abstract: "Print a board's metadata.",
         discussion: "Example: rainctl node metadata get 'Kitchen lamp'")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Option(help: .timeLimit)
@@ -40,7 +40,7 @@ struct NodeMetadataSet: CloudCommand {
             A value that is valid JSON is set as JSON (3, true, an object), any other value as text. null deletes the member.
             """)
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: ArgumentHelp("The members to set.", valueName: "key=value"))
@@ -60,7 +60,7 @@ struct NodeMetadataSet: CloudCommand {
         guard members.isEmpty != (file == nil) else {
             throw ValidationError(
                 file == nil
-                    ? "Give members as KEY=VALUE, or a --file with them."
+                    ? "Give members as KEY=VALUE, or with --file."
                     : "KEY=VALUE and --file were both given: give only one of them.")
         }
         var seen: Set<Substring> = []
@@ -84,8 +84,8 @@ struct NodeMetadataSet: CloudCommand {
                 (changes.members ?? []).filter { !$0.value.isNull }.map(\.name)
             )
             try await scene.client.changeMetadata(changes, of: node)
-            let words = [("set", values), ("deleted", nulls)].filter { !$0.1.isEmpty }
-                .map { "\($0): \($1.joined(separator: ", "))".onOneLine }
+            let words = [("Set", values), ("Deleted", nulls)].filter { !$0.1.isEmpty }
+                .map { "\($0) \($1.joined(separator: ", ")) of the metadata of \(node.shownName)".onOneLine }
             return ActionResult(words.joined(separator: "\n"))
                 .with("node_id", node.id.rawValue).with("set", values).with("deleted", nulls)
         }
@@ -115,7 +115,7 @@ struct NodeMetadataDelete: CloudCommand {
         commandName: "delete", abstract: "Delete members of a board's metadata, or all of it.",
         discussion: "Example: rainctl node metadata delete 'Kitchen lamp' shelf")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: ArgumentHelp("The members to delete.", valueName: "key"))
@@ -143,7 +143,11 @@ struct NodeMetadataDelete: CloudCommand {
                 try await scene.client.changeMetadata(.object(keys.map { .init($0, .null) }), of: node)
             }
             let gone = keys.isEmpty ? (node.metadata?.members ?? []).map(\.name) : keys
-            return ActionResult(gone.isEmpty ? "there was none" : "deleted: \(gone.joined(separator: ", ").onOneLine)")
+            let words =
+                gone.isEmpty
+                ? "\(node.shownName) has no metadata"
+                : "Deleted \(gone.joined(separator: ", ")) of the metadata of \(node.shownName)"
+            return ActionResult(words.onOneLine, isChange: !gone.isEmpty)
                 .with("node_id", node.id.rawValue).with("deleted", gone)
         }
     }

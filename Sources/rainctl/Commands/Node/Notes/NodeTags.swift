@@ -13,7 +13,7 @@ struct NodeTagsAdd: CloudCommand {
         commandName: "add", abstract: "Add tags to a board.",
         discussion: "Example: rainctl node tags add 'Kitchen lamp' room:kitchen floor:0")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: ArgumentHelp("The tags, each as key:value.", valueName: "tag"))
@@ -30,8 +30,11 @@ struct NodeTagsAdd: CloudCommand {
             let node = try await scene.client.node(named: name)
             let (added, already) = try await scene.client.addTags(tags.flatMap { Tags.divided($0) }, to: node)
             let all = node.tags + added
-            let words = already.isEmpty ? "" : "\nalready there: \(already.joined(separator: ", ").onOneLine)"
-            return ActionResult("tags: \(all.joined(separator: ", ").onOneLine)\(words)")
+            let words = [
+                added.isEmpty ? nil : "Added \(added.joined(separator: ", ")) to the tags of \(node.shownName)",
+                already.isEmpty ? nil : "Already there: \(already.joined(separator: ", "))",
+            ]
+            return ActionResult(words.compactMap { $0?.onOneLine }.joined(separator: "\n"), isChange: !added.isEmpty)
                 .with("node_id", node.id.rawValue).with("tags", all).with("added", added).with("already", already)
         }
     }
@@ -42,7 +45,7 @@ struct NodeTagsRemove: CloudCommand {
         commandName: "remove", abstract: "Remove tags from a board.",
         discussion: "Example: rainctl node tags remove 'Kitchen lamp' floor:0")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: ArgumentHelp("The tags, each as key:value.", valueName: "tag"))
@@ -60,8 +63,11 @@ struct NodeTagsRemove: CloudCommand {
             // The cloud may have a tag with a comma.
             let tags = given.flatMap { node.tags.contains($0) ? [$0] : Tags.divided($0) }
             let left = try await scene.client.removeTags(tags, from: node)
-            return ActionResult(left.isEmpty ? "no tags left" : "tags: \(left.joined(separator: ", ").onOneLine)")
-                .with("node_id", node.id.rawValue).with("tags", left)
+            let rest = left.isEmpty ? "no tags are left" : "\(left.joined(separator: ", ")) is left"
+            return ActionResult(
+                "Removed \(tags.joined(separator: ", ")) from the tags of \(node.shownName); \(rest)".onOneLine
+            )
+            .with("node_id", node.id.rawValue).with("tags", left)
         }
     }
 }

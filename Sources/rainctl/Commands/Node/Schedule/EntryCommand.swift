@@ -26,15 +26,17 @@ extension EntryCommand {
         let outcome = try await scene.time.run { try await change(scene.client, found, limit) }
         if let zone = outcome.missingTimeZone {
             scene.context.output.warn(
-                "\(found.shownName) has no time zone yet, so it reads the time as UTC. Set its time zone: rainctl node params set \(found.id.rawValue.asShellWord) "
-                    + "\("\(zone)=Europe/Berlin".asShellWord)", reason: "no_time_zone")
+                "\(found.shownName) has no time zone yet, so it reads the time as UTC. Set its time zone: "
+                    + commandLine(
+                        "node params set \(found.id.rawValue.asShellWord) \("\(zone)=Europe/Berlin".asShellWord)"),
+                reason: "no_time_zone")
         }
-        let result = EntryResult(outcome, noun: Self.noun)
+        let result = EntryResult(outcome, noun: Self.noun, of: found.shownName)
         if let unknown = outcome.unknown {
             var failure = CommandFailure(unknown)
             failure.message +=
                 " The cloud has sent the \(Self.noun) to \(found.shownName), but did not show whether the board has it: "
-                + "rainctl node \(Self.noun) list \(found.id.rawValue.asShellWord) shows the board's list."
+                + "\(commandLine("node \(Self.noun) list \(found.id.rawValue.asShellWord)")) shows the board's list."
             failure.result = result
             throw failure
         }
@@ -55,6 +57,7 @@ extension EntryCommand {
 struct EntryListResult: CommandResult {
     private var members = NamedMembers()
     private(set) var text: String
+    let table: ListTable
 
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 
@@ -63,6 +66,8 @@ struct EntryListResult: CommandResult {
         members.add("node_id", node.rawValue)
         // The entries as the board has reported them, so that a program that reads and writes them loses nothing.
         members.add(member, entries.map(\.document))
+        let times = member == "scenes" ? ["info"] : ["enabled", "triggers"]
+        table = ListTable(member: member, columns: ["id", "name"] + times + ["action"])
         text =
             entries.isEmpty
             ? "There are no \(member)."
@@ -76,33 +81,51 @@ struct EntryListResult: CommandResult {
     }
 }
 
+extension EntryListResult: ListResult {}
+
 /// The change of a schedule or a scene.
-struct EntryResult: CommandResult {
+struct EntryResult: ConfirmingResult {
     let nodeID: String
     let id: String
     let operation: String
     /// `reported` by the board, or `sent` by the cloud.
     let state: String
-    @TextOnly private var noun: String
+    /// The entry's kind and name, such as `schedule Evening`, and the board's name.
+    @TextOnly private var subject: String
+    @TextOnly private var board: String
     @TextOnly private var changesTime: Bool
 
-    init(_ outcome: EntryOutcome, noun: String) {
+    /// - Parameters:
+    ///   - noun: `schedule` or `scene`.
+    ///   - board: the board's name.
+    init(_ outcome: EntryOutcome, noun: String, of board: String) {
         nodeID = outcome.node.rawValue
         id = outcome.id
         operation = outcome.operation.rawValue
-        self.noun = noun
+        subject = "\(noun) \(outcome.name ?? outcome.id)"
+        self.board = board
         changesTime = outcome.changesTime
         state = outcome.isReported == true ? "reported" : "sent"
     }
 
     var text: String {
-        var end = state == "reported" ? "the board has it" : "sent by the cloud; the board has not answered yet"
+        let done: (verb: String, place: String) =
+            switch ServiceOperation(rawValue: operation) {
+            case .add: ("Created", "on")
+            case .remove: ("Removed", "from")
+            case .enable: ("Enabled", "on")
+            case .disable: ("Disabled", "on")
+            case .activate: ("Activated", "on")
+            case .edit, nil: ("Changed", "on")
+            }
+        let line = "\(done.verb) \(subject) \(done.place) \(board)"
+        guard state == "sent" else { return line.onOneLine }
+        var end = "; the board has not reported it yet"
         // Until then the cloud knows the old time, and the next edit would start from it.
-        if state == "sent", operation == ServiceOperation.edit.rawValue, changesTime {
+        if operation == ServiceOperation.edit.rawValue, changesTime {
             end +=
-                ". Until it does, editing a part of the time keeps the rest of the old time: "
-                + "give --wait, or the whole time"
+                ". Until the board answers, an edit of a part of the time keeps the rest of the old time: give --wait, or the whole time"
         }
-        return "\(noun) \(id): \(operation), \(end)".onOneLine
+        return "\(line)\(end)".onOneLine
     }
 }

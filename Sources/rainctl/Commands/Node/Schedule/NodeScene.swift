@@ -4,7 +4,7 @@ import RainKit
 
 struct NodeScene: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "scene", abstract: "Manage scenes: sets of values that a board keeps under a name.",
+        commandName: "scene", abstract: "Manage scenes: sets of values that a board stores under a name.",
         subcommands: [SceneList.self, SceneAdd.self, SceneEdit.self, SceneRemove.self, SceneActivate.self])
 }
 
@@ -14,16 +14,18 @@ extension SceneCommand {
     static var service: ListService { .scenes }
 }
 
-struct SceneList: SceneCommand {
+struct SceneList: SceneCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List a board's scenes.",
         discussion: "Example: rainctl node scene list 'Kitchen lamp'")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup var list: ListOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -38,10 +40,10 @@ struct SceneList: SceneCommand {
 
 struct SceneAdd: SceneCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add a scene: values under a name.",
+        commandName: "add", abstract: "Add a scene: a set of values with a name.",
         discussion: "Example: rainctl node scene add 'Kitchen lamp' --name Night Light.Power=off")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: ArgumentHelp("The scene's values.", valueName: "path=value"))
@@ -74,7 +76,7 @@ struct SceneEdit: SceneCommand {
         commandName: "edit", abstract: "Change a scene.",
         discussion: "Example: rainctl node scene edit 'Kitchen lamp' Night --name Late")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: "The scene: its id or name.")
@@ -113,7 +115,7 @@ struct SceneRemove: SceneCommand {
         commandName: "remove", abstract: "Remove a scene.",
         discussion: "Example: rainctl node scene remove 'Kitchen lamp' Night")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: "The scene: its id or name.")
@@ -140,7 +142,7 @@ struct SceneActivate: SceneCommand {
         commandName: "activate", abstract: "Set a scene's values on the board.",
         discussion: "Example: rainctl node scene activate 'Kitchen lamp' Night")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: "The scene: its id or name.")

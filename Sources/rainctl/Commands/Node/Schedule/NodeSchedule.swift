@@ -17,16 +17,18 @@ extension ScheduleCommand {
     static var service: ListService { .schedules }
 }
 
-struct ScheduleList: ScheduleCommand {
+struct ScheduleList: ScheduleCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List a board's schedules.",
         discussion: "Example: rainctl node schedule list 'Kitchen lamp'")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup var list: ListOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -45,10 +47,10 @@ struct ScheduleAdd: ScheduleCommand {
         discussion: """
             Example: rainctl node schedule add 'Kitchen lamp' --name Evening --at 19:30 --days mon-fri Light.Power=on
 
-            The board follows its own clock, in the time zone of its parameter Time.TZ.
+            The board uses its own clock, in the time zone that its parameter Time.TZ sets.
             """)
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: ArgumentHelp("The values to set at that time.", valueName: "path=value"))
@@ -89,11 +91,11 @@ struct ScheduleEdit: ScheduleCommand {
         discussion: """
             Example: rainctl node schedule edit 'Kitchen lamp' Evening --at 20:00
 
-            Omitted options keep what the board reported last: with --at alone the days or the date, with --days or --date alone the time \
-            of day. Give --wait or the whole time if another edit follows.
+            Parts of the time that you omit stay as the board last reported them. With --at alone, the days or the date stay. With --days \
+            or --date alone, the time of day stays. If another edit follows, give --wait or the whole time.
             """)
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: "The schedule: its id or name.")
@@ -137,7 +139,7 @@ struct ScheduleRemove: ScheduleCommand {
         commandName: "remove", abstract: "Remove a schedule.",
         discussion: "Example: rainctl node schedule remove 'Kitchen lamp' Evening")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: "The schedule: its id or name.")
@@ -164,7 +166,7 @@ struct ScheduleEnable: ScheduleCommand {
         commandName: "enable", abstract: "Enable a schedule.",
         discussion: "Example: rainctl node schedule enable 'Kitchen lamp' Evening")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: "The schedule: its id or name.")
@@ -191,7 +193,7 @@ struct ScheduleDisable: ScheduleCommand {
         commandName: "disable", abstract: "Disable a schedule without removing it.",
         discussion: "Example: rainctl node schedule disable 'Kitchen lamp' Evening")
 
-    @Argument(help: .node)
+    @Argument(help: .node, completion: .nodes)
     var node: String
 
     @Argument(help: "The schedule: its id or name.")

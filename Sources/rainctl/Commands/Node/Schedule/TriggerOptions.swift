@@ -10,12 +10,13 @@ struct TriggerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Act on these days: daily, once, or a list such as mon-fri or sat,sun (default of a new schedule: once).",
+            "Act on these days: daily, once, or a list such as mon-fri or sat,sun (default for a new schedule: once).",
             valueName: "days"))
     var days: [String] = []
 
     @Option(
-        help: ArgumentHelp("Act on this date instead of days: 2026-12-24, or 12-24 for every year.", valueName: "date"))
+        help: ArgumentHelp(
+            "Act on this date, instead of on days: 2026-12-24, or 12-24 for every year.", valueName: "date"))
     var date: [String] = []
 
     @Option(
@@ -32,7 +33,7 @@ struct TriggerOptions: ParsableArguments {
         guard isGiven else { return nil }
         if let delay = delay.last {
             guard at.isEmpty, days.isEmpty, date.isEmpty else {
-                throw ValidationError("--in needs no other time: omit --at, --days and --date.")
+                throw ValidationError("--in replaces the other times: omit --at, --days and --date.")
             }
             let seconds = delay.duration.components.seconds
             guard (1...31_536_000).contains(seconds) else {
@@ -41,7 +42,7 @@ struct TriggerOptions: ParsableArguments {
             return .after(seconds: Int(seconds))
         }
         guard days.isEmpty || date.isEmpty else {
-            throw ValidationError("A schedule has --days or --date, not both.")
+            throw ValidationError("Give --days or --date, but not both.")
         }
         do { return try ScheduleTime(at: at.last, days: days.last, date: date.last) } catch {
             throw ValidationError(CommandFailure(error).message)
@@ -53,7 +54,7 @@ struct TriggerOptions: ParsableArguments {
         for (option, count) in [("at", at.count), ("days", days.count), ("date", date.count), ("in", delay.count)] {
             guard count <= 1 else {
                 throw ValidationError(
-                    "--\(option) is given \(count) times: a schedule has one time, so add one for each.")
+                    "--\(option) is given \(count) times, but a schedule has one time. Add a schedule for each time.")
             }
         }
         _ = try time()

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+struct CompletionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "completion", abstract: "Print the completion script for a shell.",
+        discussion: """
+            Example: rainctl completion bash
+
+            Packages and make install put the scripts where the shells find them. Otherwise load the script when the shell starts. For bash, add this line to ~/.bashrc: source <(rainctl completion bash). For zsh, write it to a file _rainctl in a folder of fpath. For fish, write it to ~/.config/fish/completions/rainctl.fish.
+            """)
+
+    enum Shell: String, CaseIterable, ExpressibleByArgument { case bash, zsh, fish }
+
+    @Argument(help: "The shell.")
+    var shell: Shell
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() throws {
+        let result = CompletionResult(shell: shell.rawValue, script: CompletionScript.text(for: shell.script))
+        // The script is printed to the byte.
+        options.json ? Output(options).result(result) : StandardStreams.out(result.script)
+    }
+}
+
+extension CompletionCommand.Shell {
+    fileprivate var script: CompletionShell {
+        switch self {
+        case .bash: .bash
+        case .zsh: .zsh
+        case .fish: .fish
+        }
+    }
+}
+
+/// The completion script for a shell.
+struct CompletionResult: CommandResult {
+    let shell: String
+    let script: String
+
+    var text: String { script }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Logging
+import RainCore
+import RainJSON
+import RainKit
+
+/// Answers requests by running commands in this process.
+struct CommandService: Sendable {
+    let resources: ServedResources
+    /// The options of the server for its requests, such as `--profile=lab`.
+    let defaults: [Default]
+
+    struct Default: Sendable {
+        let name: String
+        let value: String
+    }
+
+    /// Methods that run until they are cancelled unless they have a time limit.
+    private static let endless: Set = ["device.monitor", "node.watch"]
+
+    static func isEndless(_ call: RPCCall) -> Bool {
+        endless.contains(call.method) && !call.params.contains { $0.name == "timeout" && !$0.value.isNull }
+    }
+
+    func answer(
+        _ call: RPCCall, _ notify: @escaping @Sendable (ServedRequest.Notice) -> Void
+    ) async -> Result<String, RPCError> {
+        resources.logger.debug("request", metadata: ["method": "\(call.method.onOneLine)"])
+        if call.method == "methods" { return .success(JSONText.documentLine(MethodsResult(ServedMethod.all))) }
+        let method: ServedMethod
+        let given: ServedMethod.Given
+        do throws(RPCError) {
+            method = try ServedMethod.named(call.method)
+        } catch {
+            return .failure(error)
+        }
+        do throws(CommandFailure) {
+            given = try method.given(call.params)
+        } catch {
+            return .failure(RPCError(.invalidParams, error))
+        }
+        let ownDefaults = defaults.filter { option in
+            !call.params.contains { $0.name == option.name.replacing("-", with: "_") }
+        }
+        let arguments = ["--json", "--no-input"] + ownDefaults.map { "--\($0.name)=\($0.value)" } + given.arguments
+        let request = ServedRequest(secrets: given.secrets, server: resources, notify: notify)
+        let run = Invocation(arguments: method.words + arguments, request: request)
+        return await Invocation.$current.withValue(run) {
+            let outcome = await self.run(method, arguments, for: request)
+            for transport in run.transports { await transport.close() }
+            return outcome
+        }
+    }
+
+    private func run(
+        _ method: ServedMethod, _ arguments: [String], for request: ServedRequest
+    ) async -> Result<String, RPCError> {
+        let warnings = Invocation.current.warnings
+        let type = method.command
+        var command: any ParsableCommand
+        do {
+            command = try type.parseAsRoot(arguments)
+        } catch {
+            let failure = CommandFailure(
+                .usage, reason: "bad_params", message: "\(method.name): \(type.message(for: error))")
+            return .failure(RPCError(.invalidParams, failure))
+        }
+        do {
+            if var waiting = command as? any AsyncParsableCommand {
+                try await waiting.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            var failure = CommandFailure(error)
+            if failure.status == .other, type.exitCode(for: error) == .validationFailure {
+                failure = CommandFailure(.usage, message: type.message(for: error))
+            }
+            return .failure(RPCError(failure, warnings: warnings.all))
+        }
+        return .success(request.result ?? JSONText.documentLine(NoResult(), warnings: warnings.all))
+    }
+}
+
+/// The document of a command that has sent all its results as events.
+private struct NoResult: Encodable {}
+
+/// The result of the method `methods`.
+struct MethodsResult: CommandResult {
+    /// The version of rainctl.
+    let version: String
+    let methods: [Method]
+    let excluded: [Excluded]
+
+    struct Method: Encodable, Sendable {
+        let name: String
+        let summary: String
+        let params: [Param]
+    }
+
+    struct Param: Encodable, Sendable {
+        let name: String
+        let type: String
+        let required: Bool
+        let values: [String]?
+        let help: String
+    }
+
+    /// A command that is not a method.
+    struct Excluded: Encodable, Sendable {
+        let name: String
+        let reason: String
+    }
+
+    var text: String { methods.map { "\($0.name): \($0.summary)" }.joined(separator: "\n") }
+
+    init(_ all: [ServedMethod], version: String = RainKitVersion.current) {
+        self.version = version
+        methods =
+            all.map { method in
+                Method(
+                    name: method.name, summary: method.summary,
+                    params: method.allMembers.map {
+                        Param(
+                            name: $0.name, type: $0.kind.rawValue, required: $0.isRequired, values: $0.values,
+                            help: $0.help)
+                    })
+            }
+            + [
+                Method(
+                    name: "cancel", summary: "Cancel a running request.",
+                    params: [
+                        Param(name: "id", type: "string", required: true, values: nil, help: "The request's id.")
+                    ]),
+                Method(name: "methods", summary: "List the methods and their members.", params: []),
+            ]
+        excluded = ServedMethod.excluded.sorted { $0.key < $1.key }.map { Excluded(name: $0.key, reason: $0.value) }
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainJSON
+import RainKit
+import RainMaker
+
+struct SwitchOn: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "on", abstract: "Switch lamps or other devices on.",
+        discussion: """
+            Example: rainctl on 'Kitchen lamp'
+
+            rainctl sets the parameter of the type esp.param.power. LAMP is a node id or a name. If a board has several devices, its first \
+            switch is used; LAMP/DEVICE names another one. rainctl waits until the boards have reported the change.
+            """)
+
+    @OptionGroup var lamps: LampArguments
+    @OptionGroup var route: RouteOptions
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws { try await route.change(.power(true), at: lamps.lamps, options) }
+}
+
+struct SwitchOff: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "off", abstract: "Switch lamps or other devices off.",
+        discussion: """
+            Example: rainctl off 'Kitchen lamp'
+
+            rainctl off works like rainctl on.
+            """)
+
+    @OptionGroup var lamps: LampArguments
+    @OptionGroup var route: RouteOptions
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws { try await route.change(.power(false), at: lamps.lamps, options) }
+}
+
+struct SwitchToggle: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "toggle", abstract: "Switch lamps or other devices on if they are off, and off if they are on.",
+        discussion: """
+            Example: rainctl toggle 'Kitchen lamp'
+
+            The last report of each board decides. Otherwise rainctl toggle works like rainctl on.
+            """)
+
+    @OptionGroup var lamps: LampArguments
+    @OptionGroup var route: RouteOptions
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws { try await route.change(.toggle, at: lamps.lamps, options) }
+}
+
+struct SetPrimary: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Set the main value of a lamp or another device.",
+        discussion: """
+            Example: rainctl set Fan 3
+
+            The firmware names the main parameter of a device (primary), such as the power of a lamp or the speed of a fan. Set other values \
+            with rainctl node params set. LAMP/DEVICE names a device of a board that has several. Put -- before a negative value.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The board or boards, LAMP[,LAMP…]: node ids or names.", valueName: "lamp"),
+        completion: .nodes)
+    var lamps: String
+
+    @Argument(help: "The new value, such as on, 40 or 'warm white'.")
+    var value: String
+
+    @OptionGroup var route: RouteOptions
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws { try await route.change(.primaryText(value), at: [lamps], options) }
+}
+
+struct LampArguments: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp("The boards: node ids or names; LAMP/DEVICE for another device.", valueName: "lamp"),
+        completion: .nodes)
+    var lamps: [String]
+}
+
+/// How a short command reaches the boards, and how long it waits.
+struct RouteOptions: ParsableArguments {
+    @Flag(inversion: .prefixedNo, help: "Wait until the boards have reported the change.")
+    var wait = true
+
+    @OptionGroup(title: "Without the cloud") var local: LocalOptions
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(15))
+
+    func change(_ change: DeviceChange, at lamps: [String], _ options: GlobalOptions) async throws {
+        guard local.host == nil || lamps.count == 1 else {
+            throw CommandFailure(.usage, message: "--host is for one board at a time.")
+        }
+        let context = try Context(options)
+        let time = TimeBudget(timeout)
+        let route = try local.route(within: time)
+        let client =
+            local.local ? (try? context.rainMakerClient()) ?? context.boardClient() : try context.rainMakerClient()
+        // Local control always waits for the node's answer.
+        let limit = wait || local.local ? time.leftForWaiting : nil
+        let output = context.output
+        let outcomes = try await time.run {
+            try await client.change(change, at: lamps, over: route, waiting: limit) { away in
+                let names = away.joined(separator: ", ")
+                output.say("note: \(names) \(away.count == 1 ? "is" : "are") offline: waiting (--timeout).")
+            }
+        }
+        try DeviceChangeResult(outcomes, change).tell(output)
+    }
+}
+
+/// The outcome of a short command, device by device.
+struct DeviceChangeResult: CommandResult {
+    let devices: [Entry]
+    /// The same by boards, for the error.
+    @TextOnly private var boards: ParamsSetResult
+    @TextOnly private var change: DeviceChange
+
+    struct Entry: Encodable, Sendable {
+        let nodeID: String
+        let name: String
+        let path: String
+        let value: JSONValue
+        /// As in the result of `node params set`.
+        let state: String
+        /// `cloud` or `local`.
+        let route: String
+        let message: String?
+        let errorCode: Int?
+        @TextOnly fileprivate var target: ParameterPath
+        /// The name for the text: the id if two boards have one name.
+        @TextOnly fileprivate var shownName: String
+    }
+
+    init(_ outcomes: [DeviceOutcome], _ change: DeviceChange) {
+        var parameters: [ParameterSetOutcome] = []
+        for outcome in outcomes where !parameters.contains(where: { $0.node == outcome.node }) {
+            parameters.append(outcome.parameters)
+        }
+        let names = Dictionary(outcomes.map { ($0.node.rawValue, $0.name) }) { first, _ in first }
+        let boards = ParamsSetResult(
+            parameters, names: names, isLocal: !outcomes.isEmpty && outcomes.allSatisfy(\.isLocal))
+        devices = outcomes.map { outcome in
+            let board = boards.nodes.first { $0.nodeID == outcome.node.rawValue }
+            let isUnique = outcomes.allSatisfy { $0.node == outcome.node || $0.name != outcome.name }
+            return Entry(
+                nodeID: outcome.node.rawValue, name: outcome.name, path: "\(outcome.change.path)",
+                value: outcome.change.value, state: board?.state ?? "sent", route: outcome.isLocal ? "local" : "cloud",
+                message: board?.message, errorCode: board?.errorCode, target: outcome.change.path,
+                shownName: isUnique ? outcome.name : outcome.node.rawValue)
+        }
+        self.boards = boards
+        self.change = change
+    }
+
+    var text: String { devices.map(line).joined(separator: "\n") }
+
+    var confirmedLines: [Int] { devices.indices.filter { ["reported", "sent"].contains(devices[$0].state) } }
+
+    private func line(_ entry: Entry) -> String {
+        let (device, name) = (entry.target.component, entry.shownName)
+        let subject = device == name ? name : "\(device) of \(name)"
+        let done =
+            switch change {
+            case .power, .toggle: "Switched \(entry.value == true ? "on" : "off") \(subject)"
+            case .primary, .primaryText:
+                "Set \(entry.path) of \(name) to \(entry.value.shown)"
+            }
+        return switch entry.state {
+        case "reported": done.onOneLine
+        case "sent": "\(done), according to the cloud; the board has not answered yet".onOneLine
+        case "silent": "\(name): sent, but not reported in time\(entry.message.map { "; it \($0)" } ?? "")".onOneLine
+        case "unknown": "\(name): it is not known whether the cloud has sent the value".onOneLine
+        default: "\(name): failed: \(entry.message ?? "")".onOneLine
+        }
+    }
+
+    /// Prints the result. Throws if a board has not reported the change, so that a script notices.
+    func tell(_ output: Output) throws(CommandFailure) {
+        guard var failure = boards.failure else { return output.result(self) }
+        // The error says the same of a single device.
+        if !output.isJSON, devices.count > 1 { output.result(self) }
+        failure.result = self
+        throw failure
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainCore
+import RainKit
+
+extension ExitStatus {
+    /// What a user of rainctl can try; nil if the message says everything. docs/exit-codes.md has the same text.
+    var advice: String? {
+        switch self {
+        case .ok, .badData, .cancelled: nil
+        case .other: "read the message; `doctor` ends with it if a check has failed"
+        case .wrongPop:
+            "read it from the label or QR code; with Security 2 also give the user name (`--username`)"
+        case .wifiAuthFailed: "check the Wi-Fi password, run again"
+        case .wifiApNotFound: "check the name; use 2.4 GHz; move nearer"
+        case .mappingFailed: "run again; for `not_reported` use the profile of the board's own deployment"
+        case .deviceLost: "check power and distance; run again"
+        case .securityMismatch:
+            "leave `--sec-ver` out; use another transport; make sure that it is the right board, or accept it with `--sec-ver 0`"
+        case .deadline: "the message names the step; allow more time with `--timeout`"
+        case .claimNeeded:
+            "follow the message: add the profile again with `profile add --claim-url`, use another transport, restart the board, or run "
+                + "again; or give `--no-mapping`"
+        case .batchPartial: "the document's `nodes` has each board; run again for those that failed"
+        case .usage: "see `--help`"
+        case .unavailable: "check cable, power and address"
+        case .cannotWrite: "check permissions and free space"
+        case .temporary:
+            "run the same command again; close the serial monitor, or the other client"
+        case .auth: "sign in with `rainctl login`"
+        case .config: "look at the settings with `rainctl profile list`"
+        }
+    }
+
+    /// The meaning and the advice as sentences, for help and the manual.
+    var explanation: String {
+        [meaning, advice].compactMap { $0?.replacing("`", with: "").asSentence }.joined(separator: " ")
+    }
+}
