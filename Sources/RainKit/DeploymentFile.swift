@@ -58,7 +58,7 @@ public struct DeploymentFile: Sendable {
             throw AccountError(.invalidConfiguration, message: "\"\(found.name)\" is built in and cannot be changed.")
         }
 
-        /// Replaces the added deployment of the same name. Throws `invalidConfiguration` if there is none. A session is bound to the base and
+        /// Replaces the added deployment of the same name. Throws `invalidConfiguration` if it does not exist. A session is bound to the base and
         /// claim addresses that it was made for.
         public mutating func replace(_ deployment: Deployment) throws(AccountError) {
             _ = try ownDeployment(named: deployment.name)

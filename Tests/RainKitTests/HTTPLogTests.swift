@@ -12,7 +12,7 @@ private struct FixedAnswer: HTTPClient {
     let isTimeout: Bool
 
     func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
-        if isTimeout { throw HTTPError(.timeout, host: "api.example.com", message: "no answer") }
+        if isTimeout { throw HTTPError(.timeout, host: "api.example.com", message: "no answer for planted-token") }
         return HTTPResponse(
             status: 201, headers: [HTTPHeader("Date", "today"), HTTPHeader("Set-Cookie", "planted-cookie")],
             body: Array("planted-answer".utf8))

@@ -70,7 +70,7 @@ public final class DeviceLog: Sendable {
         }
     }
 
-    /// Returns the trouble found since the last call, the last one that is more than a restart; nil if there is none.
+    /// Returns the trouble found since the last call, or nil. Of several, the last one counts that is more than a restart.
     public func takeTrouble() -> DeviceTrouble? {
         state.withLock { state in
             defer { state.lastTrouble = nil }

@@ -12,6 +12,12 @@ extension BoardError {
         error.isOfThisMachine = reason.map(Self.reasonsOfThisMachine.contains) ?? false
         let peer = peer ?? ""
         switch code {
+        // The transport's message is about a board that has not answered yet.
+        case .unreachable where hasAnswered && reason == nil:
+            error.code = .deviceLost
+            error.message =
+                "The board at \(peer) answered before, but cannot be reached any more. It may have lost its power, restarted, or ended its "
+                + "provisioning service. Check its power and connection, then run this again."
         case .unreachable:
             error.code = hasAnswered ? .deviceLost : .unavailable
             if reason == "not_a_board" { error.remedies = [.host] }

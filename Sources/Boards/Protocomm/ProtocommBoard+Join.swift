@@ -301,8 +301,7 @@ extension BoardError {
             .mayBeJoining,
             message:
                 "The board at \(peer) ended its provisioning service and did not accept these Wi-Fi settings. It has joined a network "
-                + "that it "
-                + "received before, or has refused five proofs of possession. Look for the board in your account. If it is not there, "
+                + "that it received before, or has refused five proofs of possession. Look for the board in your account. If it is not there, "
                 + "restart the board and run this again.", cause: error.cause ?? error.message)
         lost.isLeaving = true
         return lost

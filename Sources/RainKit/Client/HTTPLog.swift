@@ -40,7 +40,8 @@ package struct LoggedHTTPClient: HTTPClient {
             logger.debug(
                 "HTTP request failed",
                 metadata: place.adding([
-                    "cause": "\(error.code)", "message": "\(error.message)", "ms": "\(start.milliseconds)",
+                    "cause": "\(error.code)", "message": "\(secrets.removed(from: error.message))",
+                    "ms": "\(start.milliseconds)",
                 ]))
             throw error
         }

@@ -14,12 +14,22 @@ extension RainKitClient {
     /// - Parameter limit: how long to wait for the report. Afterwards the node is returned as the cloud knows it.
     /// - Throws: `RainKitError`: the cloud's refusals.
     public func reportedNode(_ id: NodeID, within limit: Duration) async throws -> Node {
-        let time = Timekeeper(configuration.tools.timer)
-        while true {
-            let node = try await node(id)
-            if node.hasReported { return node }
-            guard time.elapsed() < limit else { return node }
-            try await time.sleep(.milliseconds(200))
+        let question = CloudQuestion(time: Timekeeper(configuration.tools.timer))
+        return try await RainKitError.rethrowing { () async throws(AccountError) in
+            let cloud = try cloud()
+            var known: Node?
+            let ending = try await question.askAgain(until: limit, .nodeStatus, atLeast: .seconds(1)) {
+                () async throws(AccountError) in
+                try await cloud.node(id)
+            } take: { node in
+                known = node
+                return node.hasReported ? .done : .quiet
+            }
+            if let known { return known }
+            switch ending {
+            case .refused(let error), .late(let error?): throw error
+            case .late(nil), .done: throw CloudQuestion.silence
+            }
         }
     }
 

@@ -199,7 +199,7 @@ extension Node {
             throw RainKitError(
                 .request(.badData, reason: "no_such_entry"),
                 message:
-                    "\(shownName) has no \(service.noun) \(name.onOneLine); \(list.isEmpty ? "there are none" : "it has \(list)")."
+                    "\(shownName) has no \(service.noun) \(name.onOneLine): it has \(list.isEmpty ? "no \(service.noun)s" : list)."
             )
         }
         throw RainKitError(

@@ -31,6 +31,25 @@ struct ProfileAdd: AsyncParsableCommand {
     )
     var base: String
 
+    @OptionGroup var addresses: DeploymentOptions
+
+    @OptionGroup(title: "Sign-in in a browser") var web: WebSignInOptions
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func run() async throws {
+        let context = try Context(options)
+        let deployment = try Deployment(
+            name: name, base: base, claim: addresses.claim, authorization: addresses.authorization,
+            clientID: addresses.clientID,
+            certificateAuthorities: CertificateOption.path(options), webSignIn: web.webSignIn())
+        try context.deploymentFile.change { content throws(AccountError) in try content.add(deployment) }
+        context.output.result(ProfileChangeResult(change: .added, profile: name))
+    }
+}
+
+/// The addresses of a deployment besides its base URL, and the client's id there.
+struct DeploymentOptions: ParsableArguments {
     @Option(name: .customLong("claim-url"), help: ArgumentHelp("Set the URL of the claim service.", valueName: "url"))
     var claim: String?
 
@@ -41,19 +60,6 @@ struct ProfileAdd: AsyncParsableCommand {
     @Option(
         name: .customLong("client-id"), help: ArgumentHelp("Set this client's id at the deployment.", valueName: "id"))
     var clientID: String?
-
-    @OptionGroup(title: "Sign-in in a browser") var web: WebSignInOptions
-
-    @OptionGroup(title: "Everywhere") var options: GlobalOptions
-
-    func run() async throws {
-        let context = try Context(options)
-        let deployment = try Deployment(
-            name: name, base: base, claim: claim, authorization: authorization, clientID: clientID,
-            certificateAuthorities: CertificateOption.path(options), webSignIn: web.webSignIn())
-        try context.deploymentFile.change { content throws(AccountError) in try content.add(deployment) }
-        context.output.result(ProfileChangeResult(change: .added, profile: name))
-    }
 }
 
 struct ProfileSet: AsyncParsableCommand {
@@ -74,16 +80,7 @@ struct ProfileSet: AsyncParsableCommand {
     )
     var base: String?
 
-    @Option(name: .customLong("claim-url"), help: ArgumentHelp("Set the URL of the claim service.", valueName: "url"))
-    var claim: String?
-
-    @Option(
-        name: .customLong("auth-url"), help: ArgumentHelp("Set the URL at which browsers sign in.", valueName: "url"))
-    var authorization: String?
-
-    @Option(
-        name: .customLong("client-id"), help: ArgumentHelp("Set this client's id at the deployment.", valueName: "id"))
-    var clientID: String?
+    @OptionGroup var addresses: DeploymentOptions
 
     @OptionGroup(title: "How browsers sign in there") var web: WebSignInOptions
 
@@ -91,7 +88,9 @@ struct ProfileSet: AsyncParsableCommand {
 
     func validate() throws {
         guard
-            [base, claim, authorization, clientID, options.caFile].contains(where: { $0 != nil }) || web.isGiven
+            [base, addresses.claim, addresses.authorization, addresses.clientID, options.caFile].contains(where: {
+                $0 != nil
+            }) || web.isGiven
         else { throw ValidationError("Give a setting to change, such as --claim-url.") }
     }
 
@@ -100,9 +99,9 @@ struct ProfileSet: AsyncParsableCommand {
         let authorities = options.caFile == "" ? "" : try CertificateOption.path(options)
         let old = try context.deploymentFile.load().ownDeployment(named: name)
         let changed = try Deployment(
-            name: name, base: base ?? old.base.text, claim: Self.value(claim, old.claim?.text),
-            authorization: Self.value(authorization, old.authorization?.text),
-            clientID: Self.value(clientID, old.clientID),
+            name: name, base: base ?? old.base.text, claim: Self.value(addresses.claim, old.claim?.text),
+            authorization: Self.value(addresses.authorization, old.authorization?.text),
+            clientID: Self.value(addresses.clientID, old.clientID),
             certificateAuthorities: Self.value(authorities, old.certificateAuthorities),
             webSignIn: web.webSignIn(instead: old.webSignIn))
         if changed.base != old.base || changed.claim != old.claim,

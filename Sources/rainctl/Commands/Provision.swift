@@ -436,7 +436,7 @@ extension ProvisionResult {
 
 /// The end of the conversation: the board's name and time zone, and commands for it.
 ///
-/// It waits only two seconds for the board's report to the cloud, and omits what is not known by then.
+/// It waits only five seconds for the board's report to the cloud, and omits what is not known by then.
 struct ProvisionSummary {
     let node: OnboardedNode
     /// The time in which the user was asked, which the total time does not include.
@@ -449,36 +449,42 @@ struct ProvisionSummary {
     func lines() async -> [String] {
         let seconds = Self.text(of: node.elapsed - asked)
         guard node.mapping == .confirmed, let id = node.nodeID else {
-            return ["Done in \(seconds): the board is set up, but not in an account (--no-mapping)."]
+            return ["Done in \(seconds).", "The board is set up, but not in an account (--no-mapping)."]
         }
         let client = client
-        let known = try? await withTimeout(.seconds(4)) { try await client.reportedNode(id, within: .seconds(2)) }
-        guard let known else { return ["Done in \(seconds): node \(id) is in your account."] }
-        let renamed = await named(known)
+        let known = try? await context.screen.waiting("Waiting for the board's first report to the cloud") {
+            try await withTimeout(.seconds(8)) { try await client.reportedNode(id, within: .seconds(5)) }
+        }
+        guard let known else { return ["Done in \(seconds).", "Node \(id) is in your account."] }
+        let named = await named(known)
         if let zone = try? await withTimeout(.seconds(4), { try await client.setTimeZoneIfMissing(of: known) }) {
             context.screen.write("Set the board's time zone to \(zone.onOneLine).")
         }
-        return Self.lines(for: renamed, seconds: seconds)
+        return Self.lines(for: named.node, seconds: seconds, byName: named.isUnique)
     }
 
     /// Asks for the board's name if the firmware has one and no option gave it. Boards of one firmware have the same name at first.
-    private func named(_ known: Node) async -> Node {
+    ///
+    /// - Returns: the node, and whether the user has given it a name that no other node has.
+    private func named(_ known: Node) async -> (node: Node, isUnique: Bool) {
         guard asksForName, context.mayAsk, NodeConfiguration(known.configuration)?.nameParameter != nil,
             let now = known.displayName
-        else { return known }
+        else { return (known, node.name != nil && node.nameClash == nil) }
         let client = client
         while let answer = await context.screen.ask("Name of the board (Enter for \(now.onOneLine)): "), !answer.isEmpty
         {
             do {
-                _ = try await withTimeout(.seconds(10)) {
+                let outcome = try await withTimeout(.seconds(10)) {
                     try await client.rename(known, to: answer, waiting: .seconds(5))
                 }
-                return (try? await withTimeout(.seconds(4)) { try await client.node(known.id) }) ?? known
+                if let clash = outcome.clash { context.output.warn(clash) }
+                let renamed = try? await withTimeout(.seconds(4)) { try await client.node(known.id) }
+                return (renamed ?? known, renamed != nil && outcome.clash == nil)
             } catch {
                 context.screen.say(CommandFailure(error).message)
             }
         }
-        return known
+        return (known, false)
     }
 
     /// The time with as many digits as matter to people.
@@ -487,24 +493,30 @@ struct ProvisionSummary {
         return tenths < 1000 ? "\(tenths / 10).\(tenths % 10) s" : "\(tenths / 10) s"
     }
 
-    /// - Parameter columns: the terminal's width. Explanations that do not fit on a line are omitted.
-    static func lines(for node: Node, seconds: String, columns: Int = TerminalSize.current.columns) -> [String] {
-        let name = node.displayName.map { "\($0) (node \(node.id))" } ?? "node \(node.id)"
-        let id = node.id.rawValue.asShellWord
+    /// - Parameters:
+    ///   - byName: whether the user has just named the board, so that the commands can use the name.
+    ///   - columns: the terminal's width. Explanations that do not fit on a line are omitted.
+    static func lines(
+        for node: Node, seconds: String, byName: Bool = false, columns: Int = TerminalSize.current.columns
+    ) -> [String] {
+        let name = node.displayName.map { "\($0) (node \(node.id))" } ?? "Node \(node.id)"
+        let id = (byName ? node.displayName : nil).map(\.asShellWord) ?? node.id.rawValue.asShellWord
         var next = [[commandLine("node show \(id)"), "shows the board and its values"]]
         let parts = NodeConfiguration(node.configuration)
         let switchable = (parts?.components ?? []).filter { !$0.isService }.lazy.compactMap { part in
             part.parameters.first { $0.dataType == "bool" && $0.isWritable }.map { "\(part.name).\($0.name)" }
         }.first
-        if let switchable, switchable.isPlainWord {
+        if parts?.components.contains(where: { $0.powerParameter != nil }) == true {
+            next.append([commandLine("on \(id)"), "switches it on"])
+        } else if let switchable, switchable.isPlainWord {
             next.append([commandLine("node params set \(id) \(switchable)=true"), "switches it"])
         }
-        if parts?.nameParameter != nil {
+        if !byName, parts?.nameParameter != nil {
             next.append([commandLine("node rename \(id) 'Kitchen lamp'"), "renames it"])
         }
         let width = next.map { $0[0].count }.max() ?? 0
         let hasRoom = next.allSatisfy { width + $0[1].count + 6 <= columns }
-        return ["Done in \(seconds): \(name) is in your account. Next:".onOneLine]
+        return ["Done in \(seconds).", "\(name) is in your account. Next:".onOneLine]
             + next.map { line in
                 let gap = String(repeating: " ", count: width - line[0].count)
                 return hasRoom ? "  \(line[0])\(gap)  # \(line[1])" : "  \(line[0])"

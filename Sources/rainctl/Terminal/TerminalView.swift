@@ -88,7 +88,7 @@ extension NodeListResult: TerminalResult {
                     case false?: .init("offline", .dim)
                     case nil: .init("unknown", .dim)
                     }
-                return [.init(node.name ?? ""), state, .init(node.nodeID), .init(node.model ?? "")]
+                return [.init(node.name ?? "(no name)"), state, .init(node.nodeID), .init(node.model ?? "")]
             }
         ).text(columns: columns, style: style)
     }

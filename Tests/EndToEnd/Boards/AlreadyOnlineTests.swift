@@ -19,7 +19,7 @@ struct AlreadyOnlineTests {
                     "--pop-file", folder.file("pop"), "--ssid", SimulatedBoard.ssid, "--passphrase-file",
                     folder.file("wifi"),
                 ])
-            try await person.hears("Wi-Fi settings accepted")
+            try await person.hears("Waiting for the board to join")
             await person.types("\u{3}")
             try await person.hears("The board may still join Home and appear in your account.")
             try await person.hears("rainctl node list")

@@ -74,8 +74,8 @@ struct TerminalSizeTests {
                 #expect(!screen.contains("planted"), "\(screen)")
                 let flat = try await $0.text()
                 #expect(flat.contains("In your account (node nodelight)") || size.rows < 24, "\(screen)")
-                #expect(flat.contains(" s: Light (node nodelight) is in your account. Next:"), "\(screen)")
-                #expect(flat.contains("rainctl node params set nodelight Light.Power=true"), "\(screen)")
+                #expect(flat.contains("Light (node nodelight) is in your account. Next:"), "\(screen)")
+                #expect(flat.contains("rainctl on nodelight"), "\(screen)")
             }
             try await board.process.terminate()
         }
@@ -154,7 +154,7 @@ struct TerminalSizeTests {
                 #expect(plain.contains("On Wi-Fi: Home"), "\(plain)")
                 #expect(coloured.contains("\u{1B}[32m") == (without == nil), "\(coloured)")
                 #expect(plain.contains("✓ ") == (without != "TERM"), "\(plain)")
-                #expect(plain.contains(" s: the board is set up"), "\(plain)")
+                #expect(plain.contains("The board is set up"), "\(plain)")
             }
             try await board.process.terminate()
         }

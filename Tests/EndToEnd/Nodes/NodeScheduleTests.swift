@@ -67,7 +67,7 @@ struct NodeScheduleTests {
                 "--json")
             long.expectFailure(65, "bad_data", says: "32 bytes")
             let unknown = try await scene.rainctl("node", "scene", "activate", "nodelight", "Night", "--json")
-            unknown.expectFailure(65, "bad_data", says: "there are none")
+            unknown.expectFailure(65, "bad_data", says: "it has no scenes")
             let sent = try scene.cloud.journal.entries(where: ["event": "request", "method": "PUT"]).filter {
                 $0["path"]?.string?.hasSuffix("user/nodes/params") == true
             }

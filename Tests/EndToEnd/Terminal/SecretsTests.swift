@@ -193,9 +193,9 @@ struct SecretsTests {
         let login = ["login", SimulatedCloud.user, "--password-file", file("password")]
         #expect(try await watched.run(login) == 0)
         let board = try await start(
-            watched, ["--http", "127.0.0.1:0", "--join-delay", "1"] + cloud.boardOptions(node: node))
+            watched, ["--http", "127.0.0.1:0", "--join-delay", "8"] + cloud.boardOptions(node: node))
         let status = try await watched.run(
-            provision(watched, board, ["--events", "ndjson", "--timeout", "4s"])
+            provision(watched, board, ["--events", "ndjson", "--timeout", "16s"])
         ) { child in
             try await child.output(containing: #""step":"connect""#)
             cloud.process.kill()

@@ -75,6 +75,13 @@ public final class Person: Sendable {
         return ended
     }
 
+    /// Does the same, and answers a question that comes only if the program learns something in time.
+    public func wait(answering question: String, _ line: String) async throws -> ChildExit {
+        let answering = Task { try await answers(question, line) }
+        defer { answering.cancel() }
+        return try await wait()
+    }
+
     public func types(_ text: String) async { await terminal.send(text) }
 
     /// Answers a question: waits for it, and types a line.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainKit
-import Synchronization
 
 /// Shows boards as they are found.
 struct DeviceDiscover: AsyncParsableCommand, ListCommand {
@@ -66,34 +65,25 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
 
     func run() async throws {
         let context = try Context(options, list: list)
-        let time = TimeBudget(timeout)
+        var search = BoardSearch(
+            for: timeout.duration, name: deviceName, prefix: prefix, services: Set(service),
+            parameters: adapter.map { ["adapter": $0] } ?? [:], logger: context.logger)
+        // The board may be plugged in later.
+        search.watches = first
         var boards: [FoundBoard] = []
         let client = context.boardClient()
         if events != nil {
             context.output.warnings.listen { context.output.event(TimedDocument(WarningEvent($0))) }
         }
-        let reported = Mutex<Set<String>>([])
-        repeat {
-            let search = BoardSearch(
-                for: time.left, name: deviceName, prefix: prefix, services: Set(service),
-                parameters: adapter.map { ["adapter": $0] } ?? [:], logger: context.logger)
-            // If a board is on a cable, Bluetooth is not needed.
-            for try await board in client.boards(
-                search, over: transport.scheme.map { [$0] },
-                unavailable: { error in
-                    // A repeated search has the same problems.
-                    guard reported.withLock({ $0.insert(error.message).inserted }) else { return }
-                    context.output.warn(error.message, reason: error.reason ?? "\(error.code)".snakeCased)
-                })
-            {
-                show(DiscoveredBoardResult(board), context.output)
-                boards.append(board)
-                if first { break }
-            }
-            // A search for cables ends at once, but a cable may be plugged in later.
-            guard first, boards.isEmpty, time.left > .milliseconds(300) else { break }
-            try await Task.sleep(for: .milliseconds(250))
-        } while true
+        // If a board is on a cable, Bluetooth is not needed.
+        for try await board in client.boards(
+            search, over: transport.scheme.map { [$0] },
+            unavailable: { context.output.warn($0.message, reason: $0.reason ?? "\($0.code)".snakeCased) })
+        {
+            show(DiscoveredBoardResult(board), context.output)
+            boards.append(board)
+            if first { break }
+        }
         await client.close()
         try Task.checkCancellation()
         if let deviceName, boards.isEmpty {

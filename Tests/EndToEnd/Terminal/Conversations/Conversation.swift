@@ -27,8 +27,11 @@ struct Conversation: Sendable, CustomTestStringConvertible {
         case type(String, after: String)
         /// Waits for this text, and changes the terminal's width.
         case resize(Int, after: String)
-        /// Waits for this text, and ends the board's program, as if it was unplugged.
-        case unplug(after: String)
+        /// Waits for this question, and ends the board's program, as if the board lost its power.
+        case unplug(at: String)
+        /// Waits for this question, and stops the cloud until ``resumeCloud``, so that a later wait lasts as long as the person needs.
+        case pauseCloud(at: String)
+        case resumeCloud
     }
 
     let name: String
@@ -41,6 +44,8 @@ struct Conversation: Sendable, CustomTestStringConvertible {
     var nodes: [String]? = ["nodelight"]
     var isSignedIn = true
     var variables: [String] = []
+    /// Whether the board is in the account from the start.
+    var isProvisioned = false
     /// `pop`, `wifi` and `wrong` are files with secrets.
     let command: [String]
     var steps: [Step] = []
@@ -214,24 +219,37 @@ extension Conversation {
             command: ["provision", "--pop-file", "pop"], steps: [.press("C-c", after: email)], status: 130),
         Conversation(
             name: "ctrl-c-joining", title: "Ctrl-C while the board joins",
-            board: .address(networks + ["--join-delay", "60"]),
+            board: .address(networks + ["--join-delay", "100"]),
             command: ["provision", "--pop-file", "pop", "--ssid", "Home", "--passphrase-file", "wifi"],
             steps: [.press("C-c", after: "Waiting for the board to join")], status: 130),
         Conversation(
             name: "typed-ahead", title: "Text that is typed while rainctl works is neither shown nor used",
-            board: .address(networks + ["--join-delay", "3"]),
-            command: ["provision", "--pop-file", "pop", "--ssid", "Home", "--passphrase-file", "wifi"],
-            steps: [.type("planted-ahead\n", after: "Waiting for the board to join")]),
+            board: .address(networks), command: ["provision", "--pop-file", "pop"],
+            steps: [
+                .answer(question, "1"), .pauseCloud(at: password), .answer(password, SimulatedBoard.passphrase),
+                .type("planted-ahead\n", after: "Waiting for the cloud to confirm"), .resumeCloud,
+            ]),
         Conversation(
             name: "typed-ahead-error", title: "After an error, such text does not reach the shell",
-            board: .address(networks + ["--join-delay", "3"]),
-            command: ["provision", "--pop-file", "pop", "--ssid", "Home", "--passphrase-file", "wrong", "--no-input"],
-            steps: [.type("planted-ahead\n", after: "Waiting for the board to join")], status: 11),
-        Conversation(
-            name: "resized", title: "The terminal becomes narrower while the board joins", columns: 100,
-            board: .address(networks + ["--join-delay", "3"]),
+            board: .address(networks + ["--join-delay", "100"]),
             command: ["provision", "--pop-file", "pop", "--ssid", "Home", "--passphrase-file", "wifi"],
-            steps: [.resize(44, after: "Waiting for the board to join")]),
+            steps: [
+                .type("planted-ahead\n", after: "Waiting for the board to join"),
+                .press("C-c", after: "Waiting for the board to join"),
+            ], status: 130),
+        Conversation(
+            name: "resized", title: "The terminal becomes narrower while rainctl waits", columns: 100,
+            board: .address(networks), command: ["provision", "--pop-file", "pop"],
+            steps: [
+                .answer(question, "1"), .pauseCloud(at: password), .answer(password, SimulatedBoard.passphrase),
+                .resize(44, after: "Waiting for the cloud to confirm"), .resumeCloud,
+            ]),
+        Conversation(
+            name: "board-lost", title: "The board loses its power while the password is typed",
+            board: .address(networks), command: ["provision", "--no-mapping", "--pop-file", "pop", "--timeout", "10s"],
+            steps: [
+                .answer(question, "1"), .unplug(at: password), .answer(password, SimulatedBoard.passphrase),
+            ], status: 14),
     ]
 
     static let accounts = [
@@ -273,7 +291,20 @@ extension Conversation {
     ]
 
     static let nodes = [
-        Conversation(name: "no-boards", title: "An account without boards", command: ["node", "list"])
+        Conversation(name: "no-boards", title: "An account without boards", command: ["node", "list"]),
+        Conversation(
+            name: "node-list", title: "The boards in an account", board: .address(networks), isProvisioned: true,
+            command: ["node", "list"]),
+        Conversation(
+            name: "node-list-narrow", title: "The boards in an account, in a narrow terminal", columns: 44,
+            board: .address(networks), isProvisioned: true, command: ["node", "list"]),
+        Conversation(
+            name: "switched-on", title: "A lamp is switched on", board: .address(networks), isProvisioned: true,
+            command: ["on", "Light"]),
+        Conversation(
+            name: "watch-ctrl-c", title: "Ctrl-C is the normal end of node watch", board: .address(networks),
+            isProvisioned: true, command: ["node", "watch", "Light"],
+            steps: [.press("C-c", after: "watching Light")], status: 130),
     ]
 
     static let errors = [

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
+import RainJSON
 import TestSupport
 import Testing
 
@@ -71,6 +73,16 @@ private struct Play {
                 )
             }
         }
+        if conversation.isProvisioned, let board = boards.first, let cloud, let node = conversation.nodes?.first {
+            let outcome = try await maker.provision(board, ["--json"])
+            #expect(outcome.status == 0, "\(outcome.standardError)")
+            for what in ["config", "params"] {
+                _ = try await cloud.journal.entry(where: [
+                    "event": "node", "what": .string(what), "node": .string(node),
+                ])
+            }
+            way = []
+        }
         let variables = tree.environment.map { "\($0.key)=\($0.value)" } + conversation.variables
         let terminal = try await TmuxTerminal.start(
             "/usr/bin/env",
@@ -131,10 +143,14 @@ private struct Play {
                 try await terminal.shows(text)
                 try await terminal.resize(columns: columns, rows: conversation.rows)
                 page += "\n--- \(columns) columns after \"\(text)\"\n"
-            case .unplug(let text):
-                try await terminal.shows(text)
-                for board in boards { board.process.kill() }
-                page += "\n--- the board is unplugged after \"\(text)\"\n"
+            case .unplug(let question):
+                try await terminal.asks(question)
+                for board in boards { try await board.process.terminate() }
+                page += "\n--- the board loses its power\n"
+            case .pauseCloud(let question):
+                try await terminal.asks(question)
+                cloud?.process.signal(SIGSTOP)
+            case .resumeCloud: cloud?.process.signal(SIGCONT)
             }
         }
         let status = try await terminal.status()
