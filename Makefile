@@ -65,6 +65,9 @@ lint:
 	@scripts/check-language
 	@scripts/check-messages
 	@scripts/check-documentation
+	@scripts/check-links
+	@scripts/pictures --check
+	@scripts/wrap-prose --check
 	@scripts/check-identity
 	@scripts/check-reasons
 	@scripts/spdx --check

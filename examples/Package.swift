@@ -6,13 +6,21 @@ import PackageDescription
 /// simulators.
 let package = Package(
     name: "RainKitExamples",
-    dependencies: [.package(name: "RainKit", path: "..")],
+    dependencies: [
+        .package(name: "RainKit", path: ".."), .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
     targets: [
         .target(name: "ExampleSettings"),
         program("HelloLogin"),
         program("ProvisionOverSerial"),
         program("GatewayLoop"),
         program("KitchenLamp"),
+        .executableTarget(
+            name: "LampService",
+            dependencies: [
+                .product(name: "RainKit", package: "RainKit"), .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["lamp-service.service"]),
         program("CustomEndpoint"),
         .target(
             name: "CustomTransport",

@@ -160,7 +160,7 @@ public struct QRPayload: Sendable {
         switch Array(compact[(last + 1)...]) {
         case Array("b".utf8): transport = .ble
         case Array("s".utf8): transport = .softap
-        default: throw Self.unreadable("the compact form ends in b (Bluetooth) or s (SoftAP)")
+        default: throw Self.unreadable("a compact code must end in b (Bluetooth) or s (SoftAP)")
         }
     }
 

@@ -211,7 +211,8 @@ extension ProtocommSession {
         func log(_ message: Logger.Message, _ result: Logger.Metadata) {
             let milliseconds = Int(start.duration(to: .now) / .milliseconds(1))
             let metadata: Logger.Metadata = [
-                "peer": "\(peer)", "endpoint": "\(endpoint)", "sent": "\(request.count)", "ms": "\(milliseconds)",
+                "peer": "\(peer)", "endpoint": "\(endpoint)", "sent": .stringConvertible(request.count),
+                "ms": .stringConvertible(milliseconds),
             ]
             logger.debug(message, metadata: metadata.merging(result) { $1 })
         }
@@ -228,7 +229,7 @@ extension ProtocommSession {
         switch outcome {
         case .success(let answer)?:
             hasAnswered = true
-            log("exchange", ["bytes": "\(answer.count)"])
+            log("exchange", ["bytes": .stringConvertible(answer.count)])
             return answer
         case .failure? where Task.isCancelled:
             // Always `cancelled`, whatever the transport throws: no caller should reconnect because of a cancellation.
@@ -447,7 +448,7 @@ extension ProtocommSession {
         }
         return wrongProof(
             "The board refused the proof of possession. Check it on the board's label or QR code. "
-                + "RainMaker boards stop provisioning after five wrong proofs.", of: error)
+                + "After five wrong proofs, a RainMaker board stops provisioning until it is restarted.", of: error)
     }
 
     func wrongProof(_ message: String, of exchange: BoardError? = nil) -> BoardError {

@@ -96,8 +96,8 @@ enum Ending {
     static func finishRenewals(isQuiet: Bool) async {
         if await AccountSession.finishRenewals(within: silence) { return }
         if !isQuiet {
-            StandardStreams.err(
-                "note: waiting for the session's new tokens, to store them. If you press Ctrl-C now, the session may be lost.\n"
+            Screen.shared.write(
+                "note: waiting for the session's new tokens, to store them. If you press Ctrl-C now, the session may be lost."
             )
         }
         if !Task.isCancelled, await AccountSession.finishRenewals() { return }
@@ -113,16 +113,16 @@ enum Ending {
             // The reader has enough, like `head` after its lines, so this is not reported.
             if failure != EPIPE {
                 let reason = systemErrorText(failure)
-                StandardStreams.err(
-                    "error: The command succeeded, but its result could not be written to standard output: \(reason).\n"
-                )
+                Screen.shared.write(
+                    "error: The command succeeded, but its result could not be written to standard output: \(reason).",
+                    indent: 2)
             }
             return .cannotWrite
         }
         guard let log = PrivateLogFile.incomplete else { return status }
-        StandardStreams.err(
-            "error: The log \(log.path.onOneLine) is incomplete: \(String(cString: strerror(log.failure))). The command itself succeeded.\n"
-        )
+        Screen.shared.write(
+            "error: The log \(log.path.onOneLine) is incomplete: \(String(cString: strerror(log.failure))). The command itself succeeded.",
+            indent: 2)
         return .cannotWrite
     }
 }

@@ -21,6 +21,10 @@ struct Rainctl: AsyncParsableCommand {
 
     /// Returns the command of the arguments. Help, a version and a usage error are printed at once, and result in a status.
     static func parsed(_ arguments: [String]) -> Parsed {
+        if let offer = CompletionOffer.requested(by: arguments) {
+            StandardStreams.out(offer.text)
+            return .ended(.ok)
+        }
         let named = NamedCommand(arguments)
         (named.path.first as? any CloudCommands.Type)?.startHTTP()
         if let command = named.parsed() { return .command(command) }
@@ -64,6 +68,8 @@ struct Rainctl: AsyncParsableCommand {
         }
         await Ending.finishRenewals(isQuiet: isQuiet)
         guard let failure else { return .ok }
+        // The terminal has shown Ctrl-C as ^C, in the line of the next output.
+        if Interruption.hasBegun, TerminalStyle.ofErrors.isLive { StandardStreams.err(StandardStreams.eraseLine) }
         if command is any EndsByInterruption, Interruption.hasBegun, CommandFailure(failure).status == .cancelled {
             return .cancelled
         }
@@ -73,6 +79,7 @@ struct Rainctl: AsyncParsableCommand {
     /// A replacement for the parser's errors that name a wrong cause.
     private static func betterSentence(for error: any Error, _ arguments: [String]) -> String? {
         let message = message(for: error)
+        if let sentence = CommandSuggestion.boardsSentence(for: arguments, message) { return sentence }
         if ["Unexpected argument", "Unknown option"].contains(where: message.contains) {
             return CommandSuggestion.terminatorSentence(for: arguments)
         }
@@ -91,7 +98,7 @@ struct Rainctl: AsyncParsableCommand {
             }
             // `--help` and `--version` also arrive as errors.
             let root = NamedCommand(arguments).root
-            let text = CompletionScript.withoutExpansion(root.fullMessage(for: error))
+            let text = CompletionScript.replaced(root.fullMessage(for: error))
             StandardStreams.out(HelpText.arranged(text) + "\n")
             return .ok
         }
@@ -104,11 +111,11 @@ struct Rainctl: AsyncParsableCommand {
             } else if let sentence = Self.betterSentence(for: error, arguments) {
                 failure = CommandFailure(.usage, message: sentence)
             } else {
-                failure = CommandFailure(.usage, message: message(for: error))
+                failure = CommandFailure(
+                    .usage, message: CommandSuggestion.withoutFarSuggestion(message(for: error)))
                 if !output.isJSON {
                     // All errors have one style. The usage follows.
-                    let words = fullMessage(for: error).linesWithoutControls
-                    StandardStreams.err("error: \(words.hasPrefix("Error: ") ? String(words.dropFirst(7)) : words)\n")
+                    output.usageError(CommandSuggestion.withoutFarSuggestion(fullMessage(for: error)))
                     return .usage
                 }
             }

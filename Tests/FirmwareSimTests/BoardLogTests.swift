@@ -5,7 +5,7 @@ import Testing
 
 @testable import firmware_sim
 
-/// By docs/consoles.md, which is the client's source, too.
+/// By docs/internals/consoles.md, which is the client's source, too.
 @Suite("What the board's log says of joining")
 struct BoardLogTests {
     /// The lines without colours and times: `E tag: text`, and those that follow in the same call of the log.

@@ -42,10 +42,11 @@ struct BoardHintTests {
                 == .bluetooth("PROV_8"))
     }
 
-    @Test("otherwise a cabled board, a name over Bluetooth, then the cable")
+    @Test("otherwise a name over Bluetooth, a cabled board, then the cable: a cable does not tell whose board it has")
     func otherwise() throws {
         let name = ["device-name": "PROV_1"]
-        #expect(try Self.client(isCabled: true).address(for: BoardHint(options: name)) == .serial())
+        #expect(try Self.client(isCabled: true).address(for: BoardHint(options: name)) == .bluetooth("PROV_1"))
+        #expect(try Self.client(isCabled: true).address(for: BoardHint()) == .serial())
         #expect(try Self.client().address(for: BoardHint(options: name)) == .bluetooth("PROV_1"))
         #expect(try Self.client().address(for: BoardHint()) == .serial())
     }

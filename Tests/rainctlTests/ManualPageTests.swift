@@ -31,6 +31,16 @@ struct ManualPageTests {
         #expect(page.contains(command.words.isEmpty ? "\n.Nm rainctl\n" : "\n.Nm \"\(name)\"\n"))
     }
 
+    /// man(1) writes the name twice into the header, with the title between. If they do not fit, it cuts the name.
+    @Test("the name of each page fits into a header of 80 columns, and no word is hyphenated")
+    func terminal() {
+        for (file, page) in Self.pages {
+            #expect(page.contains("\n.ds doc-volume-operating-system\n.ds doc-volume-ds-1 RainKit\n"))
+            #expect(page.contains("\n.nr doc-hyphen-flags 0\n"))
+            #expect(2 * "\(file.dropLast(2))(1)".count + " RainKit ".count < 80, "\(file)")
+        }
+    }
+
     @Test("no page is of a hidden command, and help has one")
     func names() {
         let commands = Set(ShownCommand.all.map { (["rainctl"] + $0.words).joined(separator: "-") + ".1" })
@@ -52,6 +62,15 @@ struct ManualPageTests {
                 """))
         #expect(provision.contains(".It Fl \\-sec\\-ver , Fl \\-sec_ver Ar version\n"))
         #expect(provision.contains(".It Fl \\-device\\-host Ar host[:port]\n"))
+        #expect(provision.contains("\n.Op Fl \\-sec\\-ver Ar version\n"), "without its second spelling")
+        let send = try page("rainctl-node-command-send")
+        #expect(
+            send.contains(".It Fl \\-wait , Fl \\-no\\-wait\n") && !send.contains(".It Fl \\-no\\-wait\n"),
+            "a flag and its opposite have one description")
+        let form = try #require(provision.firstRange(of: ".It Fl \\-log\\-format Ar form\n")).upperBound
+        #expect(
+            provision[form...].hasPrefix("Write the log in this form: text or json.\nDefault: text.\n"),
+            "values that the description has are not repeated")
         #expect(try page("rainctl-profile-add").contains("\n.Fl \\-base\\-url Ar url\n"))
         #expect(try page("rainctl-profile-add").contains("\n.Ar name\n"))
         #expect(try page("rainctl-account-curl").contains("\n.Fl \\- Op Ar argument No ...\n"))

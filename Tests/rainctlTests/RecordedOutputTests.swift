@@ -19,6 +19,10 @@ struct RecordedOutputTests {
         let help = try command.help()
         try RecordedOutput.expect(help, in: "\(Self.help)/\(command.fileName)")
         #expect(help.contains("Example: rainctl") || (command.isGroup && !command.words.isEmpty))
+        // Each line of an example fits on a screen of 80 columns, so that it can be copied.
+        let examples = help.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.hasPrefix("Example: ") }
+            .prefix { !$0.isEmpty }
+        #expect(examples.dropFirst().allSatisfy { $0.hasPrefix("  ") }, "\(examples.joined(separator: "\n"))")
     }
 
     @Test("the JSON and the text of each result's examples", arguments: ExampleResults.typeNames)

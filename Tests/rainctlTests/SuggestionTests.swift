@@ -82,10 +82,10 @@ struct SuggestionTests {
     @Test(
         "is named where nothing is like it, with where the commands are",
         arguments: [
-            ("xyzzy", "rainctl has no \"xyzzy\". See: rainctl help"),
-            ("provision-all", "rainctl has no \"provision-all\". See: rainctl help"),
-            ("help xyzzy", "rainctl has no \"xyzzy\". See: rainctl help"),
-            ("node params xyzzy", "rainctl node params has no \"xyzzy\". See: rainctl help node params"),
+            ("xyzzy", "rainctl has no command \"xyzzy\". See: rainctl help"),
+            ("provision-all", "rainctl has no command \"provision-all\". See: rainctl help"),
+            ("help xyzzy", "rainctl has no command \"xyzzy\". See: rainctl help"),
+            ("node params xyzzy", "rainctl node params has no command \"xyzzy\". See: rainctl help node params"),
         ])
     func unlike(line: String, sentence: String) {
         #expect(CommandSuggestion.sentence(for: line.split(separator: " ").map(String.init)) == sentence)
@@ -96,5 +96,22 @@ struct SuggestionTests {
         arguments: ["", "node", "--jsno", "login x", "help", "help help", "help node list", "node --help", "-h xyzzy"])
     func existing(line: String) {
         #expect(CommandSuggestion.sentence(for: line.split(separator: " ").map(String.init)) == nil)
+    }
+
+    @Test("an option that is not similar is not suggested")
+    func farOption() {
+        let far = "Unknown option '--bogus'. Did you mean '--tags'?"
+        #expect(CommandSuggestion.withoutFarSuggestion(far) == "Unknown option '--bogus'")
+        #expect(CommandSuggestion.withoutFarSuggestion(far + "\nUsage: x") == "Unknown option '--bogus'\nUsage: x")
+        for message in ["Unknown option '--tag'. Did you mean '--tags'?", "Unknown option '--bogus'", "Missing 'x'"] {
+            #expect(CommandSuggestion.withoutFarSuggestion(message) == message)
+        }
+    }
+
+    @Test("several boards as separate arguments get the form with commas", arguments: ["show", "watch"])
+    func boards(command: String) {
+        let sentence = CommandSuggestion.boardsSentence(for: ["node", command, "A", "B"], "Unexpected argument 'B'")
+        #expect(sentence?.hasSuffix("rainctl node \(command) 'Kitchen lamp,Fan'") == true, "\(sentence ?? "nil")")
+        #expect(CommandSuggestion.boardsSentence(for: ["node", "config", "A", "B"], "Unexpected argument 'B'") == nil)
     }
 }

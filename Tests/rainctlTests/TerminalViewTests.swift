@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainKit
+@testable import RainMaker
 import Testing
 
 @testable import rainctl
@@ -65,5 +66,66 @@ struct TerminalViewTests {
                 warn  clock  The clock of this machine is
                       behind by two hours.
                 """)
+    }
+
+    @Test("sentences are wrapped between words, and values and commands to copy are not")
+    func prose() {
+        let action = ActionResult(
+            "Offered Kitchen lamp to a@example.com, who accepts it with: rainctl node share accept R1")
+        let wrapped = """
+            Offered Kitchen lamp to a@example.com, who
+              accepts it with:
+              rainctl node share accept R1
+
+            """
+        #expect(Output.shown(action, columns: 44) == wrapped)
+        let document = NodeDocumentResult(
+            node: NodeID("N1"), member: "config", document: ["a": "one two three four five six seven eight nine ten"])
+        #expect(Output.shown(document, columns: 30) == Output.shown(document))
+    }
+
+    @Test("lists of groups, shares and requests have headings, and names instead of ids")
+    func lists() throws {
+        let names = ShownNames([("N1", "Lamp"), ("N2", "Fan"), ("N3", "fan")])
+        #expect(names.list(["N1", "N2", "N9"]) == "Lamp, N2, N9", "two boards have the name of N2, so its id is shown")
+        let requests = SharingRequestsResult(
+            [
+                SharingRequest([
+                    "request_id": "R1", "request_status": "pending", "node_ids": ["N1"], "user_name": "a@x",
+                ])!
+            ],
+            areSent: true, names: names)
+        #expect(
+            requests.view(columns: 80, style: Self.plain) == """
+                BOARDS  STATUS   TO   REQUEST
+                Lamp    pending  a@x  R1
+                """)
+        #expect(
+            SharingRequestsResult([], areSent: true).view(columns: 80, style: Self.plain) == "There are no requests.")
+        let groups = GroupListResult([
+            NodeGroup([
+                "group_id": "G1", "group_name": "Home", "sub_groups": [["group_id": "G2", "group_name": "Attic"]],
+            ])!
+        ])
+        #expect(
+            groups.view(columns: 80, style: Self.plain) == """
+                NAME     TYPE  GROUP ID
+                Home           G1
+                  Attic        G2
+                """)
+    }
+
+    @Test("a person reads the time of day, and how many changes were missing")
+    func watching() {
+        #expect(LocalTime.text(0).count == 8 && LocalTime.text(0) != LocalTime.text(61))
+        #expect(NodeWatch.tooFew(0, of: 1) == "No change was reported within the time (--timeout).")
+        #expect(NodeWatch.tooFew(1, of: 3).hasPrefix("Only one of 3 changes was"))
+    }
+
+    @Test("an answer with keys such as Home is refused, and text in any language is not")
+    func keys() {
+        #expect(Terminal.problem(with: Array("\u{1B}[1~".utf8)) != nil)
+        #expect(Terminal.problem(with: Array("Haus\u{7F}".utf8)) != nil)
+        #expect(Terminal.problem(with: Array("Küche 日本".utf8)) == nil && Terminal.problem(with: []) == nil)
     }
 }

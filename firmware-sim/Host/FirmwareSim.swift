@@ -15,7 +15,7 @@ struct FirmwareSim: ParsableCommand {
             Example: firmware-sim --http 127.0.0.1:8080 --pop abcd1234 --wifi Home:password
 
             When everything listens, it prints one line of JSON with the addresses: \
-            {"ready":true,"http":…,"console":…,"ble":{"adapter":…,"boards":[…]},"node_id":…,"qr":{…}}. SIGTERM ends it.
+            {"ready": true, "http": …, "console": …, "ble": {"adapter": …, "boards": […]}, "node_id": …, "qr": {…}}. SIGTERM ends it.
             """)
 
     @OptionGroup(title: "Addresses and ports") var listening: ListeningOptions

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows that can be judged, by their names in docs/identity.md."""
+"""The rows that can be judged, by their names in docs/internals/identity.md."""
 
 rows = {}
 

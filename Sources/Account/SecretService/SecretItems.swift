@@ -324,6 +324,6 @@ enum SessionBus {
     static func absent(_ cause: String) -> AccountError {
         AccountError(
             .storeAbsent,
-            message: "there is no Secret Service: \(cause); use it from a desktop session", remedies: [.fileStore])
+            message: "there is no Secret Service: \(cause)", remedies: [.fileStore])
     }
 }

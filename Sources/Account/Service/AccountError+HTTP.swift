@@ -84,9 +84,12 @@ extension AccountError {
             } else {
                 reason.map { " (\($0))" } ?? ""
             }
+        let answer =
+            response.body.isEmpty && !isFault
+            ? "sent an empty answer (HTTP \(response.status))"
+            : "answered with HTTP \(response.status) and no readable JSON\(what)"
         return AccountError(
-            isFault ? .serverFault : .malformedAnswer,
-            message: "\(host) answered with HTTP \(response.status) and no readable JSON\(what); try again later",
+            isFault ? .serverFault : .malformedAnswer, message: "\(host) \(answer); try again later",
             status: response.status)
     }
 
@@ -133,7 +136,8 @@ extension AccountError {
         let page = "a web page\(title.map { " \"\(presentable($0))\"" } ?? "") instead of JSON (HTTP \(status))"
         return switch status {
         case 404, 405: "\(page): a web server has nothing at this address; check the base URL"
-        case 400..<500: "\(page), as firewalls and proxies send it; try again later"
+        case 400..<500:
+            "\(page), which a firewall or proxy probably sent; try another network, or try again later"
         default:
             "\(page): this network's sign-in page or a proxy answered, or the base URL is a web site's. Sign in to the network, check the "
                 + "base URL, then try again"

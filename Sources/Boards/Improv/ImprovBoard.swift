@@ -83,7 +83,8 @@ public actor ImprovBoard: Board {
         inbox.clear()
         try await send(frame)
         logger.debug(
-            "network sent", metadata: ["peer": "\(peer)", "endpoint": "joinNetwork", "sent": "\(frame.encoded.count)"])
+            "network sent",
+            metadata: ["peer": "\(peer)", "endpoint": "joinNetwork", "sent": .stringConvertible(frame.encoded.count)])
     }
 
     /// State, result and error arrive in any order. A board whose port is removed when it has joined may send nothing at all.
@@ -229,8 +230,9 @@ extension ImprovBoard {
             logger.debug(
                 "exchange",
                 metadata: [
-                    "peer": "\(peer)", "endpoint": "\(command)", "sent": "\(frame.encoded.count)", "bytes": "\(bytes)",
-                    "ms": "\(Int(start.duration(to: .now) / .milliseconds(1)))",
+                    "peer": "\(peer)", "endpoint": "\(command)", "sent": .stringConvertible(frame.encoded.count),
+                    "bytes": .stringConvertible(bytes),
+                    "ms": .stringConvertible(Int(start.duration(to: .now) / .milliseconds(1))),
                 ])
         }
         for _ in 0..<Self.attempts {

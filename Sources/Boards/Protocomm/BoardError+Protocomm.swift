@@ -122,15 +122,17 @@ extension BoardError {
             return BoardError(
                 .wrongProofOfPossession, message: what, cause: error.description, remedies: remedies)
         }
-        let words = ["one", "two", "three", "four", "five"]
-        let number = count <= words.count ? words[count - 1] : "\(count)"
-        let part = count == 1 ? "this was one of them" : "these were \(number) of them"
         var refusal = BoardError(
             .wrongProofOfPossession,
-            message: "\(what) RainMaker boards stop provisioning after five wrong proofs, and \(part).",
+            message: "\(what) \(countOfWrongProofs(count))",
             cause: error.description, remedies: remedies)
         refusal.refusedProofs = count
         return refusal
+    }
+
+    /// The sentence about the wrong proofs that a board has counted.
+    package static func countOfWrongProofs(_ count: Int) -> String {
+        "The board has counted \(count) of 5 wrong proofs. After the fifth, a RainMaker board stops provisioning until it is restarted."
     }
 }
 

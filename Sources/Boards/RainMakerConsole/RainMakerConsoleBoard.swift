@@ -281,8 +281,8 @@ extension RainMakerConsoleBoard {
         logger.debug(
             "console command",
             metadata: [
-                "peer": "\(peer)", "command": "\(name)", "sent": "\(line.count)",
-                "ms": "\(Int(start.duration(to: .now) / .milliseconds(1)))",
+                "peer": "\(peer)", "command": "\(name)", "sent": .stringConvertible(line.count),
+                "ms": .stringConvertible(Int(start.duration(to: .now) / .milliseconds(1))),
             ])
         return events
     }

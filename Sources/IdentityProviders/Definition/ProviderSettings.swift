@@ -5,7 +5,7 @@ import RainCrypto
 import RainHTTP
 
 /// The settings of a provider beside its definition, by a user or a configuration file.
-public struct ProviderSettings: Sendable {
+public struct ProviderSettings: Sendable, Equatable {
     /// The name of one of the definition's environments; nil for its default.
     public var environment: String?
     /// The base URL, instead of an environment's.

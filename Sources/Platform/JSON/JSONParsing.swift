@@ -8,14 +8,21 @@ extension JSONValue {
     /// integer, or a number beyond the range of `Double`, is kept as its text. So one unusual number does not make a document unreadable,
     /// and does not change when the document is written again.
     public init(parsing text: [UInt8], limits: JSONLimits = .default) throws(JSONError) {
+        try self.init(parsing: text, limits: limits, escapingNonASCII: rejectsNonASCII)
+    }
+
+    /// - Parameter escapingNonASCII: whether json-c gets an escape for each character that is not ASCII (``rejectsNonASCII``).
+    init(parsing text: [UInt8], limits: JSONLimits, escapingNonASCII: Bool) throws(JSONError) {
         do throws(JSONError) {
-            self = try Self.parsed(text, limits)
+            self = try Self.parsed(text, limits, escapingNonASCII)
         } catch {
             throw error.located(in: text)
         }
     }
 
-    private static func parsed(_ text: [UInt8], _ limits: JSONLimits) throws(JSONError) -> JSONValue {
+    private static func parsed(
+        _ text: [UInt8], _ limits: JSONLimits, _ escapesNonASCII: Bool
+    ) throws(JSONError) -> JSONValue {
         guard text.count <= min(limits.maximumBytes, Int(Int32.max) - 1) else {
             throw JSONError(.tooLarge, "\(text.count) bytes, at most \(limits.maximumBytes) are accepted")
         }
@@ -37,12 +44,60 @@ extension JSONValue {
         return try text.withUnsafeBufferPointer { buffer throws(JSONError) in
             var check = LexicalCheck(buffer, limits: limits)
             try check.run()
-            guard !check.longIntegers.isEmpty else { return try parse(buffer, limits: limits) }
-            let text = withExponents(buffer, at: check.longIntegers)
+            let escapes = escapesNonASCII && buffer.contains { $0 >= 0x80 }
+            guard escapes || !check.longIntegers.isEmpty else { return try parse(buffer, limits: limits) }
+            let plain = withExponents(buffer, at: check.longIntegers)
+            let text = escapes ? withEscapes(plain) : plain
             guard text.count < Int(Int32.max) else { throw JSONError(.tooLarge, "\(text.count) bytes") }
-            return try text.withUnsafeBufferPointer { buffer throws(JSONError) in try parse(buffer, limits: limits) }
+            do throws(JSONError) {
+                return try text.withUnsafeBufferPointer { buffer throws(JSONError) in try parse(buffer, limits: limits)
+                }
+            } catch {
+                var error = error
+                if escapes { error.offset = error.offset.map { withoutEscapes($0, in: plain) } }
+                throw error
+            }
         }
     }
+}
+
+/// Whether this machine's json-c rejects all bytes above 0x7F. Version 0.18, which is in Debian 13, does so in strict mode: it compares
+/// signed characters (https://github.com/json-c/json-c/issues/875).
+let rejectsNonASCII: Bool = {
+    guard let tokener = json_tokener_new() else { outOfMemory() }
+    defer { json_tokener_free(tokener) }
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT)
+    json_object_put(json_tokener_parse_ex(tokener, "\"é\"", -1))
+    return json_tokener_get_error(tokener) != json_tokener_success
+}()
+
+/// Returns the text with an escape (`\u00e9`) for each character that is not ASCII. The text is valid UTF-8.
+private func withEscapes(_ text: [UInt8]) -> [UInt8] {
+    let digits = Array("0123456789abcdef".utf8)
+    var result: [UInt8] = []
+    result.reserveCapacity(2 * text.count)
+    for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+        if scalar.isASCII {
+            result.append(UInt8(scalar.value))
+        } else {
+            for unit in Character(scalar).utf16 {
+                result += [UInt8(ascii: "\\"), UInt8(ascii: "u")]
+                result += (0..<4).map { digits[Int(unit >> (12 - 4 * $0)) & 0xF] }
+            }
+        }
+    }
+    return result
+}
+
+/// Returns an offset in the text for an offset in the text with escapes.
+private func withoutEscapes(_ offset: Int, in text: [UInt8]) -> Int {
+    var (own, escaped) = (0, 0)
+    for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+        escaped += scalar.isASCII ? 1 : 6 * UTF16.width(scalar)
+        if escaped > offset { break }
+        own += UTF8.width(scalar)
+    }
+    return own
 }
 
 /// Returns the position of the first merge conflict that version control has marked: seven times `<` at the start of a line. No JSON has

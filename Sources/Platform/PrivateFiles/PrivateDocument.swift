@@ -3,7 +3,8 @@ import RainJSON
 
 /// One JSON document in a ``PrivateFile``. It is read whole, changed by one process at a time, and replaced whole or not at all.
 ///
-/// Without a file the document is nil. Setting the document to nil removes the file.
+/// Without a file the document is nil. Setting the document to nil removes the file. A file that has not changed since this process read it
+/// is not read again.
 public struct PrivateDocument<Content: Codable & Sendable>: Sendable {
     private let file: PrivateFile
     private let maximumBytes: Int
@@ -23,10 +24,20 @@ public struct PrivateDocument<Content: Codable & Sendable>: Sendable {
         orThrow failure: (PrivateDocumentError) -> Failure
     ) throws(Failure) -> Content? {
         do {
-            return try decoded(try file.read(maximumBytes: maximumBytes))
+            return try load(ReadFiles.documents)
         } catch {
             throw failure(PrivateDocumentError(error, path: path))
         }
+    }
+
+    func load(_ known: ReadFiles) throws -> Content? {
+        let (folder, name) = file.place
+        guard let folder = try PrivateFolder.open(folder, create: false) else { return nil }
+        let version = folder.version(of: name)
+        if let version, let content = known.result(of: path, version) as? Content { return content }
+        let content = try decoded(try folder.read(name, maximumBytes: maximumBytes))
+        if let version, let content { known.keep(content, of: path, version) }
+        return content
     }
 
     /// Lets `body` change the document while no other process can. An error of `body` is rethrown, and the file is not changed.

@@ -66,6 +66,15 @@ public final class PrivateFolder: Sendable {
         return try readAll(file, path: full(name), maximumBytes: maximumBytes)
     }
 
+    /// Returns the version of a file that ``read(_:maximumBytes:)`` would read; nil for any other.
+    func version(of name: String) -> FileVersion? {
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_uid == geteuid(), status.st_mode & 0o077 == 0
+        else { return nil }
+        return FileVersion(status)
+    }
+
     /// Replaces the file, or leaves the old one unchanged. On return the new file is on the disk.
     ///
     /// Only for the holder of the file's lock: the temporary file always has the same name, so that a write removes the remains of a crash.

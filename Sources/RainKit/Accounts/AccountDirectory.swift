@@ -19,12 +19,19 @@ public struct AccountDirectory: Sendable {
     public let sessionsFolder: String
     private let environment: [String: String]
     private let logger: Logger?
+    private let inMemory: AccountsInMemory?
 
     /// - Parameters:
     ///   - folder: private to the user, such as `~/.local/state/rainkit`; created when it is needed.
     ///   - environment: that of the process, for the session bus and `CREDENTIALS_DIRECTORY`.
     public init(folder: String, environment: [String: String], logger: Logger? = nil) {
-        known = KnownAccounts(path: "\(folder)/accounts.json")
+        self.init(folder: folder, environment: environment, logger: logger, shared: nil)
+    }
+
+    /// - Parameter shared: has the sessions in memory; nil if they end with the value that made them.
+    package init(folder: String, environment: [String: String], logger: Logger?, shared: SharedAccounts?) {
+        inMemory = shared?.inMemory
+        known = KnownAccounts(path: "\(folder)/accounts.json", inMemory: inMemory)
         sessionsFolder = "\(folder)/sessions"
         self.environment = environment
         self.logger = logger
@@ -38,6 +45,8 @@ public struct AccountDirectory: Sendable {
         public var kind: StoreKind
         /// The store, which loads and saves the session.
         public var store: any CredentialStore
+        /// Whether the account signed in on this machine, or came from systemd.
+        var isListed = true
 
         public init(key: CredentialKey, kind: StoreKind, store: any CredentialStore) {
             self.key = key
@@ -58,7 +67,10 @@ public struct AccountDirectory: Sendable {
         }
         let content = try known.load()
         guard let entry = name.map({ content.entry($0, at: deployment) }) ?? content.current(at: deployment) else {
-            return KeptAccount(key: try CredentialKey(deployment, account: name), kind: .file, store: store(.file))
+            var nobody = KeptAccount(
+                key: try CredentialKey(deployment, account: name), kind: .file, store: store(.file))
+            nobody.isListed = false
+            return nobody
         }
         return KeptAccount(
             key: try CredentialKey(deployment, account: entry.name), kind: entry.store, store: store(entry.store))
@@ -118,7 +130,7 @@ public struct AccountDirectory: Sendable {
             try await store(.file).probe(key, within: Self.probeLimit)
             return (
                 .file,
-                "the session is kept in a file that only you can read, in \(sessionsFolder), because \(error.message)"
+                "the session is stored in a file that only you can read (\(sessionsFolder)), because \(error.message)"
             )
         }
     }
@@ -127,7 +139,7 @@ public struct AccountDirectory: Sendable {
     public func store(_ kind: StoreKind) -> any CredentialStore {
         switch kind {
         case .file: FileCredentialStore(folder: sessionsFolder)
-        case .memory: InMemoryCredentialStore()
+        case .memory: inMemory?.store ?? InMemoryCredentialStore()
         case .secretService: SecretServiceStore(lockFolder: sessionsFolder, environment: environment, logger: logger)
         case .systemd: SystemdCredentialStore(directory: environment["CREDENTIALS_DIRECTORY"] ?? "")
         }

@@ -102,15 +102,57 @@ public struct KnownAccounts: Sendable {
     }
 
     private let document: PrivateDocument<Stored>
+    private let inMemory: AccountsInMemory?
     /// The list's JSON file; absent until somebody signs in.
     public var path: String { document.path }
 
-    public init(path: String) { document = PrivateDocument(path: path) }
+    public init(path: String) { self.init(path: path, inMemory: nil) }
+
+    /// - Parameter inMemory: the accounts that only this process has.
+    init(path: String, inMemory: AccountsInMemory?) {
+        document = PrivateDocument(path: path)
+        self.inMemory = inMemory
+    }
 
     /// Returns the content. Throws `storeUnreadable` for a file that cannot be read.
-    public func load() throws(AccountError) -> Content { try document.load(orThrow: failure)?.content ?? Content() }
+    public func load() throws(AccountError) -> Content {
+        let content = try contentOnDisk()
+        return inMemory?.added(to: content) ?? content
+    }
 
-    /// Changes the content while no other process can.
+    private func contentOnDisk() throws(AccountError) -> Content {
+        try document.load(orThrow: failure)?.content ?? Content()
+    }
+
+    /// Makes an account the one in use, on disk or in memory. Throws `notSignedIn` for an account that never signed in here.
+    package func use(_ name: String, at deployment: String) throws(AccountError) {
+        if let inMemory, inMemory.use(name, at: deployment, besides: try contentOnDisk()) { return }
+        try change { content throws(AccountError) in try content.use(name, at: deployment) }
+    }
+
+    /// Adds an account whose session is in memory, if the clients of this process share such sessions. Then it is in use from now on.
+    /// - Returns: the account that was in use before; nil if nothing was added.
+    func addInMemory(_ entry: Entry) throws(AccountError) -> Entry? {
+        guard let inMemory else { return nil }
+        let content = try contentOnDisk()
+        let before = inMemory.added(to: content).current(at: entry.deployment)
+        inMemory.add(entry, besides: content)
+        return before
+    }
+
+    /// Records that an account has signed in whose session is not in memory.
+    func hasSignedIn(_ entry: Entry) { inMemory?.hasSignedIn(entry) }
+
+    /// Removes an account that has signed out from its list.
+    func remove(_ name: String, at deployment: String, keptIn kind: StoreKind) throws(AccountError) {
+        if kind == .memory {
+            inMemory?.remove(name, at: deployment)
+        } else {
+            try change { $0.remove(name, at: deployment) }
+        }
+    }
+
+    /// Changes the list on disk while no other process can.
     public func change(_ body: (inout Content) throws(AccountError) -> Void) throws(AccountError) {
         try document.change(orThrow: failure) { stored throws(AccountError) in
             var content = stored?.content ?? Content()

@@ -111,7 +111,13 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
         )
         let known = directory.known
         try await store.exclusively(key, within: limit) { access async throws(AccountError) in
-            guard kind != .memory else { return try await access.save(session) }
+            guard kind != .memory else {
+                try await access.save(session)
+                if let other = try known.addInMemory(entry)?.name, other != name {
+                    others.withLock { $0 = OtherAccount(name: other, isStillInUse: false) }
+                }
+                return
+            }
             // The list is changed first: if that fails, the stored session is still there.
             var before = KnownAccounts.Content()
             var current: String?
@@ -131,6 +137,7 @@ public final class NewAccountStore: CredentialStore, NewSessionStore {
             }
         }
         saved.withLock { $0 = AccountDirectory.KeptAccount(key: key, kind: kind, store: store) }
+        if kind != .memory { known.hasSignedIn(entry) }
         if let earlier, earlier.store != kind, kind != .memory {
             // The old store may be unavailable. Then its session stays until it expires.
             try? await directory.store(earlier.store).exclusively(key, within: limit) {

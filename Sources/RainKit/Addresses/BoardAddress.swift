@@ -74,8 +74,8 @@ public struct BoardHint: Sendable {
 }
 
 extension RainKitClient {
-    /// Returns the address for a hint. The transport is the one that was named; otherwise the one that an option or the QR code implies;
-    /// otherwise the one that has a board connected.
+    /// Returns the address for a hint. The first of these decides the transport:
+    /// the named transport, an option of one transport, the QR code, a name (a transport that finds boards by name), a connected board.
     ///
     /// Throws `invalidArgument` for a transport that is not registered, and for an option that the transport does not have.
     public func address(for hint: BoardHint) throws(BoardError) -> BoardAddress {
@@ -105,12 +105,13 @@ extension RainKitClient {
         let candidates = [
             transports.first { transport in transport.options.contains { named.contains($0.name) && !$0.isForOther } },
             transports.first { $0.scheme == hint.code?.transport?.rawValue },
-            transports.first { $0.hasBoardAtHand },
+            // A board on a cable does not tell its name, so it may be another one.
             hint.options[Self.nameOption].flatMap { _ in
                 transports.first { transport in
                     transport.options.contains { $0.name == Self.nameOption && !$0.isForOther }
                 }
             },
+            transports.first { $0.hasBoardAtHand },
             transports.first,
         ]
         guard let found = candidates.compactMap(\.self).first else {

@@ -27,8 +27,9 @@ package struct LoggedHTTPClient: HTTPClient {
         do throws(HTTPError) {
             let response = try await client.send(request)
             var outcome: Logger.Metadata = [
-                "status": "\(response.status)", "sent": "\(request.body.count)", "bytes": "\(response.body.count)",
-                "ms": "\(start.milliseconds)",
+                "status": .stringConvertible(response.status), "sent": .stringConvertible(request.body.count),
+                "bytes": .stringConvertible(response.body.count),
+                "ms": .stringConvertible(start.milliseconds),
             ]
             if response.attempts > 1 { outcome["attempts"] = "\(response.attempts)" }
             logger.debug("HTTP response", metadata: place.adding(outcome))
@@ -41,7 +42,7 @@ package struct LoggedHTTPClient: HTTPClient {
                 "HTTP request failed",
                 metadata: place.adding([
                     "cause": "\(error.code)", "message": "\(secrets.removed(from: error.message))",
-                    "ms": "\(start.milliseconds)",
+                    "ms": .stringConvertible(start.milliseconds),
                 ]))
             throw error
         }
@@ -61,12 +62,13 @@ struct LoggedStreamOpener: StreamOpener {
         let address = LoggedAddress.text(url)
         do throws(ByteStreamError) {
             let stream = try await opener.open(url, within: limit)
-            logger.debug("connection opened", metadata: ["url": "\(address)", "ms": "\(start.milliseconds)"])
+            logger.debug(
+                "connection opened", metadata: ["url": "\(address)", "ms": .stringConvertible(start.milliseconds)])
             return stream
         } catch {
             logger.debug(
                 "connection failed",
-                metadata: ["url": "\(address)", "cause": "\(error.code)", "ms": "\(start.milliseconds)"])
+                metadata: ["url": "\(address)", "cause": "\(error.code)", "ms": .stringConvertible(start.milliseconds)])
             throw error
         }
     }

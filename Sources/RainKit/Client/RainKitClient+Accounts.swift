@@ -7,17 +7,45 @@ import RainMaker
 
 /// Finds an account's session: its identity system, and the store that has the session.
 extension RainKitClient {
-    func storedAccount() throws(AccountError) -> AccountAccess {
+    /// Returns the account that the configuration names, or the one in use, and whether somebody has signed in to it.
+    func storedAccount() throws(AccountError) -> (account: AccountAccess, isListed: Bool) {
         guard let selection = configuration.provider else {
             let deployment = configuration.deployment
-            if let store = configuration.sessions { return try access(deployment, ownStore: store) }
+            if let store = configuration.sessions {
+                let account = try access(deployment, ownStore: store)
+                return (account, true)
+            }
             let kept = try accounts.account(at: deployment.name, named: configuration.account)
-            return try access(deployment, store: kept.store, account: kept.key.account, place: SessionPlace(kept))
+            let account = try shared(.rainMaker(trusting(deployment)), kept) { () throws(AccountError) in
+                try access(deployment, store: kept.store, account: kept.key.account, place: SessionPlace(kept))
+            }
+            return (account, kept.isListed)
         }
         let provider = try configuredProvider(selection)
-        if let store = configuration.sessions { return try access(provider, ownStore: store) }
+        if let store = configuration.sessions {
+            let account = try access(provider, ownStore: store)
+            return (account, true)
+        }
         let kept = try accounts.account(at: provider.name, named: configuration.account)
-        return try access(provider, store: kept.store, account: kept.key.account, place: SessionPlace(kept))
+        // Challenges are answered for one client only.
+        let service: SharedAccounts.Service? =
+            selection.challenges == nil
+            ? .provider(
+                provider.name, provider.provider.definition, provider.provider.settings,
+                certificateAuthorities: configuration.certificateAuthorities) : nil
+        let account = try shared(service, kept) { () throws(AccountError) in
+            try access(provider, store: kept.store, account: kept.key.account, place: SessionPlace(kept))
+        }
+        return (account, kept.isListed)
+    }
+
+    /// Returns the account that an earlier client has made, if clients share accounts; otherwise makes it.
+    private func shared(
+        _ service: SharedAccounts.Service?, _ kept: AccountDirectory.KeptAccount,
+        _ make: () throws(AccountError) -> AccountAccess
+    ) throws(AccountError) -> AccountAccess {
+        guard let service, let accounts = configuration.sharedAccounts else { return try make() }
+        return try accounts.account(at: service, kept, orMake: make)
     }
 
     /// Returns an account for a user who is about to sign in. It first tests that the store for the session works. The client uses the
@@ -70,8 +98,7 @@ extension RainKitClient {
     private func access(
         _ deployment: Deployment, store: any CredentialStore, account: String?, place: SessionPlace
     ) throws(AccountError) -> AccountAccess {
-        var deployment = deployment
-        deployment.certificateAuthorities = configuration.certificateAuthorities ?? deployment.certificateAuthorities
+        let deployment = trusting(deployment)
         let http = configuration.tools.http(deployment.certificateAuthorities)
         let tools = configuration.tools
         let server = ServerClock(clock: tools.clock)
@@ -80,6 +107,13 @@ extension RainKitClient {
             store: store, key: try CredentialKey(deployment.name, account: account), clock: tools.clock, server: server,
             logger: configuration.logger, timer: tools.timer)
         return AccountAccess(deployment, session: session, http: http, store: store, place: place)
+    }
+
+    /// Returns the deployment with the authorities that this client trusts.
+    private func trusting(_ deployment: Deployment) -> Deployment {
+        var deployment = deployment
+        deployment.certificateAuthorities = configuration.certificateAuthorities ?? deployment.certificateAuthorities
+        return deployment
     }
 
     // MARK: Other identity systems
@@ -121,13 +155,23 @@ extension RainKitClient {
         RememberedProviders(state: configuration.state)
     }
 
+    /// Remembers the settings of a sign-in for the next clients: on disk, or in memory like the session. A client that shares no sessions in
+    /// memory forgets them.
+    package func remember(
+        _ settings: RememberedProviders.Settings, as name: String, for session: NewAccountStore?
+    ) throws(AccountError) {
+        if session?.outlivesProcess == true { return try rememberedProviders.remember(settings, as: name) }
+        configuration.sharedAccounts?.inMemory.remember(settings, as: name)
+    }
+
     func configuredProvider(_ selection: ProviderSelection) throws(AccountError) -> OpenProvider {
         if let settings = selection.settings {
             let entry = try providerDefinitions.entry(selection.name)
             return try configuredProvider(
                 entry, settings, named: entry.definition.name(in: settings.environment), selection.challenges)
         }
-        let remembered = try rememberedProviders.load()[selection.name]
+        var remembered = configuration.sharedAccounts?.inMemory.settings(of: selection.name)
+        if remembered == nil { remembered = try rememberedProviders.load()[selection.name] }
         do throws(AccountError) {
             let settings = remembered ?? RememberedProviders.Settings(provider: selection.name)
             let entry = try providerDefinitions.entry(settings.provider)

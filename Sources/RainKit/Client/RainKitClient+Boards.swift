@@ -195,7 +195,8 @@ extension RainKitClient {
     private func serialPorts() throws -> SerialBoards {
         if let ports = configuration.transports.lazy.compactMap({ $0 as? SerialBoards }).first { return ports }
         throw RainKitError(
-            BoardError(.invalidArgument, message: "Serial ports are not among the transports."))
+            BoardError(
+                .invalidArgument, message: "This client has no serial transport: add SerialBoards to its transports."))
     }
 }
 
@@ -263,7 +264,7 @@ extension RainKitClient {
         if boards.count == 1 { return boards[0].address }
         guard let choose else { throw several(boards) }
         guard let chosen = await choose(boards) else {
-            throw BoardError(.cancelled, message: "No board was chosen.")
+            throw BoardError(.cancelled, message: "Cancelled: no board was chosen.")
         }
         return chosen.address
     }

@@ -29,7 +29,8 @@ public final class RainKitClient: Sendable {
         configuration.tools = configuration.tools.logging(to: configuration.logger)
         self.configuration = configuration
         accounts = AccountDirectory(
-            folder: configuration.state, environment: configuration.environment, logger: configuration.logger)
+            folder: configuration.state, environment: configuration.environment, logger: configuration.logger,
+            shared: configuration.sharedAccounts)
     }
 
     /// Creates a client with the defaults of ``RainKitConfiguration``.
@@ -65,21 +66,14 @@ public final class RainKitClient: Sendable {
 
     package func accountInUse() throws(AccountError) -> AccountAccess {
         if let known = current.withLock({ $0 }) { return known }
-        let found = try storedAccount()
-        guard try isListed(found) else { return found }
+        // If nobody has signed in, another process still may, under another name or in another store. The next call looks again.
+        let (found, isListed) = try storedAccount()
+        guard isListed else { return found }
         return current.withLock { current in
             if let current { return current }
             current = found
             return found
         }
-    }
-
-    /// Whether somebody has signed in to the account. If not, another process still may, under another name or in another store. The next
-    /// call therefore looks again.
-    private func isListed(_ account: AccountAccess) throws(AccountError) -> Bool {
-        if configuration.sessions != nil || account.place.kind != .file { return true }
-        guard let name = account.place.account else { return false }
-        return try accounts.known.load().entry(name, at: account.name) != nil
     }
 
     func use(_ account: AccountAccess) { current.withLock { $0 = account } }
@@ -90,10 +84,11 @@ public final class RainKitClient: Sendable {
     }
 
     private func takeOffList(_ account: AccountAccess) throws(AccountError) {
-        guard account.newSession?.outlivesProcess != false else { return }
         // After a sign-in here the list has the name that the sign-in returned.
         guard let name = account.newSession?.account?.key.account ?? account.place.account else { return }
-        try accounts.known.change { $0.remove(name, at: account.name) }
+        let kind = account.newSession.map { $0.account?.kind ?? $0.kind } ?? account.place.kind
+        try accounts.known.remove(name, at: account.name, keptIn: kind)
+        guard kind != .memory else { return }
         forgetNames(of: name, at: account.name)
     }
 
@@ -142,7 +137,7 @@ extension RainKitClient {
     /// - Returns: the id of the signed-in user.
     /// - Throws: `RainKitError`, as ``signIn(user:password:)-(String,Secret)`` does.
     @discardableResult
-    public func signInIfNeeded(user: String, password: () async throws -> String) async throws -> UserID {
+    public func signInIfNeeded(user: String, password: () async throws -> Secret) async throws -> UserID {
         do throws(AccountError) {
             let session = try accountInUse().session
             let stored = try await session.userID()
@@ -153,9 +148,16 @@ extension RainKitClient {
                 throw error
             }
         } catch {
-            guard [.notSignedIn, .expired, .notRenewable].contains(error.code) else { throw RainKitError(error) }
+            let error = RainKitError(error)
+            guard error.needsSignIn else { throw error }
         }
         return try await signIn(user: user, password: try await password()).userID
+    }
+
+    /// Signs in unless a session is stored that the cloud still accepts, with a password given as text.
+    @discardableResult
+    public func signInIfNeeded(user: String, password: () async throws -> String) async throws -> UserID {
+        try await signInIfNeeded(user: user) { Secret(try await password()) }
     }
 
     /// Signs in and keeps the session in place of any earlier one of that account. A sign-in that fails changes nothing: the client

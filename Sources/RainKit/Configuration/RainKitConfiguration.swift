@@ -10,6 +10,7 @@ import RainHTTP
 import RainHTTPCurl
 import RainIO
 import RainMaker
+import RainPrivateFiles
 
 /// The settings of a ``RainKitClient``: the cloud, the account and the tools. All but the folder have a default.
 public struct RainKitConfiguration: Sendable {
@@ -42,6 +43,8 @@ public struct RainKitConfiguration: Sendable {
     /// Whether the names of the account's nodes are kept in ``state`` after each listing. Local control then finds a node by the user's name
     /// for it without the cloud.
     public var remembersNodes = false
+    /// The accounts that this client shares with others of the process; nil if it shares none.
+    package var sharedAccounts: SharedAccounts?
     /// Logs everything that the client does; no secret is logged.
     public var logger: Logger
     /// Called for each line that a board prints on its cable, without the secrets that firmware prints.
@@ -186,5 +189,16 @@ private struct DrawnBytes: RandomSource {
 public enum CertificateFile {
     /// Returns why the file cannot be used, such as "holds no certificate in PEM form". Returns nil if the file has at least one
     /// certificate, and no damaged ones.
-    public static func problem(_ path: String) -> String? { certificateFileProblem(path) }
+    public static func problem(_ path: String) -> String? {
+        let version = FileVersion(ofFileAt: path)
+        if let version, let known = checked.result(of: path, version) as? Verdict { return known.problem }
+        let verdict = Verdict(problem: certificateFileProblem(path))
+        if let version { checked.keep(verdict, of: path, version) }
+        return verdict.problem
+    }
+
+    private struct Verdict { var problem: String? }
+
+    /// Checking the many certificates of a system's file takes milliseconds, and a server checks the same file for each request.
+    private static let checked = ReadFiles()
 }

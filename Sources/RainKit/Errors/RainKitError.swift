@@ -95,8 +95,8 @@ public struct RainKitError: Error, Sendable, CustomStringConvertible {
             .request(.badData, reason: "\(error.code)".snakeCased), message: "\(node.onOneLine): \(error.message)")
     }
 
-    /// The error that a function of this package throws, whatever its type.
-    package init(wrapping error: any Error) {
+    /// Returns the error that a function of RainKit has thrown, whatever its type. Any other error gets the code `other`.
+    public init(wrapping error: any Error) {
         switch error {
         case let error as RainKitError: self = error
         case let error as BoardError: self.init(error)
@@ -193,6 +193,9 @@ public struct RainKitError: Error, Sendable, CustomStringConvertible {
 
     /// Whether the same call may succeed later, with nothing changed.
     public var isTransient: Bool { code == .temporary || code == .deadline }
+
+    /// Whether the user has to sign in before any such call can succeed: nobody is signed in, or the session has ended.
+    public var needsSignIn: Bool { account.map { [.notSignedIn, .expired, .notRenewable].contains($0.code) } ?? false }
 
     public var description: String { step.map { "\($0.rawValue): \(message)" } ?? message }
 }

@@ -77,6 +77,12 @@ private struct Stored: Codable {
 }
 
 extension RainKitClient {
+    /// Returns the nodes of the account in use, as the cloud listed them last; empty if they are not kept. Nothing is sent.
+    package func rememberedNodes() -> [RememberedNode] {
+        guard let place = namesPlace() else { return [] }
+        return place.file.nodes(of: place.account, at: place.deployment)
+    }
+
     /// Returns the node that had this id or name at the last listing; nil if none or several had it. Nothing is sent.
     func rememberedNode(named name: String) -> NodeID? {
         guard let place = namesPlace() else { return nil }
@@ -112,7 +118,8 @@ extension RainKitClient {
 
     private func namesPlace() -> NamesPlace? {
         guard configuration.remembersNodes, configuration.keepsFiles, let account = try? accountInUse(),
-            account.newSession?.outlivesProcess != false
+            account.newSession?.outlivesProcess != false,
+            account.place.kind != .memory || configuration.sessions != nil
         else { return nil }
         return (
             NodeNameFile(state: configuration.state),

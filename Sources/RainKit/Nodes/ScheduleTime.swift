@@ -213,8 +213,18 @@ extension ScheduleTrigger: CustomStringConvertible {
             let named = names.indices.filter { months >> $0 & 1 == 1 }.map { names[$0] }.joined(separator: ",")
             let end = year.map { " \($0)" } ?? (isEveryYear ? " every year" : "")
             return "\(clock(minutes)) on \(day) \(named.isEmpty ? "next" : named)\(end)"
-        case .after(let seconds): return "\(seconds) s after it was set"
+        case .after(let seconds): return "\(Self.span(seconds)) after it was set"
         case .other: return "at times of another kind"
         }
+    }
+
+    /// The exact time in the largest unit that has no rest: `90 s`, `4 min`, `2 h`, `3 days`.
+    private static func span(_ seconds: some BinaryInteger) -> String {
+        let units: [(name: String, seconds: Int)] = [("days", 86_400), ("h", 3600), ("min", 60)]
+        for unit in units where seconds > 0 && Int(seconds) % unit.seconds == 0 {
+            let count = Int(seconds) / unit.seconds
+            return "\(count) \(count == 1 && unit.name == "days" ? "day" : unit.name)"
+        }
+        return "\(seconds) s"
     }
 }

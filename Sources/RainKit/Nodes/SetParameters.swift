@@ -159,6 +159,8 @@ package struct ParameterSetter: Sendable {
     let time: Timekeeper
     let wait: Duration?
 
+    private static let offline = "is offline"
+
     /// The outcome of waiting for a node.
     fileprivate enum Report: Sendable {
         case held
@@ -180,7 +182,13 @@ package struct ParameterSetter: Sendable {
                         changes.unreported(by: NodeConfiguration(node.configuration)), of: changes)
                 }
             }
-            guard let end else { return outcomes }
+            guard let end else {
+                for (index, (node, _)) in zip(outcomes.indices, wanted)
+                where outcomes[index].failure == nil && node.connectivity?.isConnected == false {
+                    outcomes[index].seen = Self.offline
+                }
+                return outcomes
+            }
             let sent = Set(outcomes.filter { $0.failure == nil && !$0.isSentOnly }.map(\.node))
             let reports = try await reports(of: wanted.filter { sent.contains($0.node.id) }, until: end, isDone)
             for index in outcomes.indices { outcomes[index].take(reports[outcomes[index].node]) }
@@ -250,7 +258,7 @@ package struct ParameterSetter: Sendable {
             if known.connectivity?.isConnected == true, isDone(known) { return .done }
             seen =
                 known.connectivity?.isConnected == false
-                ? "is offline" : Self.others(values, in: known.parameters, NodeConfiguration(known.configuration))
+                ? Self.offline : Self.others(values, in: known.parameters, NodeConfiguration(known.configuration))
             return .quiet
         }
         return switch ending {

@@ -41,6 +41,7 @@ extension RainKitClient {
     ) async -> OnboardedNode {
         guard let name = request.nodeName, node.mapping == .confirmed, let id = node.nodeID else { return node }
         let time = Timekeeper(configuration.tools.timer)
+        let asked = request.timeAsked?() ?? .zero
         func emit(_ state: OnboardingEvent.State) {
             report(
                 OnboardingEvent(
@@ -50,7 +51,7 @@ extension RainKitClient {
         emit(.started)
         do {
             // The node is online within seconds, or its firmware has another cloud.
-            let limit = min(max(request.deadline - node.elapsed, .seconds(5)), .seconds(30))
+            let limit = min(max(request.deadline + asked - node.elapsed, .seconds(5)), .seconds(30))
             let outcome = try await nameNewNode(id, name, within: limit)
             named.name = name
             named.nameClash = outcome.clash

@@ -80,9 +80,10 @@ public struct Onboarder: Sendable {
             status: status)
         let connection = BoardConnection(board)
         let run = OnboardingRun(context: context, connection: connection, cloud: request.usesCloud ? cloud : nil)
-        let result = await withDeadline(request.deadline, sleep: time.sleep) {
-            () async throws(RainKitError) in try await run.node()
-        }
+        let (sleep, timeAsked) = (time.sleep, request.timeAsked)
+        let result = await withDeadline(
+            request.deadline, sleep: { try await sleepWithoutQuestions($0, timeAsked: timeAsked, sleep: sleep) },
+            { () async throws(RainKitError) in try await run.node() })
         await connection.close()
         switch result {
         case .success(let node)?: return node

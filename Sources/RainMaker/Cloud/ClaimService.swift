@@ -4,7 +4,7 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// Calls a deployment's claim service for the user of an ``RainAccount/AccountSession``.
+/// Calls a deployment's claim service for the user of an `AccountSession`.
 ///
 /// The calls are `{claim}/claim/initiate` and `{claim}/claim/verify`. The service has no version numbers, and its refusals have no error
 /// codes.
@@ -81,7 +81,7 @@ public struct ClaimService: NodeClaiming {
 /// The calls to a claim service that onboarding needs to get a board its certificate.
 ///
 /// Board and service exchange JSON, which the client forwards unchanged. Both calls may be repeated: the same board gets the same id. Every
-/// call throws ``RainAccount/AccountError``.
+/// call throws `AccountError`.
 public protocol NodeClaiming: Sendable {
     /// Sends the board's description of itself (`mac_addr`, `platform`).
     func initiateClaim(_ board: [UInt8]) async throws(AccountError) -> ClaimInvitation

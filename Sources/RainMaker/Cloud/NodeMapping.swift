@@ -4,7 +4,7 @@ import RainCore
 
 /// The cloud calls that onboarding needs to map a node to the signed-in user.
 ///
-/// Every call throws ``AccountError``. A call that could not reach the cloud may be repeated.
+/// Every call throws `AccountError`. A call that could not reach the cloud may be repeated.
 public protocol NodeMapping: Sendable {
     /// Whether a confirmed mapping by secret proves that the node reported the secret, which it can do only while it is online. True by
     /// default; false for a cloud that confirms the user's request without asking the node.

@@ -3,9 +3,9 @@ import RainAccount
 import RainHTTP
 import RainJSON
 
-/// Calls the RainMaker cloud, except for sign-in, for the user of an ``RainAccount/AccountSession``.
+/// Calls the RainMaker cloud, except for sign-in, for the user of an `AccountSession`.
 ///
-/// Every call throws ``RainAccount/AccountError`` and takes at most about ten seconds. If the cloud rejects the token, the call renews the
+/// Every call throws `AccountError` and takes at most about ten seconds. If the cloud rejects the token, the call renews the
 /// session and is sent once more.
 public struct RainMakerCloud: Sendable {
     private let service: RainMakerService

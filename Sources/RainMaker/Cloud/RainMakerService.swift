@@ -4,7 +4,7 @@ import RainAccount
 import RainHTTP
 import RainJSON
 
-/// The REST interface of one deployment: sends a call and reads the answer. Every call throws ``AccountError`` and takes at most about ten
+/// The REST interface of one deployment: sends a call and reads the answer. Every call throws `AccountError` and takes at most about ten
 /// seconds.
 struct RainMakerService: Sendable {
     let deployment: Deployment

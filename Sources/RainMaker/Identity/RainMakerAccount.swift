@@ -4,11 +4,11 @@ import RainCore
 import RainHTTP
 import RainJSON
 
-/// Manages a user's account at a RainMaker deployment. Signing in and out belongs to ``AccountSession``.
+/// Manages a user's account at a RainMaker deployment. Signing in and out belongs to `AccountSession`.
 ///
-/// Calls that need no sign-in (signing up, resetting a password) do not touch the session. Every call throws ``AccountError`` and takes at
+/// Calls that need no sign-in (signing up, resetting a password) do not touch the session. Every call throws `AccountError` and takes at
 /// most about ten seconds. Input that breaks a known rule is refused before anything is sent
-/// (``AccountError/Code-swift.struct/weakPassword`` and similar codes). A refusal by the cloud also has the cloud's number and message.
+/// (`AccountError.weakPassword` and similar codes). A refusal by the cloud also has the cloud's number and message.
 ///
 /// ```swift
 /// let account = RainMakerAccount(.global, session: session, http: client)
@@ -35,7 +35,7 @@ public struct RainMakerAccount: Sendable {
         try await service.call(call, in: session)
     }
 
-    /// Asks the cloud to send the user a one-time code, for sign-in without a password by ``SignInCredentials/oneTimeCode(_:code:)``.
+    /// Asks the cloud to send the user a one-time code, for sign-in without a password by `SignInCredentials.oneTimeCode(_:code:)`.
     public func requestOneTimeCode(for user: String) async throws(AccountError) -> SignInChallenge {
         try await identity.requestOneTimeCode(user: user)
     }

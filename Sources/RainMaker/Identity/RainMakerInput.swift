@@ -98,6 +98,9 @@ enum RainMakerInput {
 }
 
 extension RainMakerAccount {
+    /// The cloud's rule for a new password, as the end of a sentence or a sentence without a full stop.
+    package static var passwordRule: String { RainMakerInput.passwordRule }
+
     /// Throws `weakPassword` for a new password that the cloud would not accept. Sends nothing.
     package static func check(newPassword: Secret) throws(AccountError) {
         try RainMakerInput.check(newPassword: newPassword)

@@ -31,7 +31,7 @@ package struct MQTTSubscription: Sendable {
         package var clientID: String
         /// Topic filters (MQTT 3.1.1, 4.7).
         package var topics: [String]
-        /// The time in seconds without data after which a ping is sent. After the ping, data must arrive within the same time.
+        /// The time in seconds between two pings. After a ping, data must arrive within the same time.
         package var keepAlive: UInt16 = 30
 
         package init(url: String, host: String, target: String, clientID: String, topics: [String]) {
@@ -145,14 +145,16 @@ package struct MQTTSubscription: Sendable {
         }
     }
 
-    /// Sends a ping if nothing has arrived for a while, and fails if no answer arrives either.
+    /// Sends a ping from time to time, and fails if nothing arrives after it.
+    ///
+    /// Messages that arrive do not replace the ping. The broker ends a connection on which the client sends nothing for one and a half times
+    /// the keep-alive time (MQTT 3.1.1, 3.1.2.10).
     private func watch(_ stream: ByteStream, _ liveness: Liveness) async -> MQTTError {
         do throws(MQTTError) {
             while true {
                 let limit = liveness.isSubscribed ? Duration.seconds(Int(request.keepAlive)) : Self.openingLimit
                 do { try await tools.sleep(limit) } catch { throw MQTTError(.cancelled, "cancelled") }
                 switch liveness.next() {
-                case .wait: continue
                 case .ping: try await write(frame(MQTTPacket.pingRequest), to: stream)
                 case .giveUp: throw MQTTError(.timedOut, "\(request.host) did not answer in time")
                 }
@@ -279,14 +281,14 @@ private struct SubscriberState {
 }
 
 /// Decides whether the server is still there, from the bytes that arrive and the time that passes.
-private final class Liveness: Sendable {
+final class Liveness: Sendable {
     private struct State {
         var isSubscribed = false
-        var wasHeard = false
-        var wasPinged = false
+        /// Whether nothing has arrived since the last ping.
+        var isPingUnanswered = false
     }
     /// The next step after some time has passed.
-    enum Step: Equatable { case wait, ping, giveUp }
+    enum Step: Equatable { case ping, giveUp }
 
     private let state = Mutex(State())
 
@@ -294,19 +296,12 @@ private final class Liveness: Sendable {
 
     func subscribed() { state.withLock { $0.isSubscribed = true } }
 
-    func heard() {
-        state.withLock { state in
-            state.wasHeard = true
-            state.wasPinged = false
-        }
-    }
+    func heard() { state.withLock { $0.isPingUnanswered = false } }
 
     func next() -> Step {
         state.withLock { state in
-            defer { state.wasHeard = false }
-            guard state.isSubscribed, !state.wasPinged else { return .giveUp }
-            if state.wasHeard { return .wait }
-            state.wasPinged = true
+            guard state.isSubscribed, !state.isPingUnanswered else { return .giveUp }
+            state.isPingUnanswered = true
             return .ping
         }
     }

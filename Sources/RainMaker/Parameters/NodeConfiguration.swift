@@ -220,7 +220,7 @@ extension NodeConfiguration.Parameter {
             switch text.lowercased() {
             case "true", "on", "yes", "1": return true
             case "false", "off", "no", "0": return false
-            default: throw wrongType(path, "true or false")
+            default: throw wrongType(path, "on or off (also true or false)")
             }
         case "int": return json?.double == nil ? .string(text) : json!
         case "float": return json?.double == nil ? .string(text) : json!

@@ -25,7 +25,7 @@ struct Provision: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Give the board this name in your account (default: its firmware's name, such as Light).",
+            "Give the board this name in your account (default: the name set in its firmware, such as Light).",
             valueName: "name"))
     var name: String?
 
@@ -150,11 +150,13 @@ struct Provision: AsyncParsableCommand {
                 deadline: time.left, fetchesChallengeFirst: target.leavesNetwork && !noMapping,
                 waitsForBoard: target.mayAppearLater, otherNetwork: otherNetwork(context, questions, within: time))
             request.nodeName = name
+            request.timeAsked = { context.screen.timeThatDoesNotCount }
             request.customData = custom.map { [$0] } ?? []
-            request.networkByName = networkByName(context, questions, client, passphrase)
+            request.networkByName = networkByName(context, questions, client, passphrase, within: time)
             stream.writer?.name(device.deviceName ?? board.peer)
             let report = ProgressReport(
-                context, options, events: stream, peer: board.peer, isAnotherAttempt: target.isAnotherAttempt)
+                context, options, events: stream, peer: target.foundName ?? board.peer,
+                isAnotherAttempt: target.isAnotherAttempt)
 
             async let _ = report.animate()
             let askedBefore = context.screen.timeAsked
@@ -242,17 +244,21 @@ extension Provision {
                 .usage, reason: "missing_ssid",
                 message: "No network was given: use --ssid NAME, or --no-wifi to keep the board's Wi-Fi.")
         }
-        return (.chosen { heard in await questions.choose(from: heard, passphrase: passphrase) }, passphrase)
+        let choose = { @Sendable (heard: [AccessPoint]) in
+            await time.askingOnScreen { await questions.choose(from: heard, passphrase: passphrase) }
+        }
+        return (.chosen(choose), passphrase)
     }
 
     /// Asks for the network of a board that cannot list any. This machine's own network is the most likely one.
     private func networkByName(
-        _ context: Context, _ questions: NetworkQuestions, _ client: RainKitClient, _ passphrase: Secret?
+        _ context: Context, _ questions: NetworkQuestions, _ client: RainKitClient, _ passphrase: Secret?,
+        within time: TimeBudget
     ) -> (@Sendable () async -> WiFiNetwork?)? {
         guard context.mayAsk else { return nil }
         return {
             let own = await client.currentNetwork()
-            return await questions.named(suggesting: own, passphrase: passphrase)
+            return await time.askingOnScreen { await questions.named(suggesting: own, passphrase: passphrase) }
         }
     }
 
@@ -261,16 +267,7 @@ extension Provision {
         _ context: Context, _ questions: NetworkQuestions, within time: TimeBudget
     ) -> (@Sendable (BoardError) async -> WiFiNetwork?)? {
         guard context.mayAsk else { return nil }
-        return { error in
-            // If no answer comes, the rest of the time is for resetting the board. The error then tells why it could not join, instead of
-            // "deadline".
-            let left = time.left
-            let answer = await withDeadline(
-                left - min(.seconds(2), left / 4), sleep: { try await Task.sleep(for: $0) },
-                { () async throws(Never) in await questions.another(after: error) })
-            guard case .success(let network) = answer else { return nil }
-            return network
-        }
+        return { error in await time.askingOnScreen { await questions.another(after: error) } }
     }
 
     private func network(_ name: SSID, _ passphrase: Secret) throws(CommandFailure) -> WiFiNetwork {
@@ -471,20 +468,24 @@ struct ProvisionSummary {
             let now = known.displayName
         else { return (known, node.name != nil && node.nameClash == nil) }
         let client = client
-        while let answer = await context.screen.ask("Name of the board (Enter for \(now.onOneLine)): "), !answer.isEmpty
-        {
+        var node = known
+        while true {
+            let question = "Name of the board (Enter for \((node.displayName ?? now).onOneLine)): "
+            guard let answer = await context.screen.ask(question), !answer.isEmpty else { return (node, false) }
             do {
                 let outcome = try await withTimeout(.seconds(10)) {
                     try await client.rename(known, to: answer, waiting: .seconds(5))
                 }
-                if let clash = outcome.clash { context.output.warn(clash) }
                 let renamed = try? await withTimeout(.seconds(4)) { try await client.node(known.id) }
-                return (renamed ?? known, renamed != nil && outcome.clash == nil)
+                guard let clash = outcome.clash else { return (renamed ?? known, renamed != nil) }
+                node = renamed ?? node
+                context.screen.say(
+                    "\(clash.other.rawValue.onOneLine) is also called \(clash.name.onOneLine). Type another name, or press Enter to keep it."
+                )
             } catch {
                 context.screen.say(CommandFailure(error).message)
             }
         }
-        return (known, false)
     }
 
     /// The time with as many digits as matter to people.
@@ -512,7 +513,7 @@ struct ProvisionSummary {
             next.append([commandLine("node params set \(id) \(switchable)=true"), "switches it"])
         }
         if !byName, parts?.nameParameter != nil {
-            next.append([commandLine("node rename \(id) 'Kitchen lamp'"), "renames it"])
+            next.append([commandLine("node rename \(id) NAME"), "renames it"])
         }
         let width = next.map { $0[0].count }.max() ?? 0
         let hasRoom = next.allSatisfy { width + $0[1].count + 6 <= columns }

@@ -137,6 +137,7 @@ struct DeviceChangeResult: CommandResult {
         @TextOnly fileprivate var target: ParameterPath
         /// The name for the text: the id if two boards have one name.
         @TextOnly fileprivate var shownName: String
+        @TextOnly fileprivate var isOffline: Bool
     }
 
     init(_ outcomes: [DeviceOutcome], _ change: DeviceChange) {
@@ -154,7 +155,7 @@ struct DeviceChangeResult: CommandResult {
                 nodeID: outcome.node.rawValue, name: outcome.name, path: "\(outcome.change.path)",
                 value: outcome.change.value, state: board?.state ?? "sent", route: outcome.isLocal ? "local" : "cloud",
                 message: board?.message, errorCode: board?.errorCode, target: outcome.change.path,
-                shownName: isUnique ? outcome.name : outcome.node.rawValue)
+                shownName: isUnique ? outcome.name : outcome.node.rawValue, isOffline: board?.isOffline ?? false)
         }
         self.boards = boards
         self.change = change
@@ -162,7 +163,11 @@ struct DeviceChangeResult: CommandResult {
 
     var text: String { devices.map(line).joined(separator: "\n") }
 
-    var confirmedLines: [Int] { devices.indices.filter { ["reported", "sent"].contains(devices[$0].state) } }
+    var isProse: Bool { true }
+
+    var confirmedLines: [Int] {
+        devices.indices.filter { ["reported", "sent"].contains(devices[$0].state) && !devices[$0].isOffline }
+    }
 
     private func line(_ entry: Entry) -> String {
         let (device, name) = (entry.target.component, entry.shownName)
@@ -175,6 +180,8 @@ struct DeviceChangeResult: CommandResult {
             }
         return switch entry.state {
         case "reported": done.onOneLine
+        case "sent" where entry.isOffline:
+            "\(name) is offline: the cloud has sent the value, but the board may not get it".onOneLine
         case "sent": "\(done), according to the cloud; the board has not answered yet".onOneLine
         case "silent": "\(name): sent, but not reported in time\(entry.message.map { "; it \($0)" } ?? "")".onOneLine
         case "unknown": "\(name): it is not known whether the cloud has sent the value".onOneLine

@@ -203,8 +203,13 @@ extension DoctorChecks {
 
     /// The finding that an account is not signed in, with the origin of its name.
     private func named(_ finding: Finding) -> Finding {
-        guard let (name, origin) = ProfileSettings.namedAccount(context) else { return finding }
         var finding = finding
+        guard let (name, origin) = ProfileSettings.namedAccount(context) else {
+            finding.message +=
+                " If you have no account, run: \(GivenOptions(context.options).line("account signup USER")). rainctl provision also "
+                + "lets you sign in or sign up."
+            return finding
+        }
         finding.message += " The name comes from: \(origin)."
         let others = (try? context.accounts.known.load().entries(at: context.deployment().name)) ?? []
         if case .variable(let variable) = origin, others.contains(where: { $0.name != name }) {

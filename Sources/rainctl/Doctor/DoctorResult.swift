@@ -74,9 +74,16 @@ extension Context {
         GivenOptions(options).line("login \(user?.withoutControls.asShellWord ?? "USER")")
     }
 
-    /// The commands also select the new profile.
+    /// The command that gives the user's own profile a claim service. If somebody is signed in there, or the deployment is built in, the
+    /// commands add a profile instead, and select it.
     private var commandsForClaims: String? {
-        guard let (name, commands) = try? commandsForClaims(at: deployment()) else { return nil }
+        guard let deployment = try? deployment() else { return nil }
+        if (try? deploymentFile.load().ownDeployment(named: deployment.name)) != nil,
+            (try? accounts.known.load().entries(at: deployment.name))?.isEmpty == true
+        {
+            return "rainctl profile set \(deployment.name.withoutControls.asShellWord) --claim-url URL"
+        }
+        guard let (name, commands) = try? commandsForClaims(at: deployment) else { return nil }
         return "\(commands) && rainctl profile use \(name)"
     }
 }

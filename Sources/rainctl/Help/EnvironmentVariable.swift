@@ -58,7 +58,9 @@ struct EnvironmentVariable: Sendable {
         EnvironmentVariable(
             "https_proxy", "all_proxy", "no_proxy", meaning: "libcurl's proxy settings, for requests to the cloud"),
         EnvironmentVariable(
-            "DISPLAY", "WAYLAND_DISPLAY", "SSH_CONNECTION", meaning: "whether a browser can be opened here"),
+            "DISPLAY", "WAYLAND_DISPLAY", "SSH_CONNECTION",
+            meaning:
+                "whether a browser can be opened here; over SSH, `provision` asks before this machine leaves its Wi-Fi"),
         EnvironmentVariable("BROWSER", meaning: "the browser to open, or a list of browsers"),
         EnvironmentVariable("CREDENTIALS_DIRECTORY", meaning: "systemd's credentials"),
         EnvironmentVariable("RM_USER_CONFIG_DIR", meaning: "the official client's folder, for `account import`"),

@@ -18,15 +18,16 @@ extension ExitStatus {
             "leave `--sec-ver` out; use another transport; make sure that it is the right board, or accept it with `--sec-ver 0`"
         case .deadline: "the message names the step; allow more time with `--timeout`"
         case .claimNeeded:
-            "follow the message: add the profile again with `profile add --claim-url`, use another transport, restart the board, or run "
-                + "again; or give `--no-mapping`"
+            "follow the message: give the profile a claim service with `profile set NAME --claim-url URL`, use another transport, restart "
+                + "the board, or run again; or give `--no-mapping`"
         case .batchPartial: "the document's `nodes` has each board; run again for those that failed"
         case .usage: "see `--help`"
         case .unavailable: "check cable, power and address"
         case .cannotWrite: "check permissions and free space"
         case .temporary:
             "run the same command again; close the serial monitor, or the other client"
-        case .auth: "sign in with `rainctl login`"
+        case .auth:
+            "sign in with `rainctl login`, or sign up with `rainctl account signup`; `rainctl provision` offers both at a terminal"
         case .config: "look at the settings with `rainctl profile list`"
         }
     }

@@ -33,10 +33,11 @@ struct CommandDescription: Decodable {
     /// The command lines of the discussion.
     var examples: [String] { Self.parts(of: discussion ?? "").examples }
 
-    /// A paragraph that begins with `Example:` has one example in each line. At the end of another paragraph, there is one.
+    /// A paragraph that begins with `Example:` has one example in each line; a backslash continues a line. At the end of another paragraph,
+    /// there is one.
     private static func parts(of discussion: String) -> (paragraphs: [String], examples: [String]) {
         var (paragraphs, examples): ([String], [String]) = ([], [])
-        for paragraph in discussion.split(separator: "\n\n") {
+        for paragraph in discussion.replacing(#/\\\n */#, with: "").split(separator: "\n\n") {
             let lines = paragraph.split(separator: "\n").map { line in String(line.drop { $0 == " " }) }
             if paragraph.hasPrefix(mark) {
                 examples += [String(lines[0].dropFirst(mark.count))] + lines.dropFirst()
@@ -70,13 +71,14 @@ struct ArgumentDescription: Decodable {
     let isOptional: Bool
     let isRepeating: Bool
     let abstract: String?
-    let names: [Name]?
+    var names: [Name]?
     fileprivate let shouldDisplay: Bool
     private let sectionTitle: String?
     private let parsingStrategy: String?
     private let valueName: String?
     private let defaultValue: String?
     private let allValues: [String]?
+    private let completionKind: CompletionDescription?
 
     /// The title of its group; nil for the group without a title.
     var section: String? { sectionTitle }
@@ -84,10 +86,34 @@ struct ArgumentDescription: Decodable {
     var value: String? { kind == .flag ? nil : valueName ?? "value" }
     /// The possible values, if they are known.
     var values: [String] { (allValues ?? []).filter { !$0.isEmpty } }
+    /// How a shell completes its value.
+    var completion: CompletionDescription { completionKind ?? .nothing }
     /// The default, if there is one.
     var standard: String? { defaultValue.flatMap { $0.isEmpty ? nil : $0 } }
     /// Whether it is only accepted after `--`.
     var isAfterTerminator: Bool { parsingStrategy == "postTerminator" }
     /// Whether it is the parser's own: every command has it.
     var isBuiltIn: Bool { kind == .flag && ["--help", "--version"].contains(names?.last?.text ?? "") }
+}
+
+/// The values that a shell offers for an argument.
+enum CompletionDescription: Decodable {
+    case values([String])
+    /// Those that a function of the argument returns.
+    case custom
+    case files
+    case nothing
+
+    private enum Kind: String, CodingKey { case list, custom, file, directory }
+    private struct List: Decodable { var values: [String] }
+
+    init(from decoder: any Decoder) throws {
+        let kinds = try decoder.container(keyedBy: Kind.self)
+        switch kinds.allKeys.first {
+        case .list: self = .values(try kinds.decode(List.self, forKey: .list).values.filter { !$0.isEmpty })
+        case .custom: self = .custom
+        case .file, .directory: self = .files
+        case nil: self = .nothing
+        }
+    }
 }

@@ -33,7 +33,8 @@ struct ManualPage {
         synopsis(&page)
         page.section("DESCRIPTION")
         page.prose(abstract.asSentence)
-        for paragraph in command.paragraphs + (isHelp ? [Self.aboutTopics] : []) {
+        let more = isHelp ? [Self.aboutTopics] : isProgram && program == .rainctl ? [Self.aboutPages] : []
+        for paragraph in command.paragraphs + more {
             page.macro("Pp")
             page.prose(paragraph)
         }
@@ -50,6 +51,9 @@ struct ManualPage {
 
     private static let aboutTopics =
         "Without a word it lists the commands. Besides commands there are topics: \(HelpTopic.allCases.map(\.rawValue).joined(separator: ", "))."
+
+    private static let aboutPages =
+        "Every command has a page of its own: man rainctl node list opens that of node list. rainctl node list --help is shorter."
 
     /// The parser's own command has no text.
     private var abstract: String {
@@ -107,14 +111,16 @@ struct ManualPage {
 
     private func list(_ arguments: [ArgumentDescription], _ page: inout MdocText) {
         page.list(width: "Ds") { page in
-            for argument in arguments {
+            for argument in arguments.joiningOpposites {
                 page.line([.macro("It")] + argument.label)
-                if let abstract = argument.abstract { page.prose(abstract) }
-                if !argument.values.isEmpty {
+                if let abstract = argument.abstract { page.prose(abstract.asSentence) }
+                if !argument.isListing(argument.values) {
                     page.prose("Possible values: \(argument.values.joined(separator: ", ")).")
                 }
                 if let standard = argument.standard { page.prose("Default: \(standard).") }
-                if argument.isRepeating, argument.kind == .option { page.prose("May be given several times.") }
+                if argument.isRepeating, argument.kind == .option, argument.abstract?.contains("epeat") != true {
+                    page.prose("May be given several times.")
+                }
             }
         }
     }
@@ -189,7 +195,26 @@ struct ManualPage {
     }
 }
 
+extension [ArgumentDescription] {
+    /// The arguments, in which a flag and its opposite (`--no-…`) with the same description are one.
+    fileprivate var joiningOpposites: [ArgumentDescription] {
+        reduce(into: []) { result, argument in
+            guard let last = result.last, last.kind == .flag, argument.kind == .flag,
+                let name = last.names?.first?.text,
+                last.abstract == argument.abstract, argument.names?.first?.text == "--no-\(name.dropFirst(2))"
+            else { return result.append(argument) }
+            result[result.count - 1].names? += argument.names ?? []
+        }
+    }
+}
+
 extension ArgumentDescription {
+    /// Whether the description has all these values already.
+    fileprivate func isListing(_ values: [String]) -> Bool {
+        let words = Set((abstract ?? "").split { " ,.:;()".contains($0) })
+        return values.allSatisfy { words.contains($0[...]) }
+    }
+
     /// The argument in a synopsis, in brackets if it may be omitted.
     fileprivate var synopsis: [MdocText.Part] {
         let more: [MdocText.Part] = isRepeating ? [.macro("No"), .word("...")] : []
@@ -197,16 +222,17 @@ extension ArgumentDescription {
             let terminator: [MdocText.Part] = isAfterTerminator ? [.macro("Fl"), .word("-")] : []
             return terminator + (isOptional ? [.macro("Op")] : []) + [.macro("Ar"), .word(value ?? "")] + more
         }
-        return (isOptional ? [.macro("Op")] : []) + forms(separator: .punctuation("|")) + more
+        let first = (names ?? []).filter { !$0.text.contains("_") }
+        return (isOptional ? [.macro("Op")] : []) + forms(of: first, separator: .punctuation("|")) + more
     }
 
-    /// All names, and the value.
+    /// All names, and the value. A synopsis omits second spellings with underscores.
     fileprivate var label: [MdocText.Part] {
-        kind == .positional ? [.macro("Ar"), .word(value ?? "")] : forms(separator: .punctuation(","))
+        kind == .positional ? [.macro("Ar"), .word(value ?? "")] : forms(of: names ?? [], separator: .punctuation(","))
     }
 
-    private func forms(separator: MdocText.Part) -> [MdocText.Part] {
-        let flags = (names ?? []).sorted { ($0.text.count, $0.text) < ($1.text.count, $1.text) }.map { name in
+    private func forms(of names: [Name], separator: MdocText.Part) -> [MdocText.Part] {
+        let flags = names.sorted { ($0.text.count, $0.text) < ($1.text.count, $1.text) }.map { name in
             [MdocText.Part.macro("Fl"), .word(String(name.text.dropFirst()))]
         }
         let value = value.map { [MdocText.Part.macro("Ar"), .word($0)] } ?? []

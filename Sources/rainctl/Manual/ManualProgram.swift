@@ -63,7 +63,7 @@ enum ManualProgram: String {
         case .rainctl where command.optionNames.contains("--account"): Self.folders
         case .rainctl: []
         case .cloudSim:
-            command.optionNames.contains("--data")
+            command.names.count == 1 || command.optionNames.contains("--data")
                 ? [("DIR (--data)", "Accounts, nodes, keys and certificates. Without the option, a temporary folder.")]
                 : []
         case .firmwareSim: [("LINK (--console)", "A symbolic link to the board's pseudo-terminal.")]

@@ -22,9 +22,11 @@ struct MdocText {
     mutating func prologue(date: String, title: String, system: String, version: String) {
         lines += [
             ".Dd \(date)",
-            // Otherwise groff's header names BSD.
-            ".ds doc-volume-operating-system \(system)",
+            // Groff's own title names BSD. It is also so long that the header has no space for the page's name.
+            ".ds doc-volume-operating-system", ".ds doc-volume-ds-1 \(system)",
             ".Dt \(title) 1", ".Os \(system) \(version)",
+            // No word is hyphenated, because many are values to type, and no line is filled with spaces.
+            ".nr doc-hyphen-flags 0", ".ds AD l",
         ]
     }
 

@@ -31,6 +31,7 @@ struct PasswordOptions: ParsableArguments {
     /// Returns the given password, or asks for it twice, because a typing error in a new password would lock the user out.
     func readNew(_ context: Context, within time: TimeBudget) throws(CommandFailure) -> Secret {
         var source = source(time)
+        source.ruleText = RainMakerAccount.passwordRule
         source.rule = { secret throws(AccountError) in try RainMakerAccount.check(newPassword: secret) }
         return try source.required(context, isNew: true)
     }
@@ -60,6 +61,7 @@ struct NewPasswordOptions: ParsableArguments {
         var source = SecretSource(
             name: "new password", flag: "--new-password", file: newPasswordFile, fromStandardInput: newPasswordStdin,
             takesValue: false, time: time)
+        source.ruleText = RainMakerAccount.passwordRule
         source.rule = { secret throws(AccountError) in try RainMakerAccount.check(newPassword: secret) }
         return try source.required(context, isNew: true)
     }
@@ -95,7 +97,7 @@ struct CodeOptions: ParsableArguments {
         source.time = time
         if let code = try source.read(environment: [:], output: context.output) { return code }
         guard context.mayAsk else { return nil }
-        let question = "The code that was sent to \(user.onOneLine): "
+        let question = "Code that was sent to \(user.onOneLine): "
         guard let code = time.asking({ Screen.shared.blocking { Terminal.readSecret(prompt: question) } }) else {
             throw CommandFailure(.cancelled, message: "Cancelled.")
         }
@@ -114,7 +116,7 @@ struct CodeOptions: ParsableArguments {
                 return try await time.run { try await work(entered) }
             } catch let error as AccountError where error.code == .wrongCode && context.mayAsk && !isGiven {
                 context.screen.say(error.message.asSentence)
-                let question = "The code that was sent to \(user.onOneLine) again (Enter to stop): "
+                let question = "Code again (Enter to stop): "
                 guard let another = time.asking({ Screen.shared.blocking { Terminal.readSecret(prompt: question) } }),
                     !another.isEmpty
                 else {
@@ -150,7 +152,7 @@ struct StoreOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Keep the session in this store (auto: the Secret Service if it answers, otherwise a file).",
+            "Keep the session in this store (auto: the account's last store; for a new account the Secret Service if it answers, otherwise a file).",
             valueName: "store"))
     var store: Name?
 

@@ -12,7 +12,9 @@ struct GlobalOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print only the result.")
     var quiet = false
 
-    @Flag(name: .customShort("v"), help: "Log requests and answers on standard error; -vv also logs headers.")
+    @Flag(
+        name: .customShort("v"),
+        help: "Show each step in detail, and log requests and answers on standard error; -vv also logs headers.")
     var verbosity: Int
 
     @Option(name: .long, help: ArgumentHelp("Write the log to this file.", valueName: "file"), completion: .file())

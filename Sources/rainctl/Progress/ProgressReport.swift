@@ -57,7 +57,8 @@ final class ProgressReport: Sendable {
     /// Prints the last lines, only to a terminal.
     static func close(_ lines: [String], _ context: Context, _ options: GlobalOptions) {
         guard StandardStreams.errIsTerminal, !options.quiet else { return }
-        for line in lines { context.screen.write(line.withoutControls, indent: nil) }
+        // A command is not wrapped, so that it can be copied.
+        for line in lines { context.screen.write(line.withoutControls, indent: line.hasPrefix(" ") ? nil : 0) }
     }
 
     func take(_ event: OnboardingEvent) {
@@ -196,6 +197,8 @@ enum StepText {
 
     /// The message if a signal ended the run.
     static func cancelled(_ step: OnboardingStep) -> String {
+        // The user is asked after the scan, which is still the last step then.
+        if step == .scan { return "Cancelled before Wi-Fi settings were sent to the board." }
         let doing = running(step, on: "the board")
         return "Cancelled while \(doing.prefix(1).lowercased())\(doing.dropFirst())."
     }
@@ -263,11 +266,13 @@ final class LastLogLine: Sendable {
     /// Stores a line without work. A log may have megabytes a second, and few of its lines are ever shown.
     func take(_ text: String) { line.withLock { $0 = text } }
 
-    /// Empty if the board has printed nothing, or if its last line may hold a secret: RainMaker's examples log the Wi-Fi password.
+    /// Empty if the board has printed nothing, and for two kinds of lines. One may hold a secret: RainMaker's examples log the Wi-Fi password.
+    /// The other is an answer of protocomm's console, which has only hex digits.
     var last: String {
         let text = line.withLock { $0 }.onOneLine
         let lowered = text.lowercased()
         let isSecret = ["pass", "pop", "proof", "secret", "key"].contains(where: lowered.contains)
-        return isSecret || text.allSatisfy { $0 == " " } ? "" : text
+        let isAnswer = text.allSatisfy { $0.isHexDigit || $0 == " " }
+        return isSecret || isAnswer ? "" : text
     }
 }

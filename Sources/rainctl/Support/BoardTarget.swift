@@ -10,6 +10,8 @@ struct BoardTarget {
     let address: BoardAddress
     /// The board's name on its label, if known.
     let label: String?
+    /// The name under which a search found the board; nil if it was not searched for, or has no name.
+    private(set) var foundName: String?
     private let kit: RainKitClient
     private let transport: any BoardTransport
     private var credentials: BoardCredentials
@@ -22,7 +24,12 @@ struct BoardTarget {
         self.kit = kit
         waits = options.wait
         if options.transport.scheme == nil, options.place.isEmpty, code?.transport == nil, code?.name == nil {
-            address = try await Self.search(kit, context, waits: options.wait, within: time)
+            let names = Mutex<[BoardAddress: String]>([:])
+            let found = try await Self.search(kit, context, waits: options.wait, within: time) { board in
+                names.withLock { $0[board.address] = board.name }
+            }
+            foundName = names.withLock { $0[found] }
+            address = found
         } else {
             address = try kit.address(
                 for: BoardHint(scheme: options.transport.scheme, options: options.place, code: code))
@@ -69,7 +76,7 @@ struct BoardTarget {
                 let count =
                     cause.refusedProofs == 0
                     ? ""
-                    : " RainMaker boards stop provisioning after five wrong proofs, and these were \(refused) of them."
+                    : " \(BoardError.countOfWrongProofs(refused))"
                 context.screen.say(attempt == 1 ? cause.message : "Also refused.\(count)")
                 attempt += 1
                 target.credentials.refusedBefore = refused
@@ -105,7 +112,8 @@ struct BoardTarget {
 
     /// Finds the board if the options name none.
     private static func search(
-        _ kit: RainKitClient, _ context: Context, waits: Bool, within time: TimeBudget
+        _ kit: RainKitClient, _ context: Context, waits: Bool, within time: TimeBudget,
+        found: @escaping @Sendable (FoundBoard) -> Void
     ) async throws -> BoardAddress {
         let questions = BoardQuestions(screen: context.screen)
         let looksAgain = Mutex(false)
@@ -141,7 +149,10 @@ struct BoardTarget {
                 return try await kit.findBoard(
                     within: left - min(.seconds(2), left / 4), waits: waits,
                     // A list of all follows where somebody can choose from it.
-                    found: { if !context.mayAsk { context.output.say("Found \($0.line)") } },
+                    found: { board in
+                        found(board)
+                        if !context.mayAsk { context.output.say("Found \(board.line)") }
+                    },
                     unavailable: { obstacles.take($1, on: $0) },
                     choose: choose)
             } catch {

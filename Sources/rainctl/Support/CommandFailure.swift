@@ -37,14 +37,14 @@ extension CommandFailure {
         }
         status = error.code
         step = error.step?.rawValue
+        if error.isPendingKept, status != .ok {
+            message += " The unfinished mapping is kept: run the same command again to finish it."
+        }
         if let network = error.mayStillJoin {
             message +=
                 error.mayAppearInAccount
-                ? " The board may still join \(network) and appear in your account. Check with: rainctl node list."
+                ? " The board may still join \(network) and appear in your account. Check with: \(commandLine("node list"))"
                 : " The board may still join \(network)."
-        }
-        if error.isPendingKept, status != .ok {
-            message += " The unfinished mapping is kept: run the same command again to finish it."
         }
     }
 
@@ -60,15 +60,18 @@ extension CommandFailure {
         self.init(
             ExitStatus(error), reason: "\(error.code)",
             message: settings.message(of: error).asSentence.withAdvice(error.remedies))
-        if let command = Self.nextCommand(after: error.code, of: error.account) {
-            message += " Run: \(commandLine(command))."
-        }
         if let wait = error.retryAfter {
             retryAfter = wait
+            // The exact time follows.
+            message = message.replacing("; try again in some minutes", with: "")
             message += " It asks clients to wait \(wait.wholeSeconds) s."
         }
         if let words = error.serverMessage, !words.isEmpty, !error.message.contains("\"\(words)\"") {
             message += " (The server says: \(words.onOneLine))"
+        }
+        // At the end and without a full stop, so that it can be copied.
+        if let command = Self.nextCommand(after: error.code, of: error.account) {
+            message += " Run: \(commandLine(command))"
         }
     }
 

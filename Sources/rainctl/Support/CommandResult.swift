@@ -11,10 +11,13 @@ protocol CommandResult: Encodable, Sendable {
     var text: String { get }
     /// The indices of the lines that confirm a change. A terminal shows them with a tick.
     var confirmedLines: [Int] { get }
+    /// Whether the text is sentences. A terminal gets them wrapped between words. Documents, lists and values stay as they are.
+    var isProse: Bool { get }
 }
 
 extension CommandResult {
     var confirmedLines: [Int] { [] }
+    var isProse: Bool { !confirmedLines.isEmpty }
 }
 
 /// A result that confirms one change, in its first line.
@@ -41,6 +44,8 @@ struct ActionResult: CommandResult {
         result.members.add(name, value)
         return result
     }
+
+    var isProse: Bool { true }
 
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 }

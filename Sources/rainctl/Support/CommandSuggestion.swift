@@ -20,7 +20,7 @@ enum CommandSuggestion {
         let hint =
             meant.isEmpty
             ? "See: rainctl help\(there)" : "Did you mean: \(meant.joined(separator: ", "))?"
-        return "rainctl\(there) has no \"\(word.onOneLine)\". \(hint)"
+        return "rainctl\(there) has no command \"\(word.onOneLine)\". \(hint)"
     }
 
     /// The error for a document that is requested of a group of commands.
@@ -53,6 +53,16 @@ enum CommandSuggestion {
         return "The arguments of curl go after --, as in: rainctl account curl -- /v1/user2"
     }
 
+    /// Returns a sentence for several boards that are separate arguments, where the command takes one list; nil for others.
+    /// - Parameter message: the parser's message.
+    static func boardsSentence(for arguments: [String], _ message: String) -> String? {
+        let named = NamedCommand(arguments)
+        guard named.command == NodeShow.self || named.command == NodeWatch.self,
+            message.lowercased().contains("unexpected argument")
+        else { return nil }
+        return "Give several boards as one argument, with commas: rainctl\(line(named.path)) 'Kitchen lamp,Fan'"
+    }
+
     /// Returns a sentence for a negative number after an option, which the parser takes for another option; nil for others.
     /// - Parameter message: the parser's message.
     static func negativeSentence(for arguments: [String], _ message: String) -> String? {
@@ -71,6 +81,23 @@ enum CommandSuggestion {
     static func timeSentence(_ message: String) -> String? {
         guard message.contains("is invalid for '--timeout <time>'") else { return nil }
         return "\(message.prefix { $0 != "\n" }): a time limit is more than 0 and at most a day, as in 6s, 500ms or 2m."
+    }
+
+    /// Returns the parser's message without a suggestion that is not similar to what was typed, such as `--tags` for `--bogus`.
+    static func withoutFarSuggestion(_ message: String) -> String {
+        guard
+            let found = message.firstMatch(
+                of: /Unknown option '-*([^']*)'( Did you mean|\. Did you mean) '-*([^']*)'\?/)
+        else { return message }
+        let (typed, meant) = (String(found.1), String(found.3))
+        guard distance(typed, meant) > max(1, meant.count / 3) else { return message }
+        return message[..<found.range.lowerBound] + "Unknown option '\(optionText(found.0))'"
+            + message[found.range.upperBound...]
+    }
+
+    /// The option as it was typed.
+    private static func optionText(_ match: Substring) -> Substring {
+        match.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false).dropFirst().first ?? match
     }
 
     /// The dashes of Unicode that look like a hyphen or two.

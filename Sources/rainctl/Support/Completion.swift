@@ -49,10 +49,15 @@ extension CompletionKind {
         }
     }
 
-    /// Returns only names that every shell takes unchanged. Names come from servers and files, and the script of another version may let a
-    /// shell expand them.
+    /// Returns only names in which a shell expands nothing: plain words, with blanks between them. Names come from servers and files, and the
+    /// script of another version may let a shell expand them. The scripts quote the blanks.
     static func offered(_ names: [String]) -> [String] {
-        names.filter { ShellWord.isPlain($0) && !$0.hasPrefix("-") }
+        names.filter { name in
+            !name.hasPrefix("-")
+                && name.split(separator: " ", omittingEmptySubsequences: false).allSatisfy {
+                    ShellWord.isPlain(String($0))
+                }
+        }
     }
 }
 
@@ -66,24 +71,48 @@ extension Context {
     }
 }
 
-/// The completion scripts of the argument parser (1.8), without its expansion of data.
+/// The completion scripts of the argument parser (1.8) for bash and zsh, and our own for fish.
 ///
-/// bash expands the words of `compgen -W` like a command line, so it would run a `$(…)` in a name. zsh and fish take names as data.
+/// bash expands the words of `compgen -W` like a command line, so it would run a `$(…)` in a name. zsh and fish take names as data. The
+/// parser's script for fish completes no names in fish 3, and tests two thousand conditions at each key press.
 enum CompletionScript {
     /// Returns the script for a shell. A shell reads it and never starts it, so it begins without the name of an interpreter.
     static func text(for shell: CompletionShell) -> String {
-        let text = withoutExpansion(RootWithOptions.completionScript(for: shell))
+        let text = replaced(RootWithOptions.completionScript(for: shell))
         return (text.hasPrefix("#!") ? text.drop { $0 != "\n" }.dropFirst() : text[...]) + "\n"
     }
 
-    /// - Parameter text: any output of the argument parser; only a script for bash is changed.
-    static func withoutExpansion(_ text: String) -> String {
+    /// - Parameter text: any output of the argument parser; only a script for bash or fish is changed.
+    static func replaced(_ text: String) -> String {
+        if text.hasPrefix("function __rainctl_should_offer_completions") { return fish }
         guard text.hasPrefix("#!/bin/bash\n") else { return text }
         guard let place = text.firstRange(of: expanding), !text[place.upperBound...].contains(expanding) else {
             preconditionFailure("the argument parser has a new script for bash, which may expand data")
         }
         return text.replacingCharacters(in: place, with: comparing)
     }
+
+    /// fish takes the output of the function as data. `$before` may begin with variables (`NAME=value rainctl`) or with the program's folder.
+    private static let fish = #"""
+        # rainctl itself finds the words, so that they are those of its version.
+        function __rainctl_offer
+            command -q rainctl; or return
+            set -l before (commandline -opc)
+            while set -q before[1]; and not string match -qr '(^|/)rainctl$' -- $before[1]
+                set -e before[1]
+            end
+            set -e before[1]
+            command rainctl ---words $before (commandline -ct) 2>/dev/null
+        end
+        function __rainctl_words
+            string match -v -- \tfiles (__rainctl_offer)
+        end
+        function __rainctl_wants_files
+            contains -- \tfiles (__rainctl_offer)
+        end
+        complete -c rainctl -f -a '(__rainctl_words)'
+        complete -c rainctl -F -n __rainctl_wants_files
+        """#
 
     private static let expanding = """
             while IFS='' read -r completion; do
@@ -92,19 +121,22 @@ enum CompletionScript {
 
         """
 
-    private static let comparing = """
+    private static let comparing = #"""
             if [[ "${1}" = -W ]]; then
-                # The words are names from servers and files: compgen would expand them.
+                # The words are names from servers and files: compgen would expand them. The typed word may have backslashes before blanks.
+                # readline quotes the blanks of the completed word, as it does for files.
+                local typed="${cur}"
+                [[ "${COMP_WORDS[COMP_CWORD]}" = [\'\"]* ]] || typed="${cur//\\/}"
                 while IFS='' read -r completion; do
-                    [[ -n "${completion}" && "${completion}" = "${cur}"* ]] && COMPREPLY+=("${completion}")
+                    [[ -n "${completion}" && "${completion}" = "${typed}"* ]] && COMPREPLY+=("${completion}")
                 done <<<"${2}"
                 return
             fi
             while IFS='' read -r completion; do
                 COMPREPLY+=("${completion}")
-            done < <(IFS=$'\\n' compgen "${@}" -- "${cur}")
+            done < <(IFS=$'\n' compgen "${@}" -- "${cur}")
 
-        """
+        """#
 }
 
 extension String {

@@ -15,6 +15,8 @@ struct Context: Sendable {
     let logger: Logger
     /// The `run` of every event.
     let runID: String
+    /// Whether a session in memory is for all requests of the server. Otherwise it ends with this one.
+    var sharesAccounts = true
     /// The file for the lines of the board's own log, if requested.
     var deviceLog: DeviceLogFile?
     /// The last output of the board on its cable.
@@ -181,6 +183,7 @@ extension Context {
         configuration.environment = environment
         configuration.transports = Invocation.current.transports
         configuration.tools = tools
+        configuration.sharedAccounts = sharedAccounts
         followLog(in: &configuration)
         reportChanges(in: &configuration)
         return RainKitClient(configuration)
@@ -248,8 +251,11 @@ extension Context {
 
     /// The accounts that were signed in on this machine.
     var accounts: AccountDirectory {
-        AccountDirectory(folder: folders.state, environment: environment, logger: logger)
+        AccountDirectory(
+            folder: folders.state, environment: environment, logger: logger, shared: sharedAccounts)
     }
+
+    private var sharedAccounts: SharedAccounts? { sharesAccounts ? Invocation.current.request?.accounts : nil }
 
     var providerDefinitions: ProviderFolder { ProviderFolder(path: "\(folders.configuration)/providers") }
 

@@ -25,7 +25,7 @@ struct DeviceOptions: ParsableArguments {
     @Option(
         name: [.customLong("device-name"), .customLong("device_name", withSingleDash: false)],
         help: ArgumentHelp(
-            "Choose the board with this name, such as PROV_a1b2c3 (over Bluetooth, also with this address).",
+            "Choose the board with this name, such as PROV_a1b2c3. Over Bluetooth, a board's address works too.",
             valueName: "name"
         ))
     var deviceName: String?
@@ -82,8 +82,9 @@ struct DeviceOptions: ParsableArguments {
     }
 
     /// Returns the context of these options and of those of every command.
-    func context(_ options: GlobalOptions) throws(CommandFailure) -> Context {
-        var context = try Context(options, list: (self as? any ListCommand)?.list)
+    /// - Parameter list: the options of a command that prints a list.
+    func context(_ options: GlobalOptions, list: ListOptions? = nil) throws(CommandFailure) -> Context {
+        var context = try Context(options, list: list)
         if let deviceLog { context.deviceLog = try DeviceLogFile(deviceLog) }
         return context
     }

@@ -10,7 +10,7 @@ struct ListOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Print the list in this form: text, or tsv with a line of column names and tabs.", valueName: "form"))
+            "Print the list as text, or as tsv (tab-separated, with a line of column names).", valueName: "form"))
     var format: Form = .text
 
     /// Refuses two forms for one result.

@@ -78,7 +78,11 @@ struct LogLine: Encodable {
     func encode(to encoder: any Encoder) throws {
         var members = NamedMembers()
         for (name, value) in metadata.sorted(by: { $0.key < $1.key }) where CodingKeys(rawValue: name) == nil {
-            members.add(name, "\(value)")
+            switch Self.number(value) {
+            case .integer(let number)?: members.add(name, number)
+            case .fraction(let number)?: members.add(name, number)
+            case nil: members.add(name, "\(value)")
+            }
         }
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(time, forKey: .time)
@@ -86,6 +90,18 @@ struct LogLine: Encodable {
         try container.encode(label, forKey: .label)
         try container.encode(message, forKey: .message)
         try members.encode(to: encoder)
+    }
+}
+
+extension LogLine {
+    private enum Number { case integer(Int64), fraction(Double) }
+
+    /// The number of a value that the log got as a number. Text with digits stays text, so that a member always has one type.
+    private static func number(_ value: Logger.MetadataValue) -> Number? {
+        guard case .stringConvertible(let value) = value else { return nil }
+        if let integer = value as? any BinaryInteger { return Int64(exactly: integer).map { .integer($0) } }
+        if let number = value as? any BinaryFloatingPoint, Double(number).isFinite { return .fraction(Double(number)) }
+        return nil
     }
 }
 

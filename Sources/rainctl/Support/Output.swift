@@ -52,12 +52,18 @@ struct Output: Sendable {
         switch form {
         case .json, .compactJSON: StandardStreams.out(document(result))
         case .tsv: StandardStreams.out((result as? any ListResult)?.tsv ?? Self.shown(result))
-        case .text: StandardStreams.out(Self.view(of: result) ?? Self.shown(result, tick: Tick.ofOutput))
+        case .text:
+            StandardStreams.out(Self.view(of: result) ?? Self.shown(result, tick: Tick.ofOutput, columns: Self.columns))
         }
     }
 
     private func document(_ result: some CommandResult) -> String {
         JSONText.document(result, warnings: warnings.all, isPretty: form != .compactJSON)
+    }
+
+    /// The width at which sentences of a result are wrapped; nil if they are not.
+    private static var columns: Int? {
+        TerminalStyle.ofResults.wrapsLines ? TerminalSize.columnsOfOutput : nil
     }
 
     /// Returns the lines for a terminal; nil in a pipe, and for a result that is the same there.
@@ -68,8 +74,10 @@ struct Output: Sendable {
     }
 
     /// Returns the lines as they are printed. Results contain text of boards, servers and files.
-    /// - Parameter tick: the mark before lines that confirm a change; nil for none.
-    static func shown(_ result: some CommandResult, tick: String? = nil) -> String {
+    /// - Parameters:
+    ///   - tick: the mark before lines that confirm a change; nil for none.
+    ///   - columns: the width at which sentences are wrapped; nil if they are not.
+    static func shown(_ result: some CommandResult, tick: String? = nil, columns: Int? = nil) -> String {
         var text = result.text.linesWithoutControls
         if let tick, !text.isEmpty {
             var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -78,6 +86,7 @@ struct Output: Sendable {
             }
             text = lines.joined(separator: "\n")
         }
+        if let columns, result.isProse { text = text.wrapped(toColumns: columns, indent: 2) }
         return text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
     }
 
@@ -124,6 +133,12 @@ struct Output: Sendable {
         guard !isQuiet, request == nil else { return }
         let mark = TerminalStyle.ofErrors.painted("warning:", .yellow)
         Screen.shared.write("\(mark) \(line.withoutControls)", indent: 2)
+    }
+
+    /// Prints a usage error of the argument parser, whose text also has the usage.
+    func usageError(_ text: String) {
+        let words = text.hasPrefix("Error: ") ? String(text.dropFirst(7)) : text
+        Screen.shared.write("error: \(words.linesWithoutControls)", indent: 2)
     }
 
     func failure(_ failure: CommandFailure) {

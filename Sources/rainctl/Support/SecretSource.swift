@@ -21,6 +21,8 @@ struct SecretSource {
     var environmentVariable: SecretVariable?
     /// Advice about the option for "there is no secret". An empty secret does not mean that.
     var ifThereIsNone: String?
+    /// The rule for a new secret, which the user reads before typing it.
+    var ruleText: String?
     /// The check of a new secret.
     var rule: (@Sendable (Secret) throws(AccountError) -> Void)?
     /// The time for reading from standard input, or from a file that is a pipe.
@@ -102,6 +104,7 @@ struct SecretSource {
     /// Asks for a new secret twice, because typing errors are not visible. A secret that the cloud would refuse is refused at once, before
     /// the user types it again.
     private func promptTwice(mayAsk: Bool) throws(CommandFailure) -> Secret {
+        if mayAsk, let ruleText { Screen.shared.say(ruleText.asSentence) }
         for attempt in 1...Self.maximumAttempts {
             let first = try prompt(mayAsk: mayAsk)
             if let rule {
@@ -114,9 +117,9 @@ struct SecretSource {
                 }
             }
             if try Self.ask("Type it again: ") == first { return first }
-            if attempt < Self.maximumAttempts { Screen.shared.say("The two are not the same. Try again.") }
+            if attempt < Self.maximumAttempts { Screen.shared.say("The two entries differ. Try again.") }
         }
-        throw CommandFailure(.usage, reason: "not_the_same", message: "The two texts differ. Try again.")
+        throw CommandFailure(.usage, reason: "not_the_same", message: "The two entries differ. Try again.")
     }
 
     private static func ask(_ question: String) throws(CommandFailure) -> Secret {

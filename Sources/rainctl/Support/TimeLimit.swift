@@ -61,8 +61,8 @@ extension ArgumentHelp {
     }
 }
 
-/// Runs `body` within a time limit, which may be the rest of a `total`. When the time is over, `body` is cancelled and waited for. If it
-/// still succeeds, its value counts; otherwise this throws `deadline`.
+/// Runs `body` within a time limit, which may be the rest of a `total`. The time in which the user is asked does not count. When the time is
+/// over, `body` is cancelled and waited for. If it still succeeds, its value counts; otherwise this throws `deadline`.
 ///
 /// - Parameter unfinished: what had not happened by then, for the message, if the error of `body` does not name it.
 func withTimeout<Value: Sendable>(
@@ -82,7 +82,11 @@ func withTimeout<Value: Sendable>(
             throw error
         }
     }
-    switch await withDeadline(limit, sleep: { try await Task.sleep(for: $0) }, noting) {
+    let timeAsked = { @Sendable in Screen.shared.timeThatDoesNotCount }
+    let sleep = { @Sendable (time: Duration) in try await Task.sleep(for: time) }
+    switch await withDeadline(
+        limit, sleep: { try await sleepWithoutQuestions($0, timeAsked: timeAsked, sleep: sleep) }, noting)
+    {
     case .success(let value)?: return value
     // The command itself was cancelled, so the error is only a consequence.
     case .failure? where Task.isCancelled: throw CancellationError()

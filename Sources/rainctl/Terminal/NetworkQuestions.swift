@@ -117,7 +117,7 @@ final class NetworkQuestions: Sendable {
                     continue
                 }
                 if !networks.isEmpty {
-                    screen.say("The board does not find \(ssid), so it tries \(ssid) as a hidden network.")
+                    screen.say("\(ssid) is not in the list. The board will try to join it as a hidden network.")
                 }
             }
             switch await password(for: ssid, question: Self.passwordQuestion, mayBeOpen: known == nil) {
@@ -139,9 +139,10 @@ final class NetworkQuestions: Sendable {
         let note: String? =
             switch (hidden, isFull) {
             case (0, false): nil
-            case (_, false): "\(hidden) hidden: type the name"
-            case (0, true): "a board lists at most 16; type the name of another"
-            case (_, true): "a board lists at most 16, and \(hidden) hidden: type the name"
+            case (1, false): "One hidden network: type its name"
+            case (_, false): "\(hidden) hidden networks: type a name"
+            case (0, true): "A board lists at most 16: type the name of another"
+            case (_, true): "A board lists at most 16; \(hidden) are hidden: type a name"
             }
         return ChoiceList(lines, note: note)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 import RainIO
+import RainKit
 import Synchronization
 
 /// The terminal, shared by messages, progress and questions. Messages appear above one live line, and during a question they wait.
@@ -43,6 +44,9 @@ final class Screen: Sendable {
             state.timeAsked + (state.askingSince.map { $0.duration(to: .now) } ?? .zero)
         }
     }
+
+    /// The same, but at most half an hour: a question that nobody answers for so long ends with the command's time.
+    var timeThatDoesNotCount: Duration { min(timeAsked, .seconds(1800)) }
 
     /// Draws a line that the next one replaces, unless the user is being asked. An empty one erases it.
     func draw(_ line: String) {
@@ -190,7 +194,10 @@ struct ChoiceList {
         let page = rest.count + (note == nil ? 0 : 1) <= room ? rest : rest.prefix(room - 1)
         shown += page.count
         let last = hasMore ? "\(Self.more)  shows \(lines.count - shown) more" : note
-        return (page + [last].compactMap(\.self)).map { $0.withoutControls.cut(toColumns: size.columns) }
+        let environment = processEnvironment()
+        return (page + [last].compactMap(\.self)).map {
+            DrawnSigns.shown($0.withoutControls.cut(toColumns: size.columns), environment)
+        }
     }
 }
 

@@ -11,24 +11,43 @@ enum Terminal {
 
     /// Reads a line without echoing it; nil at the end of input.
     static func readSecret(prompt: String, until end: WakePipe? = nil) -> Secret? {
-        // The prompt is printed after echo is off, so that an immediate answer is not shown.
-        guard TypedInput.ask(hidden: true) else { return nil }
-        defer {
-            TypedInput.answered()
-            StandardStreams.err("\n")
+        answer {
+            // The prompt is printed after echo is off, so that an immediate answer is not shown.
+            guard TypedInput.ask(hidden: true) else { return nil }
+            defer {
+                TypedInput.answered()
+                StandardStreams.err("\n")
+            }
+            StandardStreams.err(shown(prompt))
+            return line(until: end)
         }
-        StandardStreams.err(shown(prompt))
-        return line(until: end)
     }
 
     static func ask(_ prompt: String, until end: WakePipe? = nil) -> String? {
-        _ = TypedInput.ask(hidden: false)
-        defer { TypedInput.answered() }
-        StandardStreams.err(shown(prompt))
-        let answer = line(until: end)
-        // Without Enter, the cursor is still after the prompt.
-        if answer == nil { StandardStreams.err("\n") }
-        return answer?.revealString()
+        answer {
+            _ = TypedInput.ask(hidden: false)
+            defer { TypedInput.answered() }
+            StandardStreams.err(shown(prompt))
+            let answer = line(until: end)
+            // Without Enter, the cursor is still after the prompt.
+            if answer == nil { StandardStreams.err("\n") }
+            return answer
+        }?.revealString()
+    }
+
+    /// Asks until the answer is text. The terminal edits the line itself (Backspace, Ctrl-U), and passes on keys that it does not know.
+    private static func answer(_ ask: () -> Secret?) -> Secret? {
+        while let answer = ask() {
+            guard let problem = problem(with: answer.revealBytes()) else { return answer }
+            StandardStreams.err(shown(problem) + "\n")
+        }
+        return nil
+    }
+
+    /// The sentence about an answer with control characters, such as those of Home and the arrow keys; nil for text.
+    static func problem(with answer: [UInt8]) -> String? {
+        guard answer.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
+        return "The answer contains a key without a letter, such as an arrow. Type it again; Backspace deletes."
     }
 
     /// The prompt, wrapped at the terminal's width. The space at its end stays.

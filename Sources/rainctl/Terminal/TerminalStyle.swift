@@ -40,6 +40,16 @@ struct TerminalStyle: Sendable, Equatable {
     }
 }
 
+/// The signs that rainctl draws with: bars for signals and progress.
+enum DrawnSigns {
+    private static let plain: [Character: Character] = ["▂": ".", "▄": ":", "▆": "|", "█": "#", "░": "-"]
+
+    /// Returns a line with the signs that a terminal shows. A terminal without UTF-8, or a dumb one, gets ASCII instead.
+    static func shown(_ line: String, _ environment: [String: String]) -> String {
+        Tick.mark(environment) == nil ? String(line.map { plain[$0] ?? $0 }) : line
+    }
+}
+
 extension String {
     /// The text without the sequences of ``TerminalStyle/painted(_:_:)``.
     var withoutStyle: String { contains("\u{1B}") ? replacing(#/\u{1B}\[[0-9;]*m/#, with: "") : self }
@@ -69,13 +79,14 @@ extension String {
         return (lines + [current]).joined(separator: "\n")
     }
 
-    /// The words between single spaces. The line's own indent belongs to the first word, and a command after "Run: " is one word.
+    /// The words between single spaces. The line's own indent belongs to the first word, and a command after a colon, as in "Run: ", is one
+    /// word.
     private static func words(of line: Substring) -> [Substring] {
         var result: [Substring] = []
         var start = line.firstIndex { $0 != " " } ?? line.endIndex
         var wordStart = line.startIndex
         while let space = line[start...].firstIndex(of: " ") {
-            if line[wordStart...].hasPrefix("rainctl "), result.last?.hasSuffix("Run:") == true {
+            if line[wordStart...].hasPrefix("rainctl "), let last = result.last, last.hasSuffix(":"), last != "Usage:" {
                 let end = line[wordStart...].firstRange(of: ". ")?.lowerBound ?? line.endIndex
                 let stop = end < line.endIndex ? line.index(after: end) : end
                 result.append(line[wordStart..<stop])

@@ -48,10 +48,10 @@ struct PortalFaultTests {
             testDescription: "a firewall's page", status: 403,
             body: "<!DOCTYPE html><HTML><head><TITLE>\n Web Page\tBlocked! </TITLE></head></html>",
             code: .malformedAnswer,
-            says: "a web page \"Web Page Blocked!\" instead of JSON (HTTP 403), as firewalls and proxies send it"),
+            says: "a web page \"Web Page Blocked!\" instead of JSON (HTTP 403), which a firewall or proxy"),
         Fault(
             testDescription: "a firewall's page without a title", status: 403, body: "  <html>no</html>",
-            code: .malformedAnswer, says: "a web page instead of JSON (HTTP 403), as firewalls and proxies send it"),
+            code: .malformedAnswer, says: "a web page instead of JSON (HTTP 403), which a firewall or proxy"),
         Fault(
             testDescription: "a page of success", body: "\u{FEFF}<html><title>Hotel</title></html>",
             code: .malformedAnswer,

@@ -111,7 +111,7 @@ struct JoinVerdictTests {
         #expect(outcomes([.provisioningFailed(.notFound)]).last == .networkNotFound)
     }
 
-    /// What firmware prints, as docs/consoles.md has it.
+    /// What firmware prints, as docs/internals/consoles.md has it.
     func outcomes(_ lines: [String]) -> [JoinVerdict.Outcome] {
         var log = BoardLog()
         return outcomes(lines.compactMap { log.event(in: Array($0.utf8)) })

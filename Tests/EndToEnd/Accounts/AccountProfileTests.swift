@@ -46,7 +46,7 @@ struct AccountProfileTests {
             for (key, value) in expected { #expect(document[key] == value, "\(key)") }
             let text = try await maker.succeeds(["whoami"]).standardOutput
             for line in [
-                "maker@example.com", "user id: user-1", "name: Ada", "telephone: +15550100", "second step: on",
+                "maker@example.com", "user id: user-1", "name: Ada", "telephone: +15550100", "two-step sign-in: on",
                 "tags: team:lab, x:y", "administrator tags: tier:gold", #"quota: {"nodes":5}"#,
                 "guest until 2027-01-15T08:00:00.000Z",
             ] { #expect(text.split(separator: "\n").contains(Substring(line)), "\(line)") }

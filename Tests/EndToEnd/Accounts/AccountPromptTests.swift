@@ -25,7 +25,7 @@ struct AccountPromptTests {
             let cloud = try CannedCloud(CannedCloud.signIn)
             let maker = try await cloud.maker(in: folder)
             let person = try await maker.atTerminal(["login"])
-            try await person.answers("User name: ", "maker@example.com")
+            try await person.answers("E-mail address or telephone number: ", "maker@example.com")
             try await person.answers("Password: ", Self.password)
             try await ends(person)
             #expect(person.transcript.contains("maker@example.com"), "what is typed is echoed but for secrets")
@@ -55,9 +55,9 @@ struct AccountPromptTests {
             #expect(!person.transcript.contains("planted"), "\(person.transcript)")
             let isRefused = attempts == 3
             #expect(
-                person.transcript.contains("rainctl account password reset maker@example.com.") == isRefused,
+                person.transcript.contains("rainctl account password reset maker@example.com") == isRefused,
                 "\(person.transcript)")
-            #expect(person.transcript.contains("Next: plug in a board, and run rainctl provision") == !isRefused)
+            #expect(person.transcript.contains("Next: plug in a board, and run: rainctl provision") == !isRefused)
             #expect(cloud.bodies("POST /v1/login2").count == attempts)
         }
     }
@@ -72,7 +72,7 @@ struct AccountPromptTests {
             try await person.hears("A password needs 8 to 256 characters")
             try await person.answers("Password: ", Self.password)
             try await person.answers("Type it again: ", Self.password)
-            try await person.answers("The code that was sent to new@example.com: ", Self.code)
+            try await person.answers("Code that was sent to new@example.com: ", Self.code)
             try await ends(person)
             #expect(person.transcript.ranges(of: "Type it again: ").count == 1)
             #expect(cloud.bodies("POST /v1/user2").count == 2)
@@ -88,11 +88,11 @@ struct AccountPromptTests {
             let maker = try await cloud.maker(in: folder)
             let person = try await maker.atTerminal(["login", "maker@example.com"])
             try await person.answers("Password: ", Self.password)
-            try await person.answers("The code that was sent to maker@example.com: ", "12345")
+            try await person.answers("Code that was sent to maker@example.com: ", "12345")
             try await person.hears("six digits")
-            try await person.answers("The code that was sent to maker@example.com: ", "111111")
+            try await person.answers("Code that was sent to maker@example.com: ", "111111")
             try await person.hears("the latest one")
-            try await person.answers("The code that was sent to maker@example.com: ", Self.code)
+            try await person.answers("Code that was sent to maker@example.com: ", Self.code)
             try await ends(person)
             #expect(person.process.standardOutput.hasPrefix("Signed in as maker@example.com"))
             #expect(cloud.bodies("POST /v1/login2").count == 3, "text that is not a code was not sent")
@@ -113,7 +113,7 @@ struct AccountPromptTests {
             let person = try await maker.atTerminal(["account", "signup", "new@example.com", "--tag", "team:lab"])
             try await person.answers("Password: ", Self.password)
             try await person.answers("Type it again: ", Self.password)
-            try await person.answers("The code that was sent to new@example.com: ", Self.code)
+            try await person.answers("Code that was sent to new@example.com: ", Self.code)
             try await ends(person)
             #expect(
                 cloud.bodies("POST /v1/user2") == [
@@ -131,9 +131,9 @@ struct AccountPromptTests {
             let cloud = try CannedCloud(["POST /v1/user2": wrong + [last]])
             let maker = try await cloud.maker(in: folder)
             let person = try await maker.atTerminal(["account", "confirm", "new@example.com"])
-            try await person.answers("The code that was sent to new@example.com: ", "000000")
+            try await person.answers("Code that was sent to new@example.com: ", "000000")
             for _ in 1..<attempts {
-                try await person.answers("The code that was sent to new@example.com again (Enter to stop): ", Self.code)
+                try await person.answers("Code again (Enter to stop): ", Self.code)
             }
             try await ends(person, attempts == 3 ? 77 : 0)
             #expect(cloud.bodies("POST /v1/user2").count == attempts)
@@ -152,7 +152,9 @@ struct AccountPromptTests {
             let maker = try await cloud.maker(in: folder)
             let person = try await maker.atTerminal(["login"])
             for attempt in 1...attempts {
-                try await person.answers("User name: ", attempt == 2 && attempts == 2 ? "maker@example.com" : "notmail")
+                try await person.answers(
+                    "E-mail address or telephone number: ",
+                    attempt == 2 && attempts == 2 ? "maker@example.com" : "notmail")
                 if attempt == 1 { try await person.hears("A user name is an e-mail address") }
             }
             if attempts == 2 { try await person.answers("Password: ", Self.password) }
@@ -185,7 +187,7 @@ struct AccountPromptTests {
                 try await person.answers("Password: ", Self.password)
                 try await person.answers("Type it again: ", Self.password + "x")
                 // The last time it is the error, and with --json that is a document.
-                if attempt < 3 { try await person.hears("not the same") }
+                if attempt < 3 { try await person.hears("The two entries differ.") }
             }
             try await ends(person, 64)
             #expect(person.process.standardOutput.contains("\"reason\": \"not_the_same\""))
@@ -201,7 +203,7 @@ struct AccountPromptTests {
             let cloud = try CannedCloud(answers)
             let maker = try await cloud.maker(in: folder, signedIn: true)
             let person = try await maker.atTerminal(["account", "update", "--phone", "+15550100"])
-            try await person.answers("The code that was sent to +15550100: ", Self.code)
+            try await person.answers("Code that was sent to +15550100: ", Self.code)
             try await ends(person)
             #expect(
                 cloud.bodies("PUT /v1/user2") == [
@@ -220,7 +222,7 @@ struct AccountPromptTests {
             let maker = try await cloud.maker(in: folder, signedIn: true)
             let person = try await maker.atTerminal(["account", "delete"])
             try await person.answers("Type yes: ", answer)
-            if status == 0 { try await person.answers("The code that was sent to maker@example.com: ", Self.code) }
+            if status == 0 { try await person.answers("Code that was sent to maker@example.com: ", Self.code) }
             try await ends(person, status)
             #expect(cloud.calls.contains { $0.hasPrefix("DELETE") } == (status == 0))
             #expect((SecretHunt.mode(of: folder.file(Maker.sessionFile)) != nil) == (status != 0))
@@ -248,7 +250,7 @@ struct AccountPromptTests {
             let cloud = try CannedCloud([:])
             let maker = try await cloud.maker(in: folder)
             let person = try await maker.atTerminal(["login"])
-            try await person.hears("User name: ")
+            try await person.hears("E-mail address or telephone number: ")
             await person.types("\u{4}")
             try await ends(person, 130)
         }

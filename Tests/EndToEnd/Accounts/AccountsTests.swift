@@ -65,13 +65,23 @@ struct AccountsTests {
             #expect(list?.map { $0["account"] } == [.string(first), .string(Self.second)])
             #expect(list?.map { $0["current"] } == [true, false])
 
-            #expect(try await maker.rainctl("logout").status == 0)
+            let logout = try await maker.rainctl("logout")
+            #expect(logout.status == 0)
+            #expect(
+                logout.standardError.contains("Commands now use the account \(Self.second)."),
+                "\(logout.standardError)")
             #expect(try await whoami(maker) == .string(Self.second))
             #expect(access(maker.folder.file(Maker.sessionFile), F_OK) != 0)
             let gone = try await maker.rainctl("whoami", "--json", "--account", first)
             #expect(gone.status == 77)
             #expect(gone.failure?["reason"] == "not_signed_in")
             #expect(try await maker.rainctl("account", "use", first).status == 77)
+
+            #expect(try await logIn(maker, first).status == 0)
+            let document = try await maker.rainctl("logout", "--json").document
+            #expect(document?["account_in_use"] == .string(Self.second))
+            let last = try await maker.rainctl("logout")
+            #expect(last.status == 0 && !last.standardError.contains("Commands"), "\(last.standardError)")
         }
     }
 
@@ -147,8 +157,8 @@ struct AccountsTests {
     @Test(
         "without a session, the message shows the command with the known name",
         arguments: [
-            ("zz@example.com", "login zz@example.com."), ("+15550100", "login +15550100."),
-            ("my lamp", "login USER --account 'my lamp'."),
+            ("zz@example.com", "login zz@example.com\n"), ("+15550100", "login +15550100\n"),
+            ("my lamp", "login USER --account 'my lamp'\n"),
         ])
     func nextCommand(account: String, command: String) async throws {
         try await withTemporaryFolder { folder in

@@ -119,9 +119,4 @@ extension Maker {
             try await access.save(moved)
         }
     }
-
-    /// A command at a terminal.
-    func atTerminal(_ arguments: [String]) async throws -> Person {
-        try await Person.start(Executables.path("rainctl"), arguments, environment: environment)
-    }
 }

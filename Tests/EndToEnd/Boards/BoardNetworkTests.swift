@@ -150,6 +150,27 @@ struct BoardNetworkTests {
         }
     }
 
+    @Test("a person who uses this machine over SSH is asked before it leaves its Wi-Fi", arguments: ["yes", "no"])
+    func overSSH(answer: String) async throws {
+        try await with(["--security", "1", "--join-delay", "0"]) { scene in
+            let ssh = ["SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22"]
+            let person = try await scene.maker.atTerminal(
+                scene.arguments(["--name", "Kitchen lamp"]), environment: scene.mock.environment.merging(ssh) { $1 })
+            try await person.hears("An SSH session over that Wi-Fi ends.")
+            try await person.answers("Continue? Type yes: ", answer)
+            let end = try await person.wait()
+            let requests = try scene.board.journal.entries(where: ["event": "request"])
+            if answer == "yes" {
+                #expect(end == .exited(0), "\(person.transcript)")
+            } else {
+                #expect(end == .exited(130), "\(person.transcript)")
+                #expect(person.transcript.contains("Cancelled: nothing was changed."))
+                #expect(requests.isEmpty)
+            }
+            #expect(try await scene.mock.connection() == "Home")
+        }
+    }
+
     @Test("a board on a cable whose log names its network is joined there, and no proof of possession is typed")
     func cable() async throws {
         try await withTemporaryFolder { other in
@@ -176,14 +197,11 @@ struct BoardNetworkTests {
         try await withTemporaryFolder { folder in
             let namespace = try await NetworkNamespace(addresses: [])
             let maker = try Maker(folder, namespace: namespace)
-            let rainctl = namespace.command(
-                try Executables.path("rainctl"),
+            let person = try await maker.atTerminal(
                 [
                     "provision", "--no-mapping", "--transport", "softap", "--device-name", Self.name, "--pop-file",
                     folder.file("pop"), "--ssid", SimulatedBoard.ssid, "--passphrase-file", folder.file("wifi"),
                 ])
-            let person = try await Person.start(
-                rainctl.executable, rainctl.arguments, environment: maker.environment)
             try await person.hears("1. Join the Wi-Fi network \(Self.name)")
             try await namespace.add("192.168.4.1")
             let board = try await SimulatedBoard.start(
@@ -211,14 +229,11 @@ struct BoardNetworkTests {
                 ["--console", port, "--console-dialect", "log-only", "--boot-log", "switch"] + common, in: folder,
                 namespace: namespace)
             defer { cable.process.kill() }
-            let rainctl = namespace.command(
-                try Executables.path("rainctl"),
+            let person = try await maker.atTerminal(
                 [
                     "provision", "--port", port, "--ssid", SimulatedBoard.ssid, "--passphrase-file",
                     folder.file("wifi"),
                 ])
-            let person = try await Person.start(
-                rainctl.executable, rainctl.arguments, environment: maker.environment)
             try await person.hears("1. Join the Wi-Fi network \(Self.name)")
             // The board's network has no internet.
             cloud.process.signal(SIGSTOP)

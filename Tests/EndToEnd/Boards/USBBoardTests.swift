@@ -48,7 +48,7 @@ struct USBBoardTests {
             #expect(ports == ["\(root)/dev/ttyACM0", "\(root)/dev/ttyUSB0"], "\(found.standardOutput)")
             let outcome = try await maker.rainctl(
                 [
-                    "provision", "--no-mapping", "--port", "\(root)/dev/ttyUSB0", "--pop-file", folder.file("pop"),
+                    "provision", "--no-mapping", "--port", "/dev/ttyUSB0", "--pop-file", folder.file("pop"),
                     "--ssid",
                 ]
                     + [SimulatedBoard.ssid, "--passphrase-file", folder.file("wifi"), "--json"],

@@ -12,8 +12,8 @@ struct ProviderAdviceTests {
     @Test(
         "who is not signed in there is sent there",
         arguments: [
-            ("spid", "login --provider spid."), ("spid-stage", "login --provider spid --environment stage."),
-            ("liferay", "login --provider liferay."), ("oidc-company", "login --provider oidc-company."),
+            ("spid", "login --provider spid\n"), ("spid-stage", "login --provider spid --environment stage\n"),
+            ("liferay", "login --provider liferay\n"), ("oidc-company", "login --provider oidc-company\n"),
         ])
     func notSignedIn(name: String, advice: String) async throws {
         try await withTemporaryFolder { folder in
@@ -36,7 +36,7 @@ struct ProviderAdviceTests {
                 #expect(!outcome.standardError.contains("login USER"))
             }
             let rainMaker = try await maker.rainctl("whoami")
-            #expect(rainMaker.standardError.contains("Run: rainctl login USER."), "\(rainMaker.standardError)")
+            #expect(rainMaker.standardError.contains("Run: rainctl login USER"), "\(rainMaker.standardError)")
         }
     }
 }

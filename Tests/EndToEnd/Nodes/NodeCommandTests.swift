@@ -57,7 +57,7 @@ struct NodeCommandTests {
             #expect(shown.standardOutput == "nodelight  has not answered yet\n", "without --wait it is a result")
             let waited = try await scene.rainctl(
                 "node", "command", "result", request, "--wait", "--timeout", "2", "--json")
-            waited.expectFailure(16, "deadline", says: "(--timeout) by nodelight")
+            waited.expectFailure(16, "deadline", says: "(--timeout) by Light")
             let sent = try await scene.done("node", "command", "send", "nodelight", "4096", "--no-wait", "--json")
             #expect(sent.document?["nodes"]?.array?.first?["status"] == "requested")
         }

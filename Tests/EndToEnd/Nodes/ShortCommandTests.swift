@@ -40,8 +40,7 @@ struct ShortCommandTests {
                 ["---completion", "on", "--", "positional@0", "2", "0", "rainctl", "on", ""],
                 environment: ["SAP_SHELL": "bash", "SAP_SHELL_VERSION": "5.2"])
             #expect(
-                offered.standardOutput.split(separator: "\n").sorted() == ["Fan", "nodelight"],
-                "a name with a blank is two words for a shell: \(offered)")
+                offered.standardOutput.split(separator: "\n").sorted() == ["Fan", "Kitchen lamp"], "\(offered)")
         }
     }
 
@@ -122,7 +121,7 @@ struct ShortCommandTests {
             #expect(try await maker.rainctl("profile", "show", "lab", "--json").document?["client_id"] == nil)
 
             let absent = try await maker.rainctl("node", "list", "--profile", "lab", "--json")
-            absent.expectFailure(77, "auth", says: "Run: rainctl login USER --profile lab.")
+            absent.expectFailure(77, "auth", says: "Run: rainctl login USER --profile lab")
             _ = try await maker.succeeds([
                 "login", SimulatedCloud.user, "--password-file", folder.file("password"), "--profile", "lab",
             ])

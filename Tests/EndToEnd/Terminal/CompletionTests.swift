@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainJSON
 import TestSupport
 import Testing
 
@@ -52,23 +53,43 @@ struct CompletionTests {
 
     /// The arguments of the shell, the file that it reads at its start, and the lines of that file.
     private static let shells: [String: (arguments: [String], file: String, lines: String)] = [
+        "bash": (
+            ["--noprofile", "--rcfile", "SETTINGS", "-i"], "settings.bash",
+            "source SCRIPT; bind 'set bell-style none'; PATH='FOLDERS' PS1='ready> '"
+        ),
         "zsh": (
             ["-i"], ".zshrc",
             "autoload -Uz compinit; compinit -u -D; source SCRIPT; export PATH='FOLDERS'; PROMPT='ready> '"
         ),
         "fish": (
             ["--init-command", "source SETTINGS"], "settings.fish",
-            "source SCRIPT; set fish_autosuggestion_enabled 0; function fish_prompt; echo 'ready> '; end"
+            "source SCRIPT; set fish_autosuggestion_enabled 0; set -gx PATH (string split : 'FOLDERS'); "
+                + "function fish_prompt; echo 'ready> '; end"
         ),
     ]
 
-    @Test("zsh and fish complete them too, at a terminal", arguments: ["zsh", "fish"])
-    func others(shell: String) async throws {
+    /// Boards of the account. The shells offer all but the last by name.
+    private static let nodes: JSONValue = [
+        ["id": "NodeA", "name": "Lamp"], ["id": "NodeB", "name": "Heater"],
+        ["id": "WithBlank", "name": "Kitchen lamp"],
+        ["id": "Hostile", "name": "x$(touch MARK)"],
+    ]
+
+    @Test("bash, zsh and fish complete them at a terminal, and names of boards", arguments: ["bash", "zsh", "fish"])
+    func interactive(shell: String) async throws {
         guard access("/usr/bin/\(shell)", X_OK) == 0 else { try Test.cancel("\(shell) is not installed") }
         let start = try #require(Self.shells[shell])
         try await with { maker, tree in
             let folder = maker.folder
             try await write(shell, in: folder)
+            let list: JSONValue = [
+                "schemaVersion": 1,
+                "accounts": [["deployment": "sim", "account": .string(SimulatedCloud.user), "nodes": Self.nodes]],
+            ]
+            let text = String(decoding: list.serialized(), as: UTF8.self)
+            folder.writePrivately(
+                Array(text.replacing("MARK", with: folder.file("mark")).utf8), to: "state/rainkit/nodes.json")
+            try folder.write("", to: "label.json")
             try folder.write("skip_global_compinit=1\n", to: ".zshenv")
             let environment = try environment(maker, tree)
             let settings = start.lines.replacing("SCRIPT", with: folder.file("completion.\(shell)"))
@@ -80,16 +101,16 @@ struct CompletionTests {
                 rows: 60, in: folder)
             try await terminal.asks("ready>")
             // A word with one possible end is completed in its place.
-            var lines = [
+            for (line, wanted) in [
                 ("rainctl comple", "completion"), ("rainctl completion fi", "completion fish"),
                 ("rainctl --profile workshop node lis", "node list"), ("rainctl --json node lis", "--json node list"),
-            ]
-            if shell == "zsh" {
-                lines += [
-                    ("rainctl profile use work", "use workshop"), ("rainctl --profile work", "--profile workshop"),
-                ]
-            }
-            for (line, wanted) in lines {
+                ("rainctl profile use work", "use workshop"), ("rainctl --profile work", "--profile workshop"),
+                ("rainctl provision --passphrase-f", "--passphrase-file"),
+                ("rainctl provision --transport soft", "--transport softap"),
+                ("rainctl provision --qrcode ~/lab", "label.json"),
+                ("rainctl node show La", "show Lamp"), ("rainctl node params set Hea", "set Heater"),
+                ("rainctl on Kit", #"on Kitchen\ lamp"#), ("rainctl node rename Hos", "rename Hostile"),
+            ] {
                 try await terminal.types(line)
                 try await terminal.presses("Tab")
                 try await terminal.shows(wanted)
@@ -97,7 +118,13 @@ struct CompletionTests {
                 try await terminal.presses("C-l")
                 try await terminal.asks("ready>")
             }
+            try await terminal.types("rainctl node show ")
+            try await terminal.presses("Tab")
+            try await terminal.presses("Tab")
+            try await terminal.shows("Heater")
+            #expect(try await !terminal.text().contains("touch"), "a name that a shell would run is offered")
             try await terminal.end()
+            #expect(access(folder.file("mark"), F_OK) != 0, "a name was run")
         }
     }
 
@@ -123,15 +150,11 @@ struct CompletionTests {
         #expect(wrong.status == .exited(64) && wrong.standardError.contains("'csh'"))
     }
 
-    @Test(
-        "the scripts of zsh and fish name the transports, and ask for profiles and accounts",
-        arguments: [
-            ("zsh", #"___transport=\('auto' [^)]*'softap'"#), ("fish", #"-l 'transport' .* 'auto [^']*softap"#),
-        ])
-    func scripts(shell: String, transports: String) async throws {
-        let script = try await run(Executables.path("rainctl"), ["--generate-completion-script", shell])
+    @Test("the script of zsh names the transports, and asks for profiles and accounts")
+    func script() async throws {
+        let script = try await run(Executables.path("rainctl"), ["--generate-completion-script", "zsh"])
         #expect(script.status == .exited(0))
-        #expect(try script.standardOutput.firstMatch(of: Regex(transports)) != nil)
+        #expect(try script.standardOutput.firstMatch(of: Regex(#"___transport=\('auto' [^)]*'softap'"#)) != nil)
         let commands = script.standardOutput.matches(of: #/---completion (\S+ \S+) -- positional@0 /#).map { "\($0.1)" }
         #expect(
             Set(commands) == [

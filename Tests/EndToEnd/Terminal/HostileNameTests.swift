@@ -51,6 +51,35 @@ struct HostileNameTests {
         }
     }
 
+    @Test("bash completes a name with blanks as one word, however the user has begun it")
+    func blanks() async throws {
+        try await withHostileProgram { folder, environment in
+            try folder.write("Loft lamp\nnode1\n", to: "names")
+            let settings = """
+                source \(folder.file("completion.bash"))
+                PATH=\(folder.file("bin")):/usr/bin:/bin PS1='ready> '
+
+                """
+            try folder.write(settings, to: "settings.bash")
+            let terminal = try await TmuxTerminal.start(
+                "/bin/bash", ["--noprofile", "--rcfile", folder.file("settings.bash"), "-i"],
+                environment: environment, columns: 200, rows: 60, in: folder)
+            try await terminal.asks("ready>")
+            for (typed, wanted) in [
+                (#"Loft\ la"#, #"use Loft\ lamp"#), ("Lo", #"use Loft\ lamp"#), ("'Loft la", "use 'Loft lamp'"),
+                (#""Loft l"#, #"use "Loft lamp""#),
+            ] {
+                try await terminal.types("rainctl account use \(typed)")
+                try await terminal.presses("Tab")
+                try await terminal.shows(wanted)
+                try await terminal.presses("C-u")
+                try await terminal.presses("C-l")
+                try await terminal.asks("ready>")
+            }
+            try await terminal.end()
+        }
+    }
+
     @Test("bash offers nothing where there is nothing, not an empty word")
     func nothing() async throws {
         try await withHostileProgram { folder, environment in
@@ -133,7 +162,7 @@ struct HostileNameTests {
             let outcome = try await maker.rainctl("node", "list", "--account", account, "--json")
             let message = outcome.failure?["message"]?.string ?? ""
             let begin = try #require(message.firstRange(of: "rainctl login")?.lowerBound, "\(message)")
-            let command = message[begin...].dropLast()
+            let command = message[begin...]
             let words = try await run(
                 "/bin/sh", ["-c", "rainctl() { printf '%s\\n' \"$@\"; }; \(command)"], environment: [:])
             #expect(words.standardOutput.split(separator: "\n").last.map(String.init) == account, "\(command)")

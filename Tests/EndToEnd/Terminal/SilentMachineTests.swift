@@ -43,7 +43,9 @@ struct SilentMachineTests {
 
     /// The example may continue on further lines. A second example is indented.
     private static func exampleArguments(of name: String, in help: String) throws -> [String] {
-        let lines = help.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.hasPrefix("Example: ") }
+        let lines = help.replacing(#/\\\n */#, with: "").split(separator: "\n", omittingEmptySubsequences: false).drop {
+            !$0.hasPrefix("Example: ")
+        }
         let example = lines.prefix(1) + lines.dropFirst().prefix { !$0.isEmpty && !$0.hasPrefix(" ") }
         let line = example.joined(separator: " ").dropFirst("Example: ".count)
         let words = DocumentedCommand(page: name, line: String(line)).words

@@ -10,7 +10,8 @@ struct SuggestionTests {
     func ends() async throws {
         let finished = try await run(Executables.path("rainctl"), ["provison", "--ssid", "Home"])
         #expect(finished.status == .exited(64))
-        #expect(finished.standardError == "error: rainctl has no \"provison\". Did you mean: rainctl provision?\n")
+        #expect(
+            finished.standardError == "error: rainctl has no command \"provison\". Did you mean: rainctl provision?\n")
         let option = try await run(Executables.path("rainctl"), ["provision", "--sid", "Home"])
         #expect(option.status == .exited(64) && option.standardError.hasPrefix("error: Unknown option '--sid'"))
         for words in [["provison", "--json"], ["xyzzy", "--json"], ["help", "xyzzy", "--json"]] {
@@ -25,7 +26,7 @@ struct SuggestionTests {
         for words in [["help", "xyzzy"], ["xyzzy", "--help"], ["help", "node", "xyzzy"]] {
             let finished = try await run(Executables.path("rainctl"), words)
             #expect(finished.status == .exited(64) && finished.standardOutput.isEmpty, "\(words)")
-            #expect(finished.standardError.contains("has no \"xyzzy\""), "\(finished.standardError)")
+            #expect(finished.standardError.contains("has no command \"xyzzy\""), "\(finished.standardError)")
         }
         let known = try await run(Executables.path("rainctl"), ["help", "node", "list"])
         #expect(known.status == .exited(0) && known.standardOutput.contains("USAGE: rainctl node list"))

@@ -3,7 +3,9 @@ import ESPProvisioning
 import RainAccount
 import RainCore
 import RainKit
+import RainKitTesting
 import RainMaker
+import Synchronization
 import Testing
 
 @Suite("Onboarder")
@@ -224,6 +226,36 @@ struct OnboarderTests {
         ).failure
         guard case .cancelled? = failure?.cause else { return #expect(Bool(false), "\(String(describing: failure))") }
         #expect(scene.pending.all().isEmpty)
+    }
+
+    @Test("the time in which the user is asked does not count toward the deadline; the time after the answer does")
+    func timeAsked() async throws {
+        for isAskedLong in [true, false] {
+            let scene = Scene()
+            let clock = scene.clock
+            let asked = Mutex(Duration.zero)
+            var request = OnboardingRequest(
+                network: .given(Scene.home), deadline: .seconds(30),
+                otherNetwork: { _ in
+                    for _ in 0..<20 {
+                        clock.advance(by: .seconds(10))
+                        if isAskedLong { asked.withLock { $0 += .seconds(10) } }
+                        // The deadline is the only sleeper, until it is over.
+                        while clock.sleeperCount == 0, !Task.isCancelled { await Task.yield() }
+                    }
+                    return try! WiFiNetwork(ssid: SSID("Cafe"), passphrase: Secret("correct horse"))
+                })
+            request.timeAsked = { asked.withLock { $0 } }
+            let outcome = await scene.run(
+                ScriptedBoard(
+                    clock, watches: [.fails(.wifiAuthenticationFailed), .joins(after: .milliseconds(300))]),
+                ScriptedCloud(), request)
+            if isAskedLong {
+                #expect((try? outcome.get()) != nil, "\(outcome)")
+            } else {
+                guard case .deadline? = outcome.failure?.cause else { return #expect(Bool(false), "\(outcome)") }
+            }
+        }
     }
 
     @Test("the last event has the reason why a run ended, also when its time was over")

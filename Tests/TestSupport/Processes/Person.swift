@@ -10,15 +10,25 @@ public final class Person: Sendable {
     public let process: ChildProcess
     public let terminal: PseudoTerminal
     private let heard = Watched("")
+    private let pieces: Watched<[Piece]> = Watched([])
     private let read = Mutex(0)
     private let listening: Task<Void, Never>
     /// The near end, kept open: without one the terminal would forget its settings when the program ends.
     private let nearEnd: Int32
 
+    /// A piece of the ``transcript``, and the time at which it arrived.
+    public struct Piece: Sendable {
+        public let time: ContinuousClock.Instant
+        public let text: String
+    }
+
+    /// - Parameter size: columns and rows of the terminal; nil for a terminal that does not know its size.
     public static func start(
-        _ executable: String, _ arguments: [String], environment: [String: String] = [:]
+        _ executable: String, _ arguments: [String], environment: [String: String] = [:],
+        size: (columns: Int, rows: Int)? = nil
     ) async throws -> Person {
         let terminal = try PseudoTerminal()
+        if let size { terminal.setSize(columns: size.columns, rows: size.rows) }
         let process = try await ChildProcess.start(
             executable, arguments, environment: environment, terminal: terminal.path)
         return Person(process: process, terminal: terminal)
@@ -28,13 +38,15 @@ public final class Person: Sendable {
         self.process = process
         self.terminal = terminal
         nearEnd = open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        let heard = heard
+        let (heard, pieces) = (heard, pieces)
         // Cancelled in deinit.
         listening = Task {
             while !Task.isCancelled {
                 let bytes = await terminal.receive()
                 if bytes.isEmpty { return }
-                heard.change { $0 += String(decoding: bytes, as: UTF8.self) }
+                let piece = Piece(time: .now, text: String(decoding: bytes, as: UTF8.self))
+                pieces.change { $0.append(piece) }
+                heard.change { $0 += piece.text }
             }
         }
     }
@@ -47,6 +59,9 @@ public final class Person: Sendable {
 
     /// Everything that was on the terminal until now, including what was typed and echoed.
     public var transcript: String { heard.read { $0 } }
+
+    /// The same as ``transcript``, with times.
+    public var recording: [Piece] { pieces.read { $0 } }
 
     /// Waits until the program asks this, after what was waited for before.
     public func hears(_ text: String, within limit: Duration = .waitLimit) async throws {

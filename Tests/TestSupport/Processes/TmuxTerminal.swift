@@ -88,7 +88,17 @@ public final class TmuxTerminal: Sendable {
     public func answers(_ question: String, _ line: String) async throws {
         try await asks(question)
         if !line.isEmpty { try await types(line) }
+        let before = try await cursor()
         try await presses("Enter")
+        // The same question may follow. Until then, the answered one is still the last text.
+        try await until("the answer to \"\(question)\" is not read") {
+            try await cursor() == before ? nil : true
+        }
+    }
+
+    /// The cursor's row, counted from the first line that was ever shown.
+    private func cursor() async throws -> String {
+        try await tmux(["display-message", "-p", "#{cursor_y} #{history_size}"])
     }
 
     /// Waits for the program's end, and returns its exit code.

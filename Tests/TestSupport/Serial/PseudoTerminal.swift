@@ -64,6 +64,13 @@ public final class PseudoTerminal: Sendable {
     /// Blocking would take one of the few threads that all tests share.
     private func pause() async { try? await Task.sleep(for: .milliseconds(1)) }
 
+    /// Sets the size that programs at the near end see.
+    public func setSize(columns: Int, rows: Int) {
+        var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+        // TIOCSWINSZ
+        _ = master.withLock { ioctl($0, 0x5414, &size) }
+    }
+
     public var settings: termios {
         master.withLock {
             var settings = termios()

@@ -50,10 +50,21 @@ public struct Maker: Sendable {
     public func start(
         _ arguments: [String], environment more: [String: String] = [:], input: ChildProcess.Input = .empty
     ) async throws -> ChildProcess {
-        var command = (executable: try Executables.path("rainctl"), arguments: arguments)
-        if let namespace { command = namespace.command(command.executable, command.arguments) }
+        let command = try command(arguments)
         return try await ChildProcess.start(
             command.executable, command.arguments, environment: environment.merging(more) { $1 }, input: input)
+    }
+
+    /// Runs it at a terminal, with a person who reads and types.
+    public func atTerminal(_ arguments: [String], environment more: [String: String] = [:]) async throws -> Person {
+        let command = try command(arguments)
+        return try await Person.start(
+            command.executable, command.arguments, environment: environment.merging(more) { $1 })
+    }
+
+    private func command(_ arguments: [String]) throws -> (executable: String, arguments: [String]) {
+        let rainctl = try Executables.path("rainctl")
+        return namespace?.command(rainctl, arguments) ?? (rainctl, arguments)
     }
 
     public func rainctl(_ arguments: String..., within limit: Duration = .waitLimit) async throws -> Outcome {

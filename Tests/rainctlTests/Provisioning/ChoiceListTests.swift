@@ -20,9 +20,9 @@ struct ChoiceListTests {
         #expect(short.page(small) == ["1  Home", "2  Cafe"])
         var exact = ChoiceList((1...7).map(String.init))
         #expect(exact.page(small).count == 7 && !exact.hasMore)
-        var noted = ChoiceList((1...7).map(String.init), note: "2 hidden: type the name")
+        var noted = ChoiceList((1...7).map(String.init), note: "2 hidden networks: type a name")
         #expect(noted.page(small).last == "+  shows 1 more")
-        #expect(noted.page(small) == ["7", "2 hidden: type the …"])
+        #expect(noted.page(small) == ["7", "2 hidden networks: …"])
         var empty = ChoiceList([], note: "2 hidden")
         #expect(empty.isUntouched && empty.page(small) == ["2 hidden"] && !empty.isUntouched)
     }

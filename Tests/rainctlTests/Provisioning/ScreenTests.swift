@@ -84,6 +84,8 @@ struct ScreenTests {
             ("one two three four five six seven", "one two three four five\n  six seven"),
             ("  - one two three four five six", "  - one two three four\n    five six"),
             ("Sign in first. Run: rainctl login me@example.com", "Sign in first. Run:\n  rainctl login me@example.com"),
+            ("A note. To go back: rainctl account use me", "A note. To go back:\n  rainctl account use me"),
+            ("Usage: rainctl on <lamp> [<options>]", "Usage: rainctl on <lamp>\n  [<options>]"),
             ("a /very/long/path/that/does/not/fit b", "a\n  /very/long/path/that/does/not/fit\n  b"),
             (
                 "\u{1B}[31merror:\u{1B}[0m one two three four five",

@@ -12,7 +12,9 @@ struct TerminalSizeTests {
         #expect(words.last == "I (512) wifi:state: init -> auth (b0)")
         words.take("I (513) app_wifi: \tPassword: planted")
         #expect(words.last.isEmpty)
-        words.take("  ")
-        #expect(words.last.isEmpty)
+        for line in ["  ", "5a5fd9804adc", ""] {
+            words.take(line)
+            #expect(words.last.isEmpty)
+        }
     }
 }

@@ -20,6 +20,7 @@ extension ExampleResults {
         ConversionResult(profile: "p", converted: UserInfo(userID: UserID("u1"), userName: "me")),
         ConversionResult(profile: "p", pending: "me"),
         DeletionResult(profile: "p", userName: "me", isDeleted: true),
+        DeletionResult(profile: "p", userName: "me", isDeleted: true, accountInUse: "other@example.com"),
         DeletionResult(profile: "p", userName: "me", isDeleted: false),
     ]
 

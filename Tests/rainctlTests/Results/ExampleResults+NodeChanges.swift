@@ -26,6 +26,10 @@ extension ExampleResults {
         EntryListResult(NodeID("N1"), [], member: "scenes"),
         EntryListResult(NodeID("N1"), [scene], member: "scenes"),
         EntryResult(
+            EntryOutcome(
+                node: NodeID("N1"), id: "A1", name: "Evening", operation: .edit, seen: "is offline", changesTime: true),
+            noun: "schedule", of: "Lamp"),
+        EntryResult(
             EntryOutcome(node: NodeID("N1"), id: "A1", name: "Evening", operation: .add, isReported: true),
             noun: "schedule", of: "Kitchen lamp"),
         EntryResult(
@@ -80,7 +84,7 @@ extension ExampleResults {
                     "status_description": "command not found",
                 ])!, NodeCommandRecord(["node_id": "N1"])!,
             ]), CommandListResult(NodeID("N1"), []),
-        UpdateResult(NodeID("N1"), image, state: "success", info: "done"),
+        UpdateResult(NodeID("N1"), image, state: "success", info: "done", name: "Lamp"),
     ]
 
     static let sharing: [any CommandResult] = [

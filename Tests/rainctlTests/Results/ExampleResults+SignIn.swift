@@ -14,6 +14,7 @@ extension ExampleResults {
         SignedInResult(profile: "global", userName: "me", userID: "u1", store: nil, account: nil, remark: ""),
         SignInPendingResult(profile: "global", userName: "me", next: "rainctl login me --code-stdin"),
         SignedOutResult(profile: "global", revoked: true),
+        SignedOutResult(profile: "global", revoked: true, accountInUse: "other@example.com"),
         SignedOutResult(
             profile: "oidc",
             SignOutReport(

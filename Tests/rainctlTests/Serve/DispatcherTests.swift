@@ -172,6 +172,17 @@ struct DispatcherTests {
         #expect(bench.lines.count == 2)
     }
 
+    @Test("a batch of too many requests is refused as a whole, so that its answers cannot fill the memory")
+    func longBatch() async throws {
+        let bench = Bench()
+        let request = #"{"jsonrpc":"2.0","id":1,"method":"quick"}"#
+        bench.send("[\(Array(repeating: request, count: Dispatcher.maximumBatch + 1).joined(separator: ","))]")
+        await bench.dispatcher.drained()
+        #expect(bench.lines.map { $0["error"]?["code"] } == [-32600])
+        bench.send("[\(Array(repeating: "1", count: Dispatcher.maximumBatch).joined(separator: ","))]")
+        #expect(bench.lines.last?.array?.count == Dispatcher.maximumBatch)
+    }
+
     @Test("a line that is not JSON, or too long, is an error, and the next one is read")
     func badLines() async throws {
         let bench = Bench()

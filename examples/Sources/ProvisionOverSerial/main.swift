@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import ExampleSettings
+import Foundation
 import RainKit
+
+func setting(_ name: String) -> String { ProcessInfo.processInfo.environment["EXAMPLE_\(name)"] ?? "" }
 
 let cloud = try Deployment(name: "example", base: setting("CLOUD"))
 let kit = try RainKitClient(state: setting("STATE"), deployment: cloud)

@@ -46,7 +46,7 @@ struct ListeningOptions: ParsableArguments {
 
     @Option(
         name: .customLong("console-dialect"),
-        help: "Protocol of the console. (default: protocomm; log-only with --usb native)")
+        help: "Protocol of the console (default: protocomm; log-only with --usb native).")
     var givenDialect: ConsoleDialect?
 
     /// The console's protocol. Stock firmware reads no commands from the chip's own USB.

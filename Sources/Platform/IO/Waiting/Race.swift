@@ -53,3 +53,23 @@ package func withDeadline<Answer: Sendable, Failure: Error>(
 ) async -> Result<Answer, Failure>? {
     await race(against: { try await sleep(limit) }, question)
 }
+
+/// Sleeps for a duration, to which the time of questions is added. A question that is open at the end is waited for.
+///
+/// - Parameters:
+///   - timeAsked: how long somebody has been asked so far, including an open question; nil if nobody is asked.
+///   - sleep: waits for a duration on the clock in use; throws if it is cancelled first.
+package func sleepWithoutQuestions(
+    _ limit: Duration, timeAsked: (@Sendable () -> Duration)?, sleep: (Duration) async throws -> Void
+) async throws {
+    guard let timeAsked else { return try await sleep(limit) }
+    let before = timeAsked()
+    var (slept, left) = (Duration.zero, limit)
+    while left > .zero {
+        try await sleep(left)
+        slept += left
+        let rest = limit + timeAsked() - before - slept
+        // An open question adds to the rest all the time.
+        left = rest > .zero ? max(rest, .milliseconds(100)) : .zero
+    }
+}

@@ -43,8 +43,11 @@ public struct OnboardingRequest: Sendable {
     public var nodeName: String?
     /// Whether the board forgets failed Wi-Fi credentials before it gets others.
     public var resetsFirst: Bool
-    /// The time limit for the whole run.
+    /// The time limit for the whole run, without the time of ``timeAsked``.
     public var deadline: Duration
+    /// Returns how long the caller has asked its user so far, including a question that is still open; nil if nobody is asked. This time
+    /// does not count toward ``deadline``.
+    public var timeAsked: (@Sendable () -> Duration)?
     /// Whether to fetch a challenge before the board is contacted, for a board whose access point has no internet. If the cloud gives no
     /// challenge, the run fails only if the board needs one.
     public var fetchesChallengeFirst: Bool

@@ -67,6 +67,7 @@ public struct SerialBoards: BoardTransport {
     /// Returns why a port cannot be opened now: it does not exist, this user may not open it, or another program is using it. Nil if it can
     /// be opened.
     package func problem(at path: String) async -> BoardError? {
+        let path = files.device(path)
         do throws(SerialPortError) {
             let port = try SerialPort.open(path) { _ in }
             await port.close()
@@ -80,7 +81,7 @@ public struct SerialBoards: BoardTransport {
 
     /// Returns the given port, or else the one that looks like a board's.
     func chosen(_ path: String?, _ waiting: PortOpening) async throws(BoardError) -> String {
-        if let path { return path }
+        if let path { return files.device(path) }
         let ports = try await waiting.likely(ports)
         let likely = ports.filter(\.isLikelyBoard)
         let choice = likely.isEmpty ? ports : likely

@@ -311,7 +311,7 @@ extension OpenAdapter {
             } catch {
                 logger.debug(
                     "connection failed",
-                    metadata: ["board": "\(target.board.label)", "attempt": "\(attempts.number)"])
+                    metadata: ["board": "\(target.board.label)", "attempt": .stringConvertible(attempts.number)])
                 let isBonded = watch.read { $0.isBonded(target.board.path) }
                 next = try attempts.failed(error, board: target.board.label, isBonded: isBonded)
             }
@@ -463,7 +463,8 @@ extension OpenAdapter {
                 map[.session].flatMap { tree[$0, BlueZName.characteristic]?["MTU"]?.integer }
             }
             logger.debug(
-                "connected", metadata: ["board": "\(board.label)", "mtu": "\(mtu.map(String.init) ?? "unknown")"])
+                "connected",
+                metadata: ["board": "\(board.label)", "mtu": mtu.map { .stringConvertible($0) } ?? "unknown"])
             target.hold.connected()
             return BoardLink(adapter: self, board: board, hold: target.hold, endpoints: map, mtu: mtu)
         } catch {

@@ -91,7 +91,7 @@ struct AccountUse: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let deployment = try context.providerName(which.provider) ?? context.deployment().name
-        try context.accounts.known.change { known throws(AccountError) in try known.use(name, at: deployment) }
+        try context.accounts.known.use(name, at: deployment)
         context.output.result(AccountUseResult(profile: deployment, account: name))
     }
 }

@@ -75,6 +75,8 @@ struct ConversionResult: CommandResult {
         (self.profile, userName, userID, converted, next) = (profile, user.userName, user.userID.rawValue, true, nil)
     }
 
+    var isProse: Bool { true }
+
     var text: String {
         guard let next else { return "The guest is now the account \(userName.onOneLine). You are signed in." }
         return "A code was sent to \(userName.onOneLine). To finish, run: \(next)"

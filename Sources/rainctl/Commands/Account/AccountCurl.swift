@@ -11,7 +11,8 @@ struct AccountCurl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "curl", abstract: "Run curl as the signed-in user, to the deployment's own hosts only.",
         discussion: """
-            Example: rainctl account curl -- --json @params.json -X PUT /v1/user/nodes/params?node_id=N1
+            Example: rainctl account curl -- --json @params.json -X PUT \\
+                         /v1/user/nodes/params?node_id=N1
 
             A path is appended to the deployment's base URL. Once curl has started, rainctl exits with curl's exit code. Options that \
             could show the token or send it elsewhere are refused: --verbose, --location, --insecure, --proxy and others. ~/.curlrc is not \

@@ -65,8 +65,11 @@ struct AccountDelete: AsyncParsableCommand {
 
     private func deleted(_ user: String, _ client: RainKitClient, _ context: Context) throws {
         let account = try client.account()
+        let inUse = AccountInUse(context, at: account.name)
         try client.forget(account)
-        context.output.result(DeletionResult(profile: account.name, userName: user, isDeleted: true))
+        inUse.tell()
+        context.output.result(
+            DeletionResult(profile: account.name, userName: user, isDeleted: true, accountInUse: inUse.another))
     }
 }
 
@@ -76,11 +79,16 @@ struct DeletionResult: CommandResult {
     let userName: String
     let deleted: Bool
     let next: String?
+    /// The account that commands use now. Absent if they use none, or the same one as before.
+    let accountInUse: String?
 
-    init(profile: String, userName: String, isDeleted: Bool) {
+    init(profile: String, userName: String, isDeleted: Bool, accountInUse: String? = nil) {
+        self.accountInUse = accountInUse
         (self.profile, self.userName, deleted) = (profile, userName, isDeleted)
         next = isDeleted ? nil : commandLine("account delete --code-stdin")
     }
+
+    var isProse: Bool { true }
 
     var text: String {
         let user = userName.onOneLine

@@ -11,7 +11,8 @@ struct AccountFetch: AsyncParsableCommand {
         commandName: "fetch",
         abstract: "Download a URL as the signed-in user, from the provider's own hosts only.",
         discussion: """
-            Example: rainctl account fetch --provider liferay /documents/10184/0/plan.pdf --output plan.pdf
+            Example: rainctl account fetch --provider liferay \\
+                         /documents/10184/0/plan.pdf --output plan.pdf
 
             Use this command for sessions that have no header for curl, such as a portal's cookies. A path is appended to the provider's \
             base URL. Redirects are not followed.

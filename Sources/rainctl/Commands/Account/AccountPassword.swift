@@ -12,7 +12,10 @@ struct AccountPassword: ParsableCommand {
 struct AccountPasswordChange: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "change", abstract: "Change your password. All your sessions end, including this one.",
-        discussion: "Example: rainctl account password change --password-file old.txt --new-password-file new.txt")
+        discussion: """
+            Example: rainctl account password change --password-file old.txt \\
+                         --new-password-file new.txt
+            """)
 
     @OptionGroup var password: PasswordOptions
 
@@ -110,6 +113,8 @@ struct PasswordResetResult: CommandResult {
             isReset
             ? nil : commandLine("account password reset \(userName.asShellWord) --code-file FILE --new-password-stdin")
     }
+
+    var isProse: Bool { true }
 
     var text: String {
         let user = userName.onOneLine

@@ -6,7 +6,7 @@ import RainMaker
 struct AccountProviders: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "providers",
-        abstract: "List the identity providers, what each supports, and why it lacks the rest.",
+        abstract: "List the identity providers, what each supports, and why some features are missing.",
         discussion: """
             Example: rainctl account providers oidc
 

@@ -107,8 +107,8 @@ struct Confirmation {
             var failure = CommandFailure(error)
             let word = user.onOneLine.asShellWord
             failure.message +=
-                " Enter it with \(commandLine("account confirm \(word)")), or request another one: "
-                + "\(commandLine("account resend \(word)"))."
+                " Enter it with \(commandLine("account confirm \(word)")), or request another one with: "
+                + commandLine("account resend \(word)")
             throw failure
         }
     }
@@ -130,6 +130,8 @@ struct ConfirmationResult: CommandResult {
     static func next(_ userName: String) -> String {
         commandLine("account confirm \(userName.asShellWord) --code-stdin")
     }
+
+    var isProse: Bool { true }
 
     var text: String {
         let user = userName.onOneLine
@@ -181,6 +183,8 @@ struct CodeResentResult: CommandResult {
     init(profile: String, userName: String) {
         (self.profile, self.userName, next) = (profile, userName, ConfirmationResult.next(userName))
     }
+
+    var isProse: Bool { true }
 
     var text: String { "A new code was sent to \(userName.onOneLine). To confirm the account, run: \(next)" }
 }

@@ -26,7 +26,10 @@ struct AccountToken: AsyncParsableCommand {
 struct AccountHeader: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "header", abstract: "Print only the Authorization header for a request.",
-        discussion: "Example: rainctl account header | curl -H @- https://api.rainmaker.espressif.com/v1/user2")
+        discussion: """
+            Example: rainctl account header \\
+                         | curl -H @- https://api.rainmaker.espressif.com/v1/user2
+            """)
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
@@ -54,7 +57,8 @@ struct AccountExchange: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exchange", abstract: "Print only a code with which another client can sign in as you.",
         discussion: """
-            Example: rainctl account exchange --provider spid --for-client backend-1 | ssh gateway receive-code
+            Example: rainctl account exchange --provider spid --for-client backend-1 \\
+                         | ssh gateway receive-code
 
             The code works once, within 30 seconds, and only for that client. The client redeems the code with its own secret: rainctl \
             login --provider spid --client-id backend-1 --client-secret-file FILE --code-stdin --redirect-uri URI. Your own tokens stay \

@@ -8,7 +8,8 @@ struct AccountWebSession: AsyncParsableCommand {
         commandName: "web-session",
         abstract: "Sign in a browser as you: print an address for the browser, or open it.",
         discussion: """
-            Example: rainctl account web-session --provider spid --redirect-uri https://app.example/ --open
+            Example: rainctl account web-session --provider spid --open \\
+                         --redirect-uri https://app.example/
 
             The address works once, within a minute. Anyone who opens it is signed in as you, so give it to nobody. While a browser \
             starts, other users of this machine can see the address among its arguments. Therefore use --open only on your own machines.

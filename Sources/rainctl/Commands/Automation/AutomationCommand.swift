@@ -28,12 +28,12 @@ struct AutomationList: CloudCommand, ListCommand {
 
     func result(_ scene: CloudScene) async throws -> AutomationListResult {
         let name = node
-        return AutomationListResult(
-            try await scene.time.run {
-                var node: Node?
-                if let name { node = try await scene.client.node(named: name) }
-                return try await scene.client.automations(of: node)
-            })
+        let all = try await scene.time.run {
+            var node: Node?
+            if let name { node = try await scene.client.node(named: name) }
+            return try await scene.client.automations(of: node)
+        }
+        return AutomationListResult(all, names: scene.boardNames)
     }
 }
 
@@ -42,7 +42,8 @@ struct AutomationAdd: CloudCommand {
         commandName: "add",
         abstract: "Add an automation: when a board reports something, the cloud sets values of boards.",
         discussion: """
-            Example: rainctl automation add 'Door light' --when 'Door.Open=true' --of Door --set 'Kitchen lamp:Light.Power=on'
+            Example: rainctl automation add 'Door light' --when 'Door.Open=true' \\
+                         --of Door --set 'Kitchen lamp:Light.Power=on'
 
             A condition is DEVICE.PARAM, then =, !=, <, >, <= or >=, then a value. If you give several conditions, all must hold. With \
             --any, one is enough. For weather or daylight triggers, give the cloud's own JSON with --file.
@@ -85,6 +86,7 @@ struct AutomationAdd: CloudCommand {
         let (name, rule, document) = (name, rule, given)
         return try await scene.time.run {
             let rule = try await rule.rule(scene.client, document: document)
+            await scene.warn(automationName: name)
             let id = try await scene.client.createAutomation(name, rule)
             return ActionResult("Created automation \(name.onOneLine) (\(id.onOneLine))").with("automation_id", id)
                 .with("name", name)
@@ -142,6 +144,7 @@ struct AutomationEdit: CloudCommand {
         return try await scene.time.run {
             let automation = try await scene.client.automation(named: wanted)
             let rule = try await rule.rule(scene.client, document: document)
+            if let name { await scene.warn(automationName: name, own: automation.id) }
             try await scene.client.changeAutomation(automation, name: name, isEnabled: isEnabled, rule: rule)
             return ActionResult("Changed automation \((name ?? automation.name).onOneLine)").with(
                 "automation_id", automation.id
@@ -178,11 +181,21 @@ struct AutomationRemove: CloudCommand {
 /// Automations, as the cloud keeps them.
 struct AutomationListResult: CommandResult {
     let automations: [JSONValue]
-    @TextOnly private var lines: [String]
+    /// For a terminal, with the boards' names.
+    @TextOnly private(set) var lines: [Line]
+    /// For a pipe, with the boards' ids.
+    @TextOnly private var linesWithIDs: [Line]
 
-    init(_ all: [Automation]) {
-        automations = all.map(\.document)
-        lines = all.map { automation in
+    /// What a person reads of an automation.
+    struct Line: Sendable {
+        let id: String
+        let name: String
+        let isEnabled: Bool
+        let when: String
+        let actions: String
+
+        /// - Parameter names: the boards' names.
+        fileprivate init(_ automation: Automation, _ names: ShownNames) {
             let document = automation.document
             let events = (document["events"]?.array ?? []).flatMap { event in
                 ([ParameterChange](event["params"] ?? .null) ?? []).map {
@@ -191,19 +204,39 @@ struct AutomationListResult: CommandResult {
             }
             let actions = (document["actions"]?.array ?? []).flatMap { action in
                 ([ParameterChange](action["params"] ?? .null) ?? []).map {
-                    "\(action["node_id"]?.string ?? "?"): \($0.path)=\($0.value.shown)"
+                    "\(action["node_id"]?.string.map { names[$0] } ?? "?"): \($0.path)=\($0.value.shown)"
                 }
             }
             let joint = document["event_operator"]?.string == "or" ? " or " : " and "
-            let start = document["node_id"]?.string.map { "\($0): " } ?? ""
-            let when = events.isEmpty ? document["event_type"]?.string ?? "?" : start + events.joined(separator: joint)
-            return
-                "\(automation.id)  \(automation.isEnabled ? "on " : "off")  \(automation.name)  \(when)  ->  \(actions.joined(separator: "; "))"
-                .onOneLine
+            let start = document["node_id"]?.string.map { "\(names[$0]): " } ?? ""
+            id = automation.id
+            name = automation.name
+            isEnabled = automation.isEnabled
+            when = events.isEmpty ? document["event_type"]?.string ?? "?" : start + events.joined(separator: joint)
+            self.actions = actions.joined(separator: "; ")
+        }
+
+        fileprivate var text: String {
+            "\(id)  \(isEnabled ? "on " : "off")  \(name)  \(when)  ->  \(actions)".onOneLine
         }
     }
 
-    var text: String { lines.isEmpty ? "There are no automations." : lines.joined(separator: "\n") }
+    /// - Parameter names: the boards' names, for people.
+    init(_ all: [Automation], names: ShownNames = ShownNames()) {
+        automations = all.map { automation in
+            // The cloud leaves the member out for an automation that was never disabled.
+            guard automation.document["enabled"] == nil, let members = automation.document.members else {
+                return automation.document
+            }
+            return .object(members + [JSONValue.Member("enabled", .bool(automation.isEnabled))])
+        }
+        lines = all.map { Line($0, names) }
+        linesWithIDs = all.map { Line($0, ShownNames()) }
+    }
+
+    var text: String {
+        lines.isEmpty ? "There are no automations." : linesWithIDs.map(\.text).joined(separator: "\n")
+    }
 }
 
 extension AutomationListResult: ListResult {

@@ -23,6 +23,11 @@ protocol DeviceCommand: AsyncParsableCommand {
 }
 
 extension DeviceCommand {
+    /// Returns the context of the command's options, with the form of the list if it prints one.
+    func context() throws(CommandFailure) -> Context {
+        try device.context(options, list: (self as? any ListCommand)?.list)
+    }
+
     /// Opens the board, asks, and closes the board, all within the command's time.
     ///
     /// - Parameter followsLog: whether a board that takes no commands on its cable is asked over the transport that its log names.
@@ -30,7 +35,7 @@ extension DeviceCommand {
         followsLog: Bool = true, within time: TimeBudget? = nil,
         _ ask: @escaping @Sendable (any Board) async throws -> Answer
     ) async throws -> (Answer, Output) {
-        let context = try device.context(options)
+        let context = try context()
         let time = time ?? TimeBudget(timeout)
         let target = try await BoardTarget(device, context, context.boardClient(), within: time)
         let answer = try await target.askingForProofAgain(context, within: time) { target in
@@ -211,7 +216,7 @@ extension ScanResult {
 struct DeviceReset: DeviceCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset", abstract: "Make a board forget failed Wi-Fi settings, so that it accepts new ones.",
-        discussion: "Example: rainctl device reset --transport serial --port /dev/ttyUSB0 --pop-file pop.txt")
+        discussion: "Example: rainctl device reset --port /dev/ttyUSB0 --pop-file pop.txt")
 
     @OptionGroup var device: DeviceOptions
     @Option(help: .timeLimit)

@@ -10,9 +10,10 @@ struct DeviceClaim: AsyncParsableCommand {
         abstract: "Give a board its cloud certificate, and print its new node id.",
         discussion: """
             Example: rainctl device claim --transport softap --pop-file pop.txt
+                     rainctl device claim --host --port /dev/ttyUSB0
 
             Use --host for firmware that cannot get the certificate by itself. rainctl then reads the board's MAC address with esptool, \
-            and writes the certificate to the board's partition fctry. Example: rainctl device claim --host --port /dev/ttyUSB0
+            and writes the certificate to the board's partition fctry.
             """)
 
     @OptionGroup var device: DeviceOptions
@@ -55,7 +56,8 @@ struct DeviceClaim: AsyncParsableCommand {
         _ context: Context, _ client: RainKitClient, _ time: TimeBudget
     ) async throws -> ClaimResult {
         let request = host.request(
-            at: device.port, environment: context.environmentOfPrograms, deadline: time.left)
+            at: device.port.map { context.systemFiles.device($0) }, environment: context.environmentOfPrograms,
+            deadline: time.left)
         do {
             return ClaimResult(try await client.claimOverCable(request) { context.output.say($0.text) })
         } catch let error as RainKitError where error.remedies == [.claimService] {

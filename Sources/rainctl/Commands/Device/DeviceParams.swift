@@ -13,7 +13,7 @@ struct DeviceParams: ParsableCommand {
 struct DeviceParamsGet: DeviceCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Print a board's values, over its provisioning transport.",
-        discussion: "Example: rainctl device params get --transport ble --device-name PROV_a1b2c3 --pop-file pop.txt")
+        discussion: "Example: rainctl device params get --device-name PROV_a1b2c3 --pop-file pop.txt")
 
     @Argument(
         help: ArgumentHelp("The values to print, such as Light.Power or Light (default: all).", valueName: "path"))
@@ -38,7 +38,8 @@ struct DeviceParamsSet: DeviceCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Set values of a board, over its provisioning transport.",
         discussion: """
-            Example: rainctl device params set Light.Power=off --transport ble --device-name PROV_a1b2c3 --pop-file pop.txt
+            Example: rainctl device params set Light.Power=off --transport ble \\
+                         --device-name PROV_a1b2c3 --pop-file pop.txt
 
             Names, types and bounds are checked against the board's node configuration before anything is sent.
             """)

@@ -8,7 +8,8 @@ struct DeviceSend: DeviceCommand {
         commandName: "send",
         abstract: "Send data to an endpoint of the board's application, in the secure session.",
         discussion: """
-            Example: rainctl device send custom-data --text 'hello' --transport ble --device-name PROV_a1b2c3 --pop-file pop.txt
+            Example: rainctl device send custom-data --text 'hello' --transport ble \\
+                         --device-name PROV_a1b2c3 --pop-file pop.txt
 
             The firmware creates the endpoint (network_prov_mgr_endpoint_create). If the command line has no data, rainctl reads the data \
             from standard input. It prints the answer as text, or as hex digits if the answer is not text.

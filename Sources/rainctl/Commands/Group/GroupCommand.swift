@@ -47,7 +47,7 @@ struct GroupShow: CloudCommand {
         return GroupShowResult(
             try await scene.time.run {
                 try await scene.cloud.group(try await scene.client.group(named: name).id)
-            })
+            }, names: scene.boardNames)
     }
 }
 
@@ -102,8 +102,8 @@ struct GroupAddNodes: CloudCommand {
             let outcome = try await scene.client.addNodes(listed: nodes, to: group)
             let (added, already) = (outcome.added.map(\.rawValue), outcome.already.map(\.rawValue))
             let words = [
-                added.isEmpty ? nil : "Added \(added.joined(separator: ", ")) to group \(group.name)",
-                already.isEmpty ? nil : "Already in group \(group.name): \(already.joined(separator: ", "))",
+                added.isEmpty ? nil : "Added \(scene.boardNames.list(added)) to group \(group.name)",
+                already.isEmpty ? nil : "Already in group \(group.name): \(scene.boardNames.list(already))",
             ]
             return ActionResult(words.compactMap { $0?.onOneLine }.joined(separator: "\n"), isChange: !added.isEmpty)
                 .with("group_id", group.id).with("added", added).with("already", already)
@@ -133,7 +133,7 @@ struct GroupRemoveNodes: CloudCommand {
             let group = try await scene.client.group(named: name)
             let ids = try await scene.client.removeNodes(listed: nodes, from: group)
             return ActionResult(
-                "Removed \(ids.map(\.rawValue).joined(separator: ", ")) from group \(group.name)".onOneLine
+                "Removed \(scene.boardNames.list(ids.map(\.rawValue))) from group \(group.name)".onOneLine
             )
             .with("group_id", group.id).with("removed", ids.map(\.rawValue))
         }
@@ -186,7 +186,7 @@ struct GroupOptions: ParsableArguments {
 struct GroupAdd: CloudCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a group.",
-        discussion: "Example: rainctl group add Kitchen --type room --parent Home --nodes 'Kitchen lamp'")
+        discussion: "Example: rainctl group add Kitchen --type room --parent Home --nodes Lamp")
 
     @Argument(help: "The group's name, 2 to 256 bytes.")
     var name: String
@@ -208,6 +208,7 @@ struct GroupAdd: CloudCommand {
         return try await scene.time.run {
             var ids: [NodeID] = []
             if let nodes { ids = try await scene.client.nodes(listed: nodes).map(\.id) }
+            await scene.warn(groupName: name)
             let id = try await scene.cloud.createGroup(try await group.change(name: name, scene), nodes: ids)
             return ActionResult("Created group \(name.onOneLine) (\(id.onOneLine))").with("group_id", id).with(
                 "name", name)
@@ -246,6 +247,7 @@ struct GroupEdit: CloudCommand {
         return try await scene.time.run {
             let group = try await scene.client.group(named: wanted)
             let change = try await changes.change(name: name, scene)
+            if let name { await scene.warn(groupName: name, own: group.id) }
             try await scene.client.changeGroup(group, change)
             return ActionResult("Changed group \((name ?? group.name).onOneLine)").with("group_id", group.id)
                 .with("changed", true)
@@ -296,7 +298,8 @@ struct GroupShowResult: CommandResult {
     var text: String { values.text }
     func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
 
-    init(_ group: NodeGroup) {
+    /// - Parameter names: the names of its boards, for people.
+    init(_ group: NodeGroup, names: ShownNames = ShownNames()) {
         values.add("group_id", label: "group", group.id)
         values.add("name", group.name)
         values.add("type", group.type)
@@ -305,7 +308,7 @@ struct GroupShowResult: CommandResult {
         let nodes = (group.nodes ?? []).map(\.rawValue)
         values.add(
             "nodes", nodes,
-            line: nodes.isEmpty ? "no boards in it" : "boards: \(nodes.joined(separator: ", ").onOneLine)")
+            line: nodes.isEmpty ? "no boards in it" : "boards: \(names.list(nodes))")
         values.add(memberOnly: "mutually_exclusive", group.isMutuallyExclusive)
         if let data = group.document["custom_data"]?.unlessNull { values.add(memberOnly: "custom_data", data) }
         let list = GroupListResult(group.subgroups ?? [])

@@ -37,7 +37,8 @@ struct NodeRemove: CloudCommand {
         let name = node
         let found = try await scene.time.run { try await scene.client.node(named: name) }
         if !yes {
-            let words = [found.displayName, found.id.rawValue].compactMap { $0?.onOneLine }.joined(separator: ", ")
+            let id = found.id.rawValue.onOneLine
+            let words = found.displayName.map { "\($0.onOneLine) (\(id))" } ?? id
             try scene.confirm(
                 "Remove \(words) from your account?", otherwise: "This removes the board \(words) from your account")
         }

@@ -86,11 +86,14 @@ struct NodeCommandSend: CloudCommand {
             )
         }
         guard wait else {
-            return try CommandRecordsResult(NodeCommandAnswers(request: request, records: []), isOnlySent: true)
-                .checked(scene.context.output)
+            return try CommandRecordsResult(
+                NodeCommandAnswers(request: request, records: []), isOnlySent: true, names: scene.boardNames
+            )
+            .checked(scene.context.output)
         }
         let answers = await scene.client.answers(to: request, waiting: scene.time.leftForWaiting)
-        return try CommandRecordsResult.known(answers, away: away).checked(scene.context.output)
+        return try CommandRecordsResult.known(answers, away: away, names: scene.boardNames).checked(
+            scene.context.output)
     }
 
     private func given(within limit: Duration) throws(CommandFailure) -> RainMakerCloud.CommandData {
@@ -122,10 +125,11 @@ struct NodeCommandResult: CloudCommand, ListCommand {
         let request = NodeCommandRequest(id: RequestID(request))
         guard wait else {
             let records = try await scene.time.run { try await scene.client.answers(to: request.id) }
-            return CommandRecordsResult(NodeCommandAnswers(request: request, records: records))
+            return CommandRecordsResult(
+                NodeCommandAnswers(request: request, records: records), names: scene.boardNames)
         }
         let answers = await scene.client.answers(to: request, waiting: scene.time.leftForWaiting)
-        return try CommandRecordsResult.known(answers).checked(scene.context.output)
+        return try CommandRecordsResult.known(answers, names: scene.boardNames).checked(scene.context.output)
     }
 }
 
@@ -215,6 +219,7 @@ struct CommandRecordsResult: CommandResult {
     @TextOnly private var isOnlySent: Bool
     /// The boards that were offline when it was sent.
     @TextOnly private var away: [NodeID]
+    @TextOnly private(set) var names: ShownNames
 
     struct Entry: Encodable, Sendable {
         let nodeID: String
@@ -228,7 +233,11 @@ struct CommandRecordsResult: CommandResult {
     /// - Parameters:
     ///   - away: the nodes that were offline when the command was sent.
     ///   - isOnlySent: whether the command ends without waiting for answers.
-    init(_ answers: NodeCommandAnswers, away: [NodeID] = [], isOnlySent: Bool = false) {
+    ///   - names: the boards' names, for people.
+    init(
+        _ answers: NodeCommandAnswers, away: [NodeID] = [], isOnlySent: Bool = false, names: ShownNames = ShownNames()
+    ) {
+        self.names = names
         let (records, request) = (answers.records, answers.request)
         requestID = request.id.rawValue
         self.away = away
@@ -253,8 +262,10 @@ struct CommandRecordsResult: CommandResult {
 
     /// Returns the result. Throws if the cloud does not report the command's state; the error's document has the request's id, because the
     /// command was sent.
-    static func known(_ answers: NodeCommandAnswers, away: [NodeID] = []) throws(CommandFailure) -> Self {
-        let result = Self(answers, away: away)
+    static func known(
+        _ answers: NodeCommandAnswers, away: [NodeID] = [], names: ShownNames
+    ) throws(CommandFailure) -> Self {
+        let result = Self(answers, away: away, names: names)
         guard let error = answers.unknown else { return result }
         var failure = CommandFailure(error)
         if error.reason != "no_such_request" {
@@ -266,7 +277,10 @@ struct CommandRecordsResult: CommandResult {
         throw failure
     }
 
-    var text: String {
+    var text: String { text { $0.onOneLine } }
+
+    /// - Parameter shownName: the text for a board's id.
+    fileprivate func text(_ shownName: (String) -> String) -> String {
         let see = commandLine("node command result \(requestID.asShellWord)")
         let shown = isOnlySent ? nodes.filter { $0.status != "requested" } : nodes
         var lines = shown.map { entry in
@@ -279,7 +293,7 @@ struct CommandRecordsResult: CommandResult {
                 case "refused": "did not get the command: \(entry.message ?? "")"
                 default: "failed: \(entry.message ?? entry.status)"
                 }
-            return "\(entry.nodeID)  \(words)".onOneLine
+            return "\(shownName(entry.nodeID))  \(words)".onOneLine
         }
         if nodes.isEmpty || shown.count < nodes.count { lines.append("sent; see the answers with: \(see)") }
         return lines.joined(separator: "\n")
@@ -297,7 +311,7 @@ struct CommandRecordsResult: CommandResult {
     var failure: CommandFailure? {
         let failed = nodes.filter { !["success", "requested", "in_progress", "timed_out"].contains($0.status) }
         guard failed.isEmpty else {
-            let words = failed.prefix(5).map { "\($0.nodeID): \($0.message ?? $0.status)".onOneLine }
+            let words = failed.prefix(5).map { "\(names[$0.nodeID]): \($0.message ?? $0.status)".onOneLine }
             let reason = nodes.count == failed.count ? "all_failed" : "some_failed"
             return CommandFailure(
                 nodes.count == 1 ? .other : .batchPartial, reason: nodes.count == 1 ? "rejected" : reason,
@@ -312,9 +326,10 @@ struct CommandRecordsResult: CommandResult {
         let expired = nodes.filter { $0.status == "timed_out" }
         let open = nodes.filter { ["requested", "in_progress"].contains($0.status) }
         guard !expired.isEmpty || !open.isEmpty || nodes.isEmpty else { return nil }
+        let shown = names
         let names = { (entries: [Entry]) in
             entries.prefix(5).map { entry in
-                entry.nodeID.onOneLine + (away.contains(NodeID(entry.nodeID)) ? " (it is offline)" : "")
+                shown[entry.nodeID] + (away.contains(NodeID(entry.nodeID)) ? " (it is offline)" : "")
             }.joined(separator: ", ")
         }
         var sentences: [String] = []
@@ -343,4 +358,8 @@ extension CommandRecordsResult: ListResult {
     var table: ListTable {
         ListTable(member: "nodes", columns: ["node_id", "status", "message", "error_code", "response"])
     }
+}
+
+extension CommandRecordsResult: TerminalResult {
+    func view(columns: Int?, style: TerminalStyle) -> String { text { names[$0] } }
 }

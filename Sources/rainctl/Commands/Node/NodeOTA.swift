@@ -44,10 +44,11 @@ struct NodeOTA: CloudCommand {
         screen.say("uploading \(update.image.project) \(update.image.version), \(bytes.count) bytes")
         let report: @Sendable (FirmwareUpdateEvent) -> Void = { screen.take($0, of: found) }
         let sent = try await scene.time.run { try await client.send(update, isFollowed: isFollowed, report: report) }
-        guard wait else { return UpdateResult(found.id, update.image, state: "sent", info: nil) }
+        guard wait else { return UpdateResult(found.id, update.image, state: "sent", info: nil, name: found.shownName) }
         async let _ = screen.count("waiting for \(found.shownName)")
         let outcome = try await client.follow(sent, for: scene.time.leftForWaiting, report: report)
-        let result = UpdateResult(found.id, update.image, state: outcome.status, info: outcome.info)
+        let result = UpdateResult(
+            found.id, update.image, state: outcome.status, info: outcome.info, name: found.shownName)
         guard let error = outcome.error(at: found) else { return result }
         var failure = CommandFailure(error)
         failure.result = result
@@ -65,8 +66,11 @@ struct UpdateResult: CommandResult {
     let version: String
     let chip: String?
     let size: Int
+    /// The board's name.
+    @TextOnly private var name: String
 
-    init(_ node: NodeID, _ image: FirmwareImage, state: String, info: String?) {
+    init(_ node: NodeID, _ image: FirmwareImage, state: String, info: String?, name: String) {
+        self.name = name
         nodeID = node.rawValue
         self.state = state
         self.info = info
@@ -76,14 +80,16 @@ struct UpdateResult: CommandResult {
         size = image.size
     }
 
+    var isProse: Bool { true }
+
     var text: String {
         let words =
             switch state {
             case "success": "has \(project) \(version)"
             case "sent": "was asked to fetch \(project) \(version)"
-            default: state + (info.map { ": \($0)" } ?? "")
+            default: "reports \(state)" + (info.map { ": \($0)" } ?? "")
             }
-        return "\(nodeID)  \(words)".onOneLine
+        return "\(name) \(words)".onOneLine
     }
 }
 
@@ -119,7 +125,7 @@ final class UpdateScreen: Sendable {
 
     /// Draws how much of an image is sent, at most ten times a second.
     func draw(sent: Int, of size: Int) {
-        draw(Self.bar(sent: sent, of: size), isLast: sent >= size)
+        draw(DrawnSigns.shown(Self.bar(sent: sent, of: size), processEnvironment()), isLast: sent >= size)
     }
 
     /// Draws what the command waits for and the time, until the task is cancelled.

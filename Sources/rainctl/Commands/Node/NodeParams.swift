@@ -67,7 +67,7 @@ struct NodeParamsGet: AsyncParsableCommand, ListCommand {
         }
         let results = try found.map { node, values in
             ParamsResult(
-                node: node.id,
+                node: node.id, name: node.shownName,
                 try ParamsResult.chosen(paths, of: values, node.shownName, NodeConfiguration(node.configuration)))
         }
         if results.count == 1 { return context.output.result(results[0]) }
@@ -88,11 +88,14 @@ struct ParamsResult: CommandResult {
     let nodeID: String
     let params: JSONValue
     @TextOnly private var lines: [String]
+    /// The board's name, for people.
+    @TextOnly private var name: String?
 
     var text: String { lines.joined(separator: "\n") }
 
     /// The lines, each with the node id in front.
     fileprivate var linesWithID: [String] { lines.map { "\(nodeID.onOneLine)  \($0)" } }
+    fileprivate var linesWithName: [String] { lines.map { "\(name ?? nodeID.onOneLine)  \($0)" } }
 
     /// The requested part of all values.
     struct Chosen {
@@ -101,7 +104,8 @@ struct ParamsResult: CommandResult {
         var isSingle: Bool
     }
 
-    init(node: NodeID, _ chosen: Chosen) {
+    init(node: NodeID, name: String? = nil, _ chosen: Chosen) {
+        self.name = name
         nodeID = node.rawValue
         params = chosen.params
         let changes = [ParameterChange](reported: chosen.params)
@@ -169,16 +173,23 @@ struct ParamsListResult: CommandResult {
     var text: String { nodes.flatMap(\.linesWithID).joined(separator: "\n") }
 }
 
+extension ParamsListResult: TerminalResult {
+    func view(columns: Int?, style: TerminalStyle) -> String {
+        nodes.flatMap(\.linesWithName).joined(separator: "\n")
+    }
+}
+
 struct NodeParamsSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Set values of one or more boards.",
         discussion: """
-            Example: rainctl node params set 'Kitchen lamp' Light.Power=on Light.Brightness=40
+            Example: rainctl node params set 'Kitchen lamp' Light.Power=on \\
+                         Light.Brightness=40
 
             Names, types and bounds are checked against the board's node configuration before anything is sent. The cloud forwards the \
             values, and does not wait for the board. With --wait, rainctl waits until the board has reported the values. Values that the \
             board never reports, such as a restart, count as done when the cloud has sent them. With --local, rainctl sends the values \
-            directly to the board. NODE is then the board's node id or announced name.
+            directly to the board. NODE is then the board's node id, or the name that it announces on the network.
             """)
 
     @Argument(help: .nodes, completion: .nodes)
@@ -237,7 +248,9 @@ struct NodeParamsSet: AsyncParsableCommand {
         for clash in try await time.run({ try await client.checkNames(Self.names(in: wanted)) }) {
             context.output.warn(clash)
         }
-        let outcomes = try await time.run { try await client.set(wanted, waiting: wait ? time.leftForWaiting : nil) }
+        let report = ReportWait(isRequired: wait, for: found, context, time)
+        let outcomes = try await time.run { try await client.set(wanted, waiting: report.limit) }
+            .map(report.settled)
         let shown = Dictionary(found.map { ($0.id.rawValue, $0.shownName) }) { first, _ in first }
         try ParamsSetResult(outcomes, names: shown).tell(context)
     }
@@ -315,11 +328,17 @@ struct ParamsSetResult: CommandResult {
         @TextOnly fileprivate var isSentOnly: Bool
         /// Whether the cloud did not show if the board has the values.
         @TextOnly fileprivate var isUntold: Bool
+        /// Whether the board was offline when the values were sent, and nobody waited for it.
+        @TextOnly private(set) var isOffline: Bool
     }
 
     var text: String { nodes.map(line).joined(separator: "\n") }
 
-    var confirmedLines: [Int] { nodes.indices.filter { ["reported", "sent"].contains(nodes[$0].state) } }
+    var isProse: Bool { true }
+
+    var confirmedLines: [Int] {
+        nodes.indices.filter { ["reported", "sent"].contains(nodes[$0].state) && !nodes[$0].isOffline }
+    }
 
     private func line(_ entry: Entry) -> String {
         let board = shown(entry)
@@ -327,6 +346,10 @@ struct ParamsSetResult: CommandResult {
         let sent = newName.map { "Sent the name \($0.onOneLine) to \(board)" } ?? "Sent the values to \(board)"
         return switch entry.state {
         case "reported": done + Self.besides(entry.notReported)
+        case "sent" where entry.isOffline:
+            "\(board) is offline: the cloud has sent "
+                + (newName.map { "the name \($0.onOneLine), but the board may not get it" }
+                    ?? "the values, but the board may not get them")
         case "sent" where entry.isSentOnly:
             isLocal
                 ? "\(sent); they cannot be read back" : "\(sent); the board does not report them"
@@ -372,7 +395,8 @@ struct ParamsSetResult: CommandResult {
                 nodeID: outcome.node.rawValue, state: state,
                 message: outcome.failure ?? outcome.unknown?.message ?? outcome.seen, errorCode: outcome.serverCode,
                 notReported: unreported.isEmpty ? nil : unreported, isSentOnly: outcome.isSentOnly,
-                isUntold: outcome.unknown != nil)
+                isUntold: outcome.unknown != nil,
+                isOffline: state == "sent" && outcome.unknown == nil && outcome.seen != nil)
         }
     }
 
@@ -426,13 +450,13 @@ struct ParamsSetResult: CommandResult {
     private var unknown: String {
         let untold = nodes.filter(\.isUntold)
         let (unsure, sent) = (untold.filter { $0.state == "unknown" }, untold.filter { $0.state != "unknown" })
-        return Self.sentence("It is not known whether the cloud has sent the values to", unsure)
-            + Self.sentence(
+        return sentence("It is not known whether the cloud has sent the values to", unsure)
+            + sentence(
                 "The cloud has sent the values, but did not show whether these boards have reported them:", sent)
     }
 
-    private static func sentence(_ words: String, _ entries: [Entry]) -> String {
-        let names = entries.prefix(5).map(\.nodeID.onOneLine)
+    private func sentence(_ words: String, _ entries: [Entry]) -> String {
+        let names = entries.prefix(5).map(shown)
         guard let first = entries.first?.nodeID.asShellWord else { return "" }
         return
             " \(words) \(names.joined(separator: ", ")): \(commandLine("node params get \(first)")) shows the values."

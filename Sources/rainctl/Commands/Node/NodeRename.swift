@@ -31,11 +31,13 @@ struct NodeRename: AsyncParsableCommand {
         let client = try context.rainMakerClient()
         let (old, name) = (node, name)
         let found = try await time.run { try await client.node(named: old) }
-        let limit = wait ? time.leftForWaiting : nil
-        let outcome = try await time.run { try await client.rename(found, to: name, waiting: limit) }
+        let report = ReportWait(isRequired: wait, for: [found], context, time)
+        let outcome = try await time.run { try await client.rename(found, to: name, waiting: report.limit) }
         if let clash = outcome.clash { context.output.warn(clash) }
-        try ParamsSetResult([outcome.parameters], names: [found.id.rawValue: found.shownName], newName: name)
-            .tell(context)
+        try ParamsSetResult(
+            [report.settled(outcome.parameters)], names: [found.id.rawValue: found.shownName], newName: name
+        )
+        .tell(context)
     }
 }
 

@@ -47,8 +47,18 @@ struct NodeWatch: AsyncParsableCommand, EndsByInterruption {
         try await client.watch(found, live: live, for: timeout?.duration) { printer.take($0) }
         try Task.checkCancellation()
         if let count, !printer.isDone, !printer.isCut {
-            throw CommandFailure(
-                .deadline, message: "There were fewer than \(count) changes within the time (--timeout).")
+            throw CommandFailure(.deadline, message: Self.tooFew(printer.seenChanges, of: count))
+        }
+    }
+}
+
+extension NodeWatch {
+    /// The message if the time is over before enough changes have arrived.
+    static func tooFew(_ seen: Int, of count: Int) -> String {
+        switch seen {
+        case 0: "No change was reported within the time (--timeout)."
+        case 1: "Only one of \(count) changes was reported within the time (--timeout)."
+        default: "Only \(seen) of \(count) changes were reported within the time (--timeout)."
         }
     }
 }
@@ -64,6 +74,7 @@ final class WatchPrinter: Sendable {
         self.count = count
     }
 
+    var seenChanges: Int { seen.withLock(\.self) }
     var isDone: Bool { count.map { seen.withLock(\.self) >= $0 } ?? false }
     /// Whether nothing more can be printed.
     var isCut: Bool { output.isCut }
@@ -96,7 +107,8 @@ final class WatchPrinter: Sendable {
     }
 
     private func text(_ change: NodeChange) -> String {
-        let (time, name) = (Timestamp.now, change.name ?? change.node.rawValue)
+        let time = StandardStreams.outIsTerminal ? LocalTime.now : Timestamp.now
+        let name = change.name ?? change.node.rawValue
         switch change.kind {
         case .connected(let isConnected): return "\(time)  \(name)  \(isConnected ? "online" : "offline")".onOneLine
         case .value(let path, let value, let previous):

@@ -36,12 +36,12 @@ struct ShareList<Subject: SharedSubject>: CloudCommand, ListCommand {
 
     func result(_ scene: CloudScene) async throws -> SharingListResult {
         let name = name
-        return SharingListResult(
-            try await scene.time.run {
-                var id: String?
-                if let name { id = try await Subject.id(name, scene) }
-                return try await scene.cloud.sharing(Subject.kind, of: id)
-            })
+        return try await scene.time.run {
+            var id: String?
+            if let name { id = try await Subject.id(name, scene) }
+            let all = try await scene.cloud.sharing(Subject.kind, of: id)
+            return SharingListResult(all, names: await Subject.names(scene), noun: Subject.noun)
+        }
     }
 }
 
@@ -64,8 +64,11 @@ struct ShareRequests<Subject: SharedSubject>: CloudCommand, ListCommand {
 
     func result(_ scene: CloudScene) async throws -> SharingRequestsResult {
         let sent = sent
-        let requests = try await scene.time.run { try await scene.cloud.sharingRequests(Subject.kind, sent: sent) }
-        return SharingRequestsResult(requests, areSent: sent)
+        return try await scene.time.run {
+            let requests = try await scene.cloud.sharingRequests(Subject.kind, sent: sent)
+            return SharingRequestsResult(
+                requests, areSent: sent, names: await Subject.names(scene), noun: Subject.noun)
+        }
     }
 }
 
@@ -99,17 +102,18 @@ struct ShareRemove<Subject: SharedSubject>: CloudCommand {
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let (names, user) = (names, user)
-        let ids = try await scene.time.run {
+        let (ids, shown) = try await scene.time.run {
             let ids = try await Subject.ids(names, scene)
+            let shown = await Subject.names(scene).list(ids)
             do {
                 try await scene.client.stopSharing(Subject.kind, ids, with: user)
             } catch let error as RainKitError {
                 guard case .account(let account) = error.cause else { throw error }
                 throw CommandFailure(sharing: account)
             }
-            return ids
+            return (ids, shown)
         }
-        return ActionResult("Stopped sharing \(ids.joined(separator: ", ").onOneLine) with \(user.onOneLine)")
+        return ActionResult("Stopped sharing \(shown) with \(user.onOneLine)")
             .with("ids", ids).with("user_name", user)
     }
 }
@@ -243,9 +247,11 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
         let (names, user) = (names, user)
-        let ids = try await scene.time.run { try await Subject.ids(names, scene) }
+        let (ids, list) = try await scene.time.run {
+            let ids = try await Subject.ids(names, scene)
+            return (ids, await Subject.names(scene).list(ids))
+        }
         if role == .owner, !yes {
-            let list = ids.joined(separator: ", ").onOneLine
             try scene.confirm(
                 "Hand \(list) over to \(user.onOneLine)?",
                 otherwise: "This hands \(list) over to \(user.onOneLine)")
@@ -264,7 +270,7 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
             }
         }
         return ActionResult(
-            "Offered \(ids.joined(separator: ", ").onOneLine) to \(user.onOneLine), who accepts it with: rainctl \(Subject.command) accept \(request.asShellWord)"
+            "Offered \(list) to \(user.onOneLine), who accepts it with: rainctl \(Subject.command) accept \(request.asShellWord)"
         ).with("request_id", request).with("ids", ids).with("user_name", user)
     }
 }
@@ -279,6 +285,8 @@ protocol SharedSubject: Sendable {
     static func id(_ name: String, _ scene: CloudScene) async throws -> String
     /// Returns the ids that belong to ids or names: at least one.
     static func ids(_ names: String, _ scene: CloudScene) async throws -> [String]
+    /// Returns the names for people.
+    static func names(_ scene: CloudScene) async -> ShownNames
 }
 
 enum SharedNodes: SharedSubject {
@@ -293,6 +301,8 @@ enum SharedNodes: SharedSubject {
     static func ids(_ names: String, _ scene: CloudScene) async throws -> [String] {
         try await scene.client.nodes(listed: names).map(\.id.rawValue)
     }
+
+    static func names(_ scene: CloudScene) async -> ShownNames { scene.boardNames }
 }
 
 enum SharedGroups: SharedSubject {
@@ -307,6 +317,8 @@ enum SharedGroups: SharedSubject {
     static func ids(_ names: String, _ scene: CloudScene) async throws -> [String] {
         try await scene.client.groups(listed: names).map(\.id)
     }
+
+    static func names(_ scene: CloudScene) async -> ShownNames { await scene.groupNames() }
 }
 
 extension CommandFailure {
@@ -320,6 +332,8 @@ extension CommandFailure {
 /// The users of boards or groups.
 struct SharingListResult: CommandResult {
     let shared: [Entry]
+    @TextOnly private(set) var names: ShownNames
+    @TextOnly private(set) var noun: String
 
     struct Entry: Encodable, Sendable {
         let id: String
@@ -327,7 +341,12 @@ struct SharingListResult: CommandResult {
         let secondaryUsers: [String]
     }
 
-    init(_ all: [Sharing]) {
+    /// - Parameters:
+    ///   - names: the names of the boards or groups, for a terminal.
+    ///   - noun: `board` or `group`.
+    init(_ all: [Sharing], names: ShownNames = ShownNames(), noun: String = "board") {
+        self.names = names
+        self.noun = noun
         shared = all.map { Entry(id: $0.id, primaryUsers: $0.primaryUsers, secondaryUsers: $0.secondaryUsers) }
     }
 
@@ -347,7 +366,9 @@ extension SharingListResult: ListResult {
 /// Sharing requests that wait for an answer or were declined.
 struct SharingRequestsResult: CommandResult {
     let requests: [Entry]
-    @TextOnly private var areSent: Bool
+    @TextOnly private(set) var areSent: Bool
+    @TextOnly private(set) var names: ShownNames
+    @TextOnly private(set) var noun: String
 
     struct Entry: Encodable, Sendable {
         let requestID: String
@@ -358,7 +379,12 @@ struct SharingRequestsResult: CommandResult {
         let requestedAt: String?
     }
 
-    init(_ all: [SharingRequest], areSent: Bool) {
+    /// - Parameters:
+    ///   - names: the names of the boards or groups, for a terminal.
+    ///   - noun: `board` or `group`.
+    init(_ all: [SharingRequest], areSent: Bool, names: ShownNames = ShownNames(), noun: String = "board") {
+        self.names = names
+        self.noun = noun
         self.areSent = areSent
         requests = all.map {
             Entry(

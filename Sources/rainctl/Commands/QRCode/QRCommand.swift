@@ -17,7 +17,8 @@ struct QRShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Draw a board's QR code: on the terminal, as a picture, or as a label to print.",
         discussion: """
-            Example: rainctl qr show --device-name PROV_a1b2c3 --pop-file pop.txt --svg label.svg
+            Example: rainctl qr show --device-name PROV_a1b2c3 --pop-file pop.txt \\
+                         --svg label.svg
 
             A code contains the board's proof of possession, so rainctl makes the files readable only by you. With --compact, rainctl \
             draws the smaller, compact form of the code (NP:name|pop|b), for firmware and apps since 2025.

@@ -4,12 +4,16 @@ import Logging
 import RainCore
 import RainJSON
 import RainKit
+import Synchronization
 
 /// Answers requests by running commands in this process.
 struct CommandService: Sendable {
     let resources: ServedResources
     /// The options of the server for its requests, such as `--profile=lab`.
     let defaults: [Default]
+    private let parsed = ParsedCommands()
+
+    init(resources: ServedResources, defaults: [Default]) { (self.resources, self.defaults) = (resources, defaults) }
 
     struct Default: Sendable {
         let name: String
@@ -60,7 +64,7 @@ struct CommandService: Sendable {
         let type = method.command
         var command: any ParsableCommand
         do {
-            command = try type.parseAsRoot(arguments)
+            command = try parsed.command(of: type, arguments)
         } catch {
             let failure = CommandFailure(
                 .usage, reason: "bad_params", message: "\(method.name): \(type.message(for: error))")
@@ -80,6 +84,41 @@ struct CommandService: Sendable {
             return .failure(RPCError(failure, warnings: warnings.all))
         }
         return .success(request.result ?? JSONText.documentLine(NoResult(), warnings: warnings.all))
+    }
+}
+
+/// Commands that were parsed for earlier requests.
+///
+/// Programs repeat their requests, and parsing takes longer than all other work on a short one. The result depends on the arguments only:
+/// files, the clock and the environment are read when a command runs. Secrets are not arguments.
+private final class ParsedCommands: Sendable {
+    /// A command is a value without references, so tasks may share it although the parser's types do not promise that.
+    private struct Parsed: @unchecked Sendable {
+        let command: any ParsableCommand
+    }
+
+    private struct Key: Hashable {
+        let type: ObjectIdentifier
+        let arguments: [String]
+    }
+
+    private static let maximumCount = 64
+    /// Longer arguments are not kept.
+    private static let maximumBytes = 2048
+    private let known = Mutex<[Key: Parsed]>([:])
+
+    /// - Throws: the parser's error. It is not kept.
+    func command(of type: any ParsableCommand.Type, _ arguments: [String]) throws -> any ParsableCommand {
+        let key = Key(type: ObjectIdentifier(type), arguments: arguments)
+        if let parsed = known.withLock({ $0[key] }) { return parsed.command }
+        let parsed = Parsed(command: try type.parseAsRoot(arguments))
+        if arguments.reduce(0, { $0 + $1.utf8.count }) <= Self.maximumBytes {
+            known.withLock { known in
+                if known.count >= Self.maximumCount { known.removeAll() }
+                known[key] = parsed
+            }
+        }
+        return parsed.command
     }
 }
 

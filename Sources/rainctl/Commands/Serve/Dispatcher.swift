@@ -33,6 +33,8 @@ final class Dispatcher: Sendable {
 
     /// The maximum length of a line in bytes.
     static let maximumLine = 1 << 20
+    /// The maximum number of requests in a batch. Their answers are kept until the last one ends.
+    static let maximumBatch = 1000
 
     private struct Running {
         let id: RPCID?
@@ -124,6 +126,10 @@ final class Dispatcher: Sendable {
         }
         guard !elements.isEmpty else {
             return refuse(RPCRefusal(id: nil, .invalidRequest, "A batch has at least one request."))
+        }
+        guard elements.count <= Self.maximumBatch else {
+            let message = "A batch has at most \(Self.maximumBatch) requests, but this one has \(elements.count)."
+            return refuse(RPCRefusal(id: nil, .invalidRequest, message))
         }
         let batch = Batch(count: elements.count, send)
         for element in elements { begin(element) { batch.take($0) } }

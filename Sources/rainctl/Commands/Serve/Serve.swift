@@ -8,13 +8,14 @@ import RainKit
 /// Answers the requests of another program for as long as it runs, so that connections stay open between them.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Answer requests of another program: JSON-RPC 2.0, one line each.",
+        commandName: "serve", abstract: "Answer requests from another program (JSON-RPC 2.0, one request per line).",
         discussion: """
             Example: rainctl serve
                      rainctl serve --socket "$XDG_RUNTIME_DIR/rainkit/rainctl.sock"
 
-            Every command is a method: {"jsonrpc":"2.0","id":1,"method":"node.list","params":{}}. Answers have the documents of --json, and \
-            events are notifications. The method "methods" lists all. See docs/from-any-language.md.
+            Most commands are methods: {"jsonrpc":"2.0","id":1,"method":"node.list","params":{}}. A result is the JSON document that the \
+            command prints with --json. Events arrive as notifications. Call "methods" for a list of all methods. See \
+            docs/from-any-language.md.
             """)
 
     @Option(

@@ -70,7 +70,7 @@ final class ServeSocket: Sendable {
         // The file gets its mode from the socket, so it is private from the beginning.
         fchmod(descriptor, 0o600)
         guard address.call({ bind($0, $1, $2) }, descriptor) == 0, chmod(path, 0o600) == 0,
-            Glibc.listen(descriptor, 16) == 0
+            Glibc.listen(descriptor, SOMAXCONN) == 0
         else { throw failure(path, systemErrorText(errno)) }
     }
 

@@ -13,6 +13,12 @@ struct ServedMethod: Sendable {
     let name: String
     let summary: String
     let members: [Member]
+    /// The members with the secrets of files as members of their own.
+    let allMembers: [Member]
+    /// The words of the command: `node`, `params`, `set`.
+    let words: [String]
+    /// The command, which the words of the method name.
+    let command: any ParsableCommand.Type
 
     struct Member: Sendable {
         enum Kind: String, Sendable { case boolean, string, strings, json, values, secret }
@@ -53,8 +59,6 @@ struct ServedMethod: Sendable {
         "third-party-token",
     ]
 
-    /// The words of the command: `node`, `params`, `set`.
-    var words: [String] { Self.words(name) }
     private static func words(_ name: String) -> [String] {
         name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
@@ -98,9 +102,6 @@ struct ServedMethod: Sendable {
                 .usage, reason: "no_such_command",
                 message: suggestion ?? "There is no method \"\(name.onOneLine)\". The method \"methods\" lists all."))
     }
-
-    /// The command, which the words of the method name.
-    var command: any ParsableCommand.Type { NamedCommand(words).command }
 }
 
 // MARK: From the argument parser's description
@@ -130,7 +131,8 @@ extension ServedMethod {
 
     fileprivate init(_ name: String) {
         self.name = name
-        let command = NamedCommand(Self.words(name)).command
+        words = Self.words(name)
+        command = NamedCommand(words).command
         let text = Array(command._dumpHelp().utf8)
         let tool: Tool
         do throws(JSONError) {
@@ -142,6 +144,7 @@ extension ServedMethod {
         let arguments = tool.command.arguments ?? []
         let options = Set(arguments.map(\.option))
         members = arguments.compactMap { Self.member(of: $0, beside: options) }
+        allMembers = Self.withSecrets(members)
     }
 
     /// Returns the member for an argument; nil for one that clients do not give.
@@ -169,10 +172,9 @@ extension ServedMethod {
         return member(option, value == "json" ? .json : .string)
     }
 
-    /// The members with the secrets of files as members of their own.
-    var allMembers: [Member] {
+    private static func withSecrets(_ members: [Member]) -> [Member] {
         members.flatMap { member -> [Member] in
-            guard let secret = Self.secret(ofFile: member.option) else { return [member] }
+            guard let secret = secret(ofFile: member.option) else { return [member] }
             let own = Member(
                 name: secret.replacing("-", with: "_"), kind: .secret, isRequired: false, values: nil,
                 help: member.help.replacing(" from a file", with: "").replacing("Read ", with: "Use "),
@@ -206,11 +208,10 @@ extension ServedMethod {
         var given = Given()
         var operands: [String] = []
         var lacking: String?
-        let members = allMembers
-        if let odd = params.first(where: { param in !members.contains { $0.name == param.name } }) {
+        if let odd = params.first(where: { param in !allMembers.contains { $0.name == param.name } }) {
             throw Self.failure(refusal(of: odd.name))
         }
-        for member in members {
+        for member in allMembers {
             // If a name is repeated, the last value counts, as in JSON elsewhere.
             let value = params.last { $0.name == member.name }?.value.unlessNull
             guard let value else {

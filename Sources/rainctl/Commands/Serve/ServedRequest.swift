@@ -33,6 +33,7 @@ final class ServedRequest: Sendable {
     var environment: [String: String] { server.environment }
     var logger: Logger { server.logger }
     var connections: SharedConnections { server.connections }
+    var accounts: SharedAccounts { server.accounts }
 
     /// The command's result: a document on one line, or nil if it had nothing to print.
     var result: String? { document.withLock { $0 } }
@@ -56,6 +57,8 @@ struct ServedResources: Sendable {
     let environment: [String: String]
     let logger: Logger
     let connections = SharedConnections()
+    /// Sessions that stay alive between requests.
+    let accounts = SharedAccounts()
 }
 
 /// HTTP clients that stay open, with their connections: one for each set of trusted authorities.

@@ -31,7 +31,7 @@ struct BrowserSignIn: Sendable {
             throw CommandFailure(
                 .usage, reason: "nobody_to_ask",
                 message:
-                    "rainctl cannot ask, because there is no terminal. Use --browser to open a browser, --callback-port PORT to wait "
+                    "A sign-in with a browser needs a terminal, and there is none. Use --browser to open a browser, --callback-port PORT to wait "
                     + "for a browser that you open elsewhere, or --paste with the address on standard input.")
         }
     }
@@ -182,7 +182,7 @@ struct BrowserOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Let the browser return in this way: loopback, relay or scheme (default: as the deployment says).",
+            "Get the browser's answer through loopback (a port of this machine), relay (a page of the deployment) or scheme (a link that opens rainctl). Default: relay if the deployment has one, otherwise loopback.",
             valueName: "way"))
     var redirect: RedirectWay?
 

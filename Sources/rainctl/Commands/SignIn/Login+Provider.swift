@@ -43,7 +43,8 @@ extension Login {
         // A password is stored only on request. If nothing is to be stored, no store is tried.
         if [.basic, .cookie].contains(grant), !otherProvider.saveCredentials, store != .kind(.memory) {
             store = .kind(.memory)
-            context.output.say("note: The session is not kept. To keep it, store the password with --save-credentials.")
+            let end = Invocation.current.request == nil ? "is not kept" : "ends with the server"
+            context.output.say("note: The session \(end). To keep it, store the password with --save-credentials.")
         }
         let client = try context.client(
             provider: ProviderSelection(
@@ -59,10 +60,7 @@ extension Login {
         }
         context.tellPlace(of: access.newSession)
         context.tellAccountInUse(after: access.newSession)
-        // Settings of a session that is not kept are not remembered. An earlier session continues with its own settings.
-        if access.newSession?.outlivesProcess == true {
-            try client.rememberedProviders.remember(settings, as: name)
-        }
+        try client.remember(settings, as: name, for: access.newSession)
         return .signedIn(SignedInResult(result, access))
     }
 
@@ -280,7 +278,8 @@ struct ProviderSignInOptions: ParsableArguments {
     var assertionFile: String?
 
     @Flag(
-        help: "Store the password, so that rainctl can keep the session and renew its cookies (default: store nothing)."
+        help:
+            "Also store the password. Sessions that contain or need it (Liferay's basic and cookie modes) are kept only with this option."
     )
     var saveCredentials = false
 

@@ -10,12 +10,13 @@ struct Login: AsyncParsableCommand {
         discussion: """
             Example: rainctl login me@example.com --password-file password.txt
                      rainctl login --idp github
-                     rainctl login --provider oidc --set issuer=https://id.example.com --client-id app --device-code
+                     rainctl login --provider oidc --client-id app --device-code \\
+                         --set issuer=https://id.example.com
 
             If the cloud also requires a one-time code, rainctl asks for it, or reads it with --code-stdin or --code-file. If rainctl has \
             no code and cannot ask for it, the sign-in stays open. Finish it with rainctl login USER --code-stdin.
 
-            To see what each identity provider supports, and why it lacks the rest, run: rainctl account providers.
+            To see what each identity provider supports, and why some features are missing, run: rainctl account providers.
             """)
 
     @Argument(help: "Your e-mail address, or telephone number with country code.")
@@ -68,12 +69,14 @@ struct Login: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let context = try Context(options)
+        var context = try Context(options)
+        context.sharesAccounts = !storing.noSave
         try checkProviderOptions(context)
         // The user of a browser's sign-in may paste its last address at any time.
         if !web.isWanted { TypedInput.hideWhileWorking() }
         let events = EventStream(ofSignIn: context, events)
         events.writer?.note("started")
+        var isSignedIn = false
         try await events.ending {
             let time = TimeBudget(timeout)
             if let provider = otherProvider.name(context) {
@@ -91,9 +94,10 @@ struct Login: AsyncParsableCommand {
             }
             context.tellPlace(of: account.newSession)
             context.tellAccountInUse(after: account.newSession)
-            if case .signedIn = result, !options.json { context.tellNextStep() }
+            if case .signedIn = result { isSignedIn = true }
             return result
         }
+        if isSignedIn, !options.json { context.tellNextStep() }
     }
 
     /// Throws `usage` for an option that this sign-in does not use: either RainMaker's or that of another identity provider.
@@ -119,7 +123,8 @@ struct Login: AsyncParsableCommand {
     ) async throws -> LoginResult {
         if guest { return try await signIn(.guest, account, time) }
         if onlyFinishes { return try await answer(waitingChallenge(client), client, account, time, context) }
-        let user = try userName(newcomer, context) { name throws(AccountError) in
+        let user = try userName(newcomer, context, question: "E-mail address or telephone number: ") {
+            name throws(AccountError) in
             try RainMakerAccount.check(userName: name)
         }
         if oneTimeCode {
@@ -151,8 +156,8 @@ struct Login: AsyncParsableCommand {
         guard wasTyped else { return error }
         var failure = CommandFailure(error)
         failure.message +=
-            " If you have forgotten the password, set a new one: "
-            + "\(commandLine("account password reset \(user.onOneLine.asShellWord)"))."
+            " If you have forgotten the password, set a new one with: "
+            + commandLine("account password reset \(user.onOneLine.asShellWord)")
         return failure
     }
 
@@ -174,7 +179,7 @@ struct Login: AsyncParsableCommand {
         throw CommandFailure(
             .auth, reason: "no_pending_sign_in",
             message: "No sign-in is waiting for a code\(user.map { " of \($0.onOneLine)" } ?? ""). "
-                + "Start one: \(commandLine("login \(user?.onOneLine.asShellWord ?? "USER") --one-time-code")).")
+                + "Start one with: \(commandLine("login \(user?.onOneLine.asShellWord ?? "USER") --one-time-code"))")
     }
 
     /// Finishes a sign-in with the code that was sent. Until the cloud ends the sign-in, a later command can finish it too.
@@ -214,14 +219,15 @@ struct Login: AsyncParsableCommand {
         guard oneTimeCode else {
             throw CommandFailure(
                 .auth, reason: "second_step_required",
-                message: "The password is right, but the sign-in also needs the code that was sent. Run: \(next).")
+                message: "The password is right, but the sign-in also needs the code that was sent. Run: \(next)")
         }
         return SignInPendingResult(profile: account.name, userName: user, next: next)
     }
 
     /// Returns the user if known. Otherwise it asks, up to three times if the answer cannot be a user name.
     func userName(
-        _ newcomer: SignInUser, _ context: Context, rule: (String) throws(AccountError) -> Void = { _ in }
+        _ newcomer: SignInUser, _ context: Context, question: String = "User name: ",
+        rule: (String) throws(AccountError) -> Void = { _ in }
     ) throws(CommandFailure) -> String {
         if let known = newcomer.user {
             do throws(AccountError) { try rule(known) } catch { throw CommandFailure(error) }
@@ -233,11 +239,11 @@ struct Login: AsyncParsableCommand {
         guard context.mayAsk else {
             throw CommandFailure(
                 .usage, reason: "missing_user",
-                message: "No user given: \(commandLine("login USER --password-file FILE")).")
+                message: "No user was given. Run: \(commandLine("login USER --password-file FILE"))")
         }
         var triesLeft = 3
         while true {
-            guard let answer = Screen.shared.blocking({ Terminal.ask("User name: ") }), !answer.isEmpty else {
+            guard let answer = Screen.shared.blocking({ Terminal.ask(question) }), !answer.isEmpty else {
                 throw CommandFailure(.cancelled, message: "Cancelled.")
             }
             do throws(AccountError) {
@@ -315,7 +321,7 @@ extension Context {
     /// Names the next step to a user at a terminal.
     func tellNextStep() {
         guard StandardStreams.errIsTerminal else { return }
-        output.say("Next: plug in a board, and run \(commandLine("provision"))")
+        output.say("Next: plug in a board, and run: \(commandLine("provision"))")
     }
 }
 
@@ -335,6 +341,8 @@ enum LoginResult: CommandResult {
         case .waitsForCode(let result): result.text
         }
     }
+
+    var isProse: Bool { true }
 
     var confirmedLines: [Int] {
         switch self {

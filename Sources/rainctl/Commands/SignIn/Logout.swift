@@ -22,6 +22,7 @@ struct Logout: AsyncParsableCommand {
         let context = try Context(options)
         let client = try context.client(which)
         let account = try client.account()
+        let inUse = AccountInUse(context, at: account.name)
         let everywhere = everywhere
         let outcome = try await withTimeout(timeout.duration) {
             try await client.signOut(everywhere: everywhere)
@@ -38,6 +39,8 @@ struct Logout: AsyncParsableCommand {
             context.output.warn(
                 "signed out here, but not at \(name): \(why.message)", reason: "not_revoked")
         }
+        result.accountInUse = inUse.another
+        inUse.tell()
         context.output.result(result)
     }
 }
@@ -58,6 +61,8 @@ struct SignedOutResult: ConfirmingResult {
     var stillValid: [Token]?
     /// The provider's own page for signing out.
     var signOutPage: String?
+    /// The account that commands use now. Absent if they use none, or the same one as before.
+    var accountInUse: String?
 
     var text: String { revoked ? "Signed out." : "Signed out here." }
 }

@@ -56,7 +56,7 @@ struct WhoamiResult: CommandResult {
         addCommon(user.common, profile)
         values.add("picture_url", label: "picture", user.pictureURL)
         if let isOn = user.common.usesSecondFactor {
-            values.add("second_step", isOn, line: "second step: \(isOn ? "on" : "off")")
+            values.add("second_step", isOn, line: "two-step sign-in: \(isOn ? "on" : "off")")
         }
         if user.isSuperAdministrator || user.isAdministrator {
             values.add("administrator", user.isSuperAdministrator ? "super" : "plain")

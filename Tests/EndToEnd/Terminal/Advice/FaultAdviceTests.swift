@@ -60,11 +60,13 @@ struct FaultAdviceTests {
     private static let head = """
         # Faults and their messages
 
-        In each row one thing is broken. The first sentence of `rainctl`'s message must name the cause. A test (`FaultAdviceTests`) breaks each of them and
-        writes this table. The numbers are [exit codes](exit-codes.md); remedies are in [troubleshooting](troubleshooting.md).
+        In each row one thing is broken, and the first sentence of `rainctl`'s message names it. Look for
+        your message here, or for what is wrong at your place. The last sentences of a message, which this
+        page leaves out, say what to do; [troubleshooting](troubleshooting.md) has more. `exit` is the
+        [exit code](exit-codes.md), and `reason` is the member of the JSON ([reasons](reasons.md)).
 
-        The last column says when the cause can be known, from the start of the run. The message appears less than a second later (`make timings`, on a
-        machine that does nothing else; a busy one may be slower).
+        `known` says when the cause can be known, counted from the start of the run. The message appears
+        less than a second later.
 
         | area | what is wrong | exit | reason | first sentence | known |
         |---|---|---|---|---|---|

@@ -64,7 +64,7 @@ extension InjectedFault {
         server(answer(511), "a network that requires a sign-in (HTTP 511)", "requires a sign-in"),
         server(answer(451), "a service that is blocked for legal reasons", "legal reasons"),
         server(answer(410), "a service that no longer exists", "no longer"),
-        server(answer(403, "<html><title>Blocked</title></html>"), "a firewall's page", "a page \"Blocked\"|firewalls"),
+        server(answer(403, "<html><title>Blocked</title></html>"), "a firewall's page", "a firewall or proxy"),
         server(answer(200, "abc", encoding: "gzip"), "an encoding that was not requested", "encoding"),
         server(answer(404, #"{"message":"Not Found"}"#), "another service's base URL", "no RainMaker API"),
         server(answer(200, #"{"portal":true}"#), "another service's JSON", "not from a RainMaker cloud"),

@@ -34,7 +34,9 @@ extension InjectedFault {
         argument(
             "a telephone number without a country code", "country code", "login", "+49abc", "--password-file",
             "{}/password"),
-        argument("a sign-in in a browser without a terminal", "there is no terminal", "login", "--idp", "github"),
+        argument(
+            "a sign-in in a browser without a terminal", "needs a terminal, and there is none", "login", "--idp",
+            "github"),
         argument(
             "application data from two places", "once", "device", "send", "custom-data", "--text", "a", "--hex", "ab"),
         argument(

@@ -39,7 +39,7 @@ extension InjectedFault {
             }
             return try await lab.provision(["--transport", "serial"], environment: tree.environment)
         },
-        InjectedFault("cable", "no board is plugged in, or with a cable that only charges", "only charges") { lab in
+        InjectedFault("cable", "no board is plugged in, or its cable only charges", "only charges") { lab in
             try await lab.provision(["--transport", "serial"], environment: try SystemTree(in: lab.folder).environment)
         },
         InjectedFault("Bluetooth", "no D-Bus system bus", "bus") {

@@ -44,7 +44,7 @@ extension InjectedFault {
             "a share with an unknown user", "stranger@example.com", "share", "add", "n1", "--with",
             "stranger@example.com"),
         node(
-            "a transfer without confirmation", "hands n1 over", "share", "add", "n1", "--with", FaultBench.friend,
+            "a transfer without confirmation", "hands Light over", "share", "add", "n1", "--with", FaultBench.friend,
             "--as",
             "owner"),
         node("a sharing request that does not exist", "sharing request", "share", "accept", "nosuch"),

@@ -78,16 +78,17 @@ extension Conversation {
             name: "first-board", title: "A board on a cable, a network from the list, and its password",
             board: .cables(1, networks), command: ["provision", "--pop-file", "pop"], steps: home),
         Conversation(
-            name: "first-board-narrow", title: "The same in a narrow terminal", columns: 44,
+            name: "first-board-narrow", title: "A first board, in a narrow terminal", columns: 44,
             board: .address(networks), command: ["provision", "--pop-file", "pop"], steps: home),
         Conversation(
-            name: "first-board-wide", title: "The same in a wide terminal", columns: 100, board: .address(networks),
+            name: "first-board-wide", title: "A first board, in a wide terminal", columns: 100,
+            board: .address(networks),
             command: ["provision", "--pop-file", "pop"], steps: home),
         Conversation(
-            name: "first-board-details", title: "The same with every step (-v)", board: .address(networks),
+            name: "first-board-details", title: "A first board, with every step (-v)", board: .address(networks),
             command: ["provision", "-v", "--log-file", "/dev/null", "--pop-file", "pop"], steps: home),
         Conversation(
-            name: "first-board-dumb", title: "The same in a terminal that only prints lines",
+            name: "first-board-dumb", title: "A first board, in a terminal that only prints lines",
             board: .address(networks), variables: ["TERM=dumb"], command: ["provision", "--pop-file", "pop"],
             steps: home),
         Conversation(
@@ -153,7 +154,7 @@ extension Conversation {
                 .answer(again, SimulatedBoard.passphrase),
             ]),
         Conversation(
-            name: "wrong-wifi-password-narrow", title: "The same in a narrow terminal", columns: 44,
+            name: "wrong-wifi-password-narrow", title: "A wrong Wi-Fi password, in a narrow terminal", columns: 44,
             board: .address(networks), command: ["provision", "--pop-file", "pop"],
             steps: [
                 .answer(question, "1"), .answer(password, "planted-but-wrong"),
@@ -230,7 +231,7 @@ extension Conversation {
                 .type("planted-ahead\n", after: "Waiting for the cloud to confirm"), .resumeCloud,
             ]),
         Conversation(
-            name: "typed-ahead-error", title: "After an error, such text does not reach the shell",
+            name: "typed-ahead-error", title: "Text typed while rainctl works does not reach the shell after an error",
             board: .address(networks + ["--join-delay", "100"]),
             command: ["provision", "--pop-file", "pop", "--ssid", "Home", "--passphrase-file", "wifi"],
             steps: [
@@ -270,12 +271,13 @@ extension Conversation {
             steps: [
                 .answer(email, "n"), .answer("E-mail address for the new account: ", "new@example.com"),
                 .answer("Password: ", "Passw0rd-planted"), .answer("Type it again: ", "Passw0rd-planted"),
-                .answerCode("The code that was sent to new@example.com: ", kind: "signup", to: "new@example.com"),
+                .answerCode("Code that was sent to new@example.com: ", kind: "signup", to: "new@example.com"),
             ] + home),
         Conversation(
             name: "login", title: "Signing in", isSignedIn: false, command: ["login"],
             steps: [
-                .answer("User name: ", SimulatedCloud.user), .answer("Password: ", SimulatedCloud.password),
+                .answer("E-mail address or telephone number: ", SimulatedCloud.user),
+                .answer("Password: ", SimulatedCloud.password),
             ]),
         Conversation(
             name: "login-wrong-password", title: "Three wrong passwords", isSignedIn: false,

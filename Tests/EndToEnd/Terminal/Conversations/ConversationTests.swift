@@ -83,13 +83,17 @@ private struct Play {
             }
             way = []
         }
-        let variables = tree.environment.map { "\($0.key)=\($0.value)" } + conversation.variables
+        // A short name, as on a real machine: a long one would be cut and wrapped.
+        let shortRoot = "/tmp/\(UInt32.random(in: 1_000_000_000 ... .max))"
+        try FileManager.default.createSymbolicLink(atPath: shortRoot, withDestinationPath: tree.root)
+        defer { try? FileManager.default.removeItem(atPath: shortRoot) }
+        let variables = ["RAINKIT_SYSTEM_ROOT": shortRoot].map { "\($0.key)=\($0.value)" } + conversation.variables
         let terminal = try await TmuxTerminal.start(
             "/usr/bin/env",
             ["-C", folder.path] + variables + [try Executables.path("rainctl")] + conversation.command + way,
             environment: maker.environment, columns: conversation.columns, rows: conversation.rows, in: folder)
         do {
-            let page = try await play(terminal, boards, cloud)
+            let page = try await play(terminal, boards, cloud).replacing(shortRoot, with: "")
             try await terminal.end()
             return page
         } catch {

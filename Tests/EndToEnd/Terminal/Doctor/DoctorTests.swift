@@ -94,7 +94,7 @@ struct DoctorTests {
             $0.folder.writePrivately(Array("{\"schema".utf8), to: "config/rainkit/deployments.json")
             return [:]
         },
-        Fault("profile", "no_claim_service", "warn", fix: "rainctl profile add bare-claims --base-url") { machine in
+        Fault("profile", "no_claim_service", "warn", fix: "rainctl profile set bare --claim-url URL") { machine in
             for arguments in [
                 ["profile", "add", "bare", "--base-url", machine.cloud.api], ["profile", "use", "bare"],
             ] { _ = try await machine.maker.rainctl(arguments) }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Recipes for scripts")
 struct RecipeTests {
     /// Returns the block of that language below the heading.
-    private static func block(_ language: String, below heading: String) throws -> String {
+    static func block(_ language: String, below heading: String) throws -> String {
         let page = try readFile(Repository.path("docs/recipes.md"))
         let section = try #require(page.firstRange(of: "\n## \(heading)\n"), "no heading \(heading)").upperBound
         let rest = page[section...].split(separator: "\n## ").first.map(String.init) ?? ""
@@ -75,6 +75,13 @@ struct RecipeTests {
                 "\(ended.standardOutput)\(ended.standardError)")
             #expect(Set(places.map { $0.last ?? "" }) == ["recipe-1", "recipe-2"])
             #expect(ended.standardError.hasPrefix("attic\t"), "\(ended.standardError)")
+            #expect(try maker.folder.read("failed.csv") == "port,proof,place\n\(missing)\n")
+            // The list of the boards that failed is what the next run reads, and what it replaces.
+            let again = try await run(
+                "bash", ["provision-all.sh", "failed.csv"], environment: try Self.environment(maker, root: root),
+                directory: maker.folder.path)
+            #expect(again.status == .exited(1) && again.standardOutput.isEmpty, "\(again.standardOutput)")
+            #expect(again.standardError.hasPrefix("attic\t"), "\(again.standardError)")
             #expect(try maker.folder.read("failed.csv") == "port,proof,place\n\(missing)\n")
             let tags = try await maker.rainctl("node", "show", places[0][1], "--json").document?["tags"]
             #expect(tags == .array([.string("place:\(places[0][0])")]))

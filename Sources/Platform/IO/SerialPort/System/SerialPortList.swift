@@ -212,6 +212,13 @@ public struct SystemFiles: Sendable, Hashable {
 
     public init(root: String = "") { self.root = root }
 
+    /// Returns where a device file is. `/dev/ttyUSB0` means the port below the root, unless only this machine itself has it.
+    package func device(_ path: String) -> String {
+        guard !root.isEmpty, path.hasPrefix("/dev/"), !path.hasPrefix(devices + "/") else { return path }
+        let below = root + path
+        return access(below, F_OK) != 0 && access(path, F_OK) == 0 ? path : below
+    }
+
     /// The device files.
     var devices: String { "\(root)/dev" }
     /// The folder with a folder for each terminal, which leads to its USB device.

@@ -35,7 +35,8 @@ struct NodeMetadataSet: CloudCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Set members of a board's metadata and keep the others.",
         discussion: """
-            Example: rainctl node metadata set 'Kitchen lamp' shelf=3 owner='{"team":"lab"}'
+            Example: rainctl node metadata set 'Kitchen lamp' shelf=3
+                     rainctl node metadata set 'Kitchen lamp' owner='{"team":"lab"}'
 
             A value that is valid JSON is set as JSON (3, true, an object), any other value as text. null deletes the member.
             """)

@@ -16,14 +16,22 @@ extension EntryCommand {
     static var noun: String { service == .schedules ? "schedule" : "scene" }
 
     /// Finds the board, changes its list, and returns what the board reports about it.
-    /// - Parameter change: makes the change. Its last argument is how long to wait for the board's report.
+    /// - Parameters:
+    ///   - newName: the name that the entry gets.
+    ///   - own: the id or name of an existing entry.
+    ///   - change: makes the change. Its last argument is how long to wait for the board's report.
     func changing(
-        _ scene: CloudScene, _ change: @escaping @Sendable (RainKitClient, Node, Duration?) async throws -> EntryOutcome
+        _ scene: CloudScene, newName: String? = nil, own: String? = nil,
+        _ change: @escaping @Sendable (RainKitClient, Node, Duration?) async throws -> EntryOutcome
     ) async throws -> EntryResult {
         let name = node
         let found = try await scene.time.run { try await scene.client.node(named: name) }
-        let limit = wait ? scene.time.leftForWaiting : nil
-        let outcome = try await scene.time.run { try await change(scene.client, found, limit) }
+        if let newName, let entries = try? Self.service == .schedules ? found.schedules() : found.scenes() {
+            scene.warn(Self.noun, newName, among: entries.map { ($0.id, $0.name) }, own: own)
+        }
+        let report = ReportWait(isRequired: wait, for: [found], scene.context, scene.time)
+        let outcome = report.settled(
+            try await scene.time.run { try await change(scene.client, found, report.limit) })
         if let zone = outcome.missingTimeZone {
             scene.context.output.warn(
                 "\(found.shownName) has no time zone yet, so it reads the time as UTC. Set its time zone: "
@@ -58,6 +66,7 @@ struct EntryListResult: CommandResult {
     private var members = NamedMembers()
     private(set) var text: String
     let table: ListTable
+    let lines: [Line]
 
     func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
 
@@ -68,16 +77,32 @@ struct EntryListResult: CommandResult {
         members.add(member, entries.map(\.document))
         let times = member == "scenes" ? ["info"] : ["enabled", "triggers"]
         table = ListTable(member: member, columns: ["id", "name"] + times + ["action"])
-        text =
-            entries.isEmpty
-            ? "There are no \(member)."
-            : entries.map { entry in
-                let state = entry.isEnabled.map { $0 ? "  on " : "  off" } ?? ""
-                let times = entry.triggers.map(\.description).joined(separator: "; ")
-                let when = times.isEmpty ? "" : "  \(times)"
-                let values = ([ParameterChange](entry.action) ?? []).map { "\($0.path)=\($0.value.shown)" }
-                return "\(entry.id)\(state)  \(entry.name)\(when)  \(values.joined(separator: " "))".onOneLine
-            }.joined(separator: "\n")
+        lines = entries.map { Line($0) }
+        text = entries.isEmpty ? "There are no \(member)." : lines.map(\.text).joined(separator: "\n")
+    }
+
+    /// What a person reads of an entry.
+    struct Line: Sendable {
+        let id: String
+        let name: String
+        /// Nil for scenes.
+        let isEnabled: Bool?
+        let times: String
+        let values: String
+
+        fileprivate init(_ entry: ServiceEntry) {
+            id = entry.id
+            name = entry.name
+            isEnabled = entry.isEnabled
+            times = entry.triggers.map(\.description).joined(separator: "; ")
+            values = ([ParameterChange](entry.action) ?? []).map { "\($0.path)=\($0.value.shown)" }
+                .joined(separator: " ")
+        }
+
+        fileprivate var text: String {
+            let state = isEnabled.map { $0 ? "  on " : "  off" } ?? ""
+            return "\(id)\(state)  \(name)\(times.isEmpty ? "" : "  \(times)")  \(values)".onOneLine
+        }
     }
 }
 
@@ -90,6 +115,8 @@ struct EntryResult: ConfirmingResult {
     let operation: String
     /// `reported` by the board, or `sent` by the cloud.
     let state: String
+    /// What is known of a board that has not reported the change: `is offline`.
+    let message: String?
     /// The entry's kind and name, such as `schedule Evening`, and the board's name.
     @TextOnly private var subject: String
     @TextOnly private var board: String
@@ -106,17 +133,27 @@ struct EntryResult: ConfirmingResult {
         self.board = board
         changesTime = outcome.changesTime
         state = outcome.isReported == true ? "reported" : "sent"
+        message = outcome.isReported == nil ? outcome.seen : nil
     }
 
+    var isProse: Bool { true }
+
+    var confirmedLines: [Int] { message == nil ? [0] : [] }
+
     var text: String {
+        if let message {
+            let what = operation == ServiceOperation.add.rawValue ? subject : "the change of \(subject)"
+            return "\(board) \(message): the cloud has sent \(what), but the board may not get it".onOneLine
+        }
+        // The board reports the scene's values, and nothing of the scene.
+        if operation == ServiceOperation.activate.rawValue { return "Sent \(subject) to \(board)".onOneLine }
         let done: (verb: String, place: String) =
             switch ServiceOperation(rawValue: operation) {
             case .add: ("Created", "on")
             case .remove: ("Removed", "from")
             case .enable: ("Enabled", "on")
             case .disable: ("Disabled", "on")
-            case .activate: ("Activated", "on")
-            case .edit, nil: ("Changed", "on")
+            case .edit, .activate, nil: ("Changed", "on")
             }
         let line = "\(done.verb) \(subject) \(done.place) \(board)"
         guard state == "sent" else { return line.onOneLine }

@@ -64,7 +64,7 @@ struct SceneAdd: SceneCommand {
 
     func result(_ scene: CloudScene) async throws -> EntryResult {
         let (name, values) = (name, values)
-        return try await changing(scene) { client, node, limit in
+        return try await changing(scene, newName: name) { client, node, limit in
             let values = try GivenValue.changes(values, at: node) ?? []
             return try await client.addScene(name, values: values, at: node, waiting: limit)
         }
@@ -103,7 +103,7 @@ struct SceneEdit: SceneCommand {
 
     func result(_ place: CloudScene) async throws -> EntryResult {
         let (scene, name, values) = (scene, name, values)
-        return try await changing(place) { client, node, limit in
+        return try await changing(place, newName: name, own: scene) { client, node, limit in
             let values = try GivenValue.changes(values, at: node)
             return try await client.editScene(scene, name: name, values: values, at: node, waiting: limit)
         }

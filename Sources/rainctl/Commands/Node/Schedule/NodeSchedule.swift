@@ -45,7 +45,8 @@ struct ScheduleAdd: ScheduleCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a schedule: the board sets these values at a given time.",
         discussion: """
-            Example: rainctl node schedule add 'Kitchen lamp' --name Evening --at 19:30 --days mon-fri Light.Power=on
+            Example: rainctl node schedule add 'Kitchen lamp' --name Evening \\
+                         --at 19:30 --days mon-fri Light.Power=on
 
             The board uses its own clock, in the time zone that its parameter Time.TZ sets.
             """)
@@ -78,7 +79,7 @@ struct ScheduleAdd: ScheduleCommand {
     func result(_ scene: CloudScene) async throws -> EntryResult {
         let (name, values) = (name, values)
         guard let time = try trigger.time() else { throw ValidationError("Give a time: --at HH:MM or --in TIME.") }
-        return try await changing(scene) { client, node, limit in
+        return try await changing(scene, newName: name) { client, node, limit in
             let values = try GivenValue.changes(values, at: node) ?? []
             return try await client.addSchedule(name, values: values, time: time, at: node, waiting: limit)
         }
@@ -126,7 +127,7 @@ struct ScheduleEdit: ScheduleCommand {
 
     func result(_ scene: CloudScene) async throws -> EntryResult {
         let (schedule, name, values, time) = (schedule, name, values, try trigger.time())
-        return try await changing(scene) { client, node, limit in
+        return try await changing(scene, newName: name, own: schedule) { client, node, limit in
             let values = try GivenValue.changes(values, at: node)
             return try await client.editSchedule(
                 schedule, name: name, values: values, time: time, at: node, waiting: limit)
