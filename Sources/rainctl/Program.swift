@@ -202,21 +202,16 @@ enum Resources {
     private static let gate = Mutex(())
 }
 
-/// A command, or a group of commands, that nearly always asks the cloud.
-protocol CloudCommands {
+/// The commands, and the groups of commands, that nearly always ask the cloud.
+enum CloudCommands {
+    static let all: [any ParsableCommand.Type] = [
+        NodeCommand.self, GroupCommand.self, AutomationCommand.self, Whoami.self,
+    ]
+
     /// Starts libcurl, and with it OpenSSL, on a separate thread. This takes milliseconds, which pass while the arguments are read and the
     /// session is looked up.
-    static func startHTTP()
-}
-
-extension CloudCommands {
     static func startHTTP() {
         // If no thread is available, the first request does this.
         _ = startThread { CurlHTTPClient.prepare() }
     }
 }
-
-extension NodeCommand: CloudCommands {}
-extension GroupCommand: CloudCommands {}
-extension AutomationCommand: CloudCommands {}
-extension Whoami: CloudCommands {}

@@ -26,7 +26,13 @@ struct Rainctl: AsyncParsableCommand {
             return .ended(.ok)
         }
         let named = NamedCommand(arguments)
-        (named.path.first as? any CloudCommands.Type)?.startHTTP()
+        if let first = named.path.first, CloudCommands.all.contains(where: { $0 == first }) {
+            CloudCommands.startHTTP()
+        }
+        if let answer = named.helpOrVersion {
+            StandardStreams.out(answer)
+            return .ended(.ok)
+        }
         if let command = named.parsed() { return .command(command) }
         if let topic = HelpTopic(of: named) {
             StandardStreams.out(topic.text(columns: HelpText.columns))

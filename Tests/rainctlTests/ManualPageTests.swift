@@ -69,7 +69,7 @@ struct ManualPageTests {
             "a flag and its opposite have one description")
         let form = try #require(provision.firstRange(of: ".It Fl \\-log\\-format Ar form\n")).upperBound
         #expect(
-            provision[form...].hasPrefix("Write the log in this form: text or json.\nDefault: text.\n"),
+            provision[form...].hasPrefix("Write the log in this form: text or json (default: text).\n.It"),
             "values that the description has are not repeated")
         #expect(try page("rainctl-profile-add").contains("\n.Fl \\-base\\-url Ar url\n"))
         #expect(try page("rainctl-profile-add").contains("\n.Ar name\n"))

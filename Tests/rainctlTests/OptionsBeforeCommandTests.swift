@@ -50,6 +50,34 @@ struct OptionsBeforeCommandTests {
         }
     }
 
+    @Test("--help and --version are answered without parsing, with the parser's text")
+    func helpAndVersion() throws {
+        func parsed(_ named: NamedCommand) -> String? {
+            do {
+                var help = try named.root.parseAsRoot(named.arguments)
+                try help.run()
+                return nil
+            } catch {
+                return HelpText.arranged(named.root.fullMessage(for: error)) + "\n"
+            }
+        }
+        func check(_ path: [String]) {
+            for option in ["--help", "-h"] {
+                let named = NamedCommand(path + [option])
+                #expect(named.helpOrVersion == parsed(named), "\(path)")
+                #expect(named.helpOrVersion?.contains("USAGE:") == true, "\(path)")
+            }
+            for command in NamedCommand(path).command.configuration.subcommands {
+                check(path + [NamedCommand.name(of: command)])
+            }
+        }
+        check([])
+        let version = NamedCommand(["--version"])
+        #expect(version.helpOrVersion == parsed(version))
+        #expect(NamedCommand(["node", "--version"]).helpOrVersion == nil)
+        #expect(NamedCommand(["--json", "--help"]).helpOrVersion == nil)
+    }
+
     @Test("several of them, with options of the command after it")
     func several() throws {
         let line = ["--json", "--profile", "lab", "-v", "node", "--account=me", "list", "-v", "--timeout", "5"]

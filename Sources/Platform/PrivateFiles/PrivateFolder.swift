@@ -225,9 +225,9 @@ public struct PrivateFile: Sendable {
     private static let turnLimit = Duration.seconds(5)
 
     var place: (folder: String, name: String) {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        let folder = parts.dropLast().joined(separator: "/")
-        return (folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder, String(parts.last ?? ""))
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
+        let folder = String(path[..<slash])
+        return (folder.isEmpty ? "/" : folder, String(path[path.utf8.index(after: slash)...]))
     }
 
     /// Returns the content; nil if the file does not exist.

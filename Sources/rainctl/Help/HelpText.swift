@@ -17,7 +17,9 @@ enum HelpText {
     ///   others.
     static func arranged(_ text: String, columns: Int = columns) -> String {
         guard text.hasPrefix("OVERVIEW: "), let usage = text.firstRange(of: "\nUSAGE: ") else { return text }
-        var sections = text[usage.upperBound...].split(separator: "\n\n").map { Section($0) }
+        let lines = text[usage.upperBound...].utf8.split(
+            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        var sections = lines.split(whereSeparator: \.isEmpty).map { Section($0.map(Substring.init)) }
         let ending = sections.last.flatMap { $0.title.hasPrefix("  See ") ? sections.removeLast() : nil }
         if let index = sections.firstIndex(where: { $0.title == "EVERYWHERE:" }) {
             var everywhere = sections.remove(at: index)
@@ -76,8 +78,7 @@ enum HelpText {
             self.items = items
         }
 
-        init(_ text: Substring) {
-            let lines = text.split(separator: "\n")
+        init(_ lines: [Substring]) {
             title = lines.first.map(String.init) ?? ""
             items = []
             for line in lines.dropFirst() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainKit
 
 /// The command that the first words of the arguments name, as deep as possible.
 ///
@@ -21,7 +22,9 @@ struct NamedCommand {
             if length > 0 {
                 early += rest.prefix(length)
                 rest = rest.dropFirst(length)
-            } else if let next = command.configuration.subcommands.first(where: { Self.name(of: $0) == word }) {
+            } else if !word.hasPrefix("-"),
+                let next = command.configuration.subcommands.first(where: { Self.name(of: $0) == word })
+            {
                 command = next
                 path.append(next)
                 rest.removeFirst()
@@ -47,6 +50,18 @@ struct NamedCommand {
 
     /// The root that parses ``arguments``. With a command, the root must not have the options too: it would take them from the command.
     var root: any ParsableCommand.Type { path.isEmpty ? RootWithOptions.self : Rainctl.self }
+
+    /// The answer to `--help` or `--version`, if nothing else is requested; nil otherwise. The parser gives the same answers, after it has
+    /// parsed everything twice.
+    var helpOrVersion: String? {
+        guard early.isEmpty, rest.count == 1 else { return nil }
+        switch rest.first {
+        case "--help", "-h":
+            return HelpText.arranged(root.helpMessage(for: path.isEmpty ? root : command)) + "\n"
+        case "--version" where path.isEmpty: return RainKitVersion.current + "\n"
+        default: return nil
+        }
+    }
 
     /// Returns the command with its options, if they are valid; nil also for help and the like. For each parse, the parser builds
     /// everything below the given root, which takes a third of a short command's time. Here, that is only this command.
@@ -74,9 +89,8 @@ struct RootWithOptions: ParsableCommand {
 }
 
 extension GlobalOptions {
-    private static let flags: Set = ["--json", "--compact", "--quiet", "--no-input"]
-    private static let letters: Set<Character> = ["q", "v"]
-    private static let withValue: Set = ["--log-file", "--log-format", "--profile", "--account", "--ca-file"]
+    private static let flags = ["--json", "--compact", "--quiet", "--no-input"]
+    private static let withValue = ["--log-file", "--log-format", "--profile", "--account", "--ca-file"]
 
     /// Returns how many of the first words are one of these options and its value; 0 if the first word is another.
     static func length(of words: ArraySlice<String>) -> Int {
@@ -98,6 +112,6 @@ extension GlobalOptions {
 
     /// Whether the word is one or more of the options with one letter, such as `-v`, `-vv` and `-qv`.
     private static func isLetters(_ word: String) -> Bool {
-        word.count > 1 && word.first == "-" && word.dropFirst().allSatisfy(letters.contains)
+        word.utf8.count > 1 && word.hasPrefix("-") && word.utf8.dropFirst().allSatisfy { "qv".utf8.contains($0) }
     }
 }

@@ -33,12 +33,30 @@ struct SettingsFiles: Sendable {
 
     private static let projectFile = ".rainkit.json"
     private static let maximumBytes = 65536
-    private var values: [Level: [String: Setting]] = [:]
+    /// The settings of each level's file; nil without a file.
+    private var values: (project: [String: Setting]?, user: [String: Setting]?, system: [String: Setting]?)
     /// The projects' files that are ignored, because others may write to them.
     private(set) var ignored: [String] = []
 
     /// The setting in the file of that level.
-    subscript(level: Level, name: Name) -> Setting? { values[level]?[name.rawValue] }
+    subscript(level: Level, name: Name) -> Setting? { self[level]?[name.rawValue] }
+
+    private subscript(level: Level) -> [String: Setting]? {
+        get {
+            switch level {
+            case .project: values.project
+            case .user: values.user
+            case .system: values.system
+            }
+        }
+        set {
+            switch level {
+            case .project: values.project = newValue
+            case .user: values.user = newValue
+            case .system: values.system = newValue
+            }
+        }
+    }
 
     /// The setting of the first level that has one.
     subscript(name: Name) -> Setting? { Level.allCases.lazy.compactMap { self[$0, name] }.first }
@@ -52,7 +70,7 @@ struct SettingsFiles: Sendable {
     ) throws(CommandFailure) {
         try read("\(folder)/config.json", .user, obstacle)
         let list = environment["XDG_CONFIG_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/etc/xdg"
-        for folder in list.split(separator: ":") where folder.hasPrefix("/") && values[.system] == nil {
+        for folder in list.split(separator: ":") where folder.hasPrefix("/") && values.system == nil {
             try read("\(folder)/rainkit/config.json", .system, obstacle)
         }
         try readProject(from: working ?? "", obstacle)
@@ -61,7 +79,7 @@ struct SettingsFiles: Sendable {
     /// Reads the nearest file from the working folder upwards. A file that others may write to does not count.
     private mutating func readProject(from working: String, _ obstacle: Obstacle) throws(CommandFailure) {
         var folder = working
-        while folder.hasPrefix("/"), values[.project] == nil {
+        while folder.hasPrefix("/"), values.project == nil {
             let path = folder == "/" ? "/\(Self.projectFile)" : "\(folder)/\(Self.projectFile)"
             var status = stat()
             if lstat(path, &status) == 0 {
@@ -104,7 +122,7 @@ struct SettingsFiles: Sendable {
             try read(path, level)
         } catch {
             try obstacle(path, error)
-            values[level] = [:]
+            self[level] = [:]
         }
     }
 
@@ -116,7 +134,7 @@ struct SettingsFiles: Sendable {
         } catch {
             throw Self.unreadable(path, "\(error)")
         }
-        values[level] = try Self.settings(in: text, of: level, path)
+        self[level] = try Self.settings(in: text, of: level, path)
     }
 
     /// Returns the settings of a file of that level.

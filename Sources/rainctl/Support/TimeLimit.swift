@@ -173,12 +173,12 @@ extension Context {
     /// The tools of every client of rainctl. Their errors name the setting of a file of certificates.
     var tools: RainKitTools {
         let given = ProfileSettings.authorities(self, at: nil)
-        let stored = "ca_file in \(deploymentFile.path.onOneLine)"
+        let file = deploymentFile.path
         let configuration = { @Sendable (path: String?) -> CurlConfiguration in
             var configuration = CurlConfiguration(certificateAuthorities: path)
             guard let path else { return configuration }
             configuration.certificateAuthoritiesOrigin =
-                given?.path == path ? given?.origin.settingName("ca_file") : stored
+                given?.path == path ? given?.origin.settingName("ca_file") : "ca_file in \(file.onOneLine)"
             return configuration
         }
         // A request to `rainctl serve` uses the connections of the requests before it.

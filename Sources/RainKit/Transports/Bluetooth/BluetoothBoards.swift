@@ -148,7 +148,8 @@ private actor AdvertisingBoards {
 /// A transport's open connections to BlueZ: one for each adapter that was named, made when it is first needed.
 actor BluetoothCentrals {
     private let bus: DBusAddress
-    private var opening: [String: Task<Result<BluetoothCentral, BluetoothError>, Never>] = [:]
+    /// Lazy, so that programs that use no Bluetooth do not spend time on its type.
+    private lazy var opening: [String: Task<Result<BluetoothCentral, BluetoothError>, Never>] = [:]
 
     init(bus: DBusAddress) { self.bus = bus }
 
