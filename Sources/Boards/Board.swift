@@ -65,7 +65,7 @@ public protocol Board: Sendable {
     /// with other credentials after ``reset()``, in the same session.
     ///
     /// After `mayBeJoining` and `cancelled` it is unknown whether the board accepted the network, so the board may still appear in the
-    /// cloud. Every other error means that the board is not joining.
+    /// cloud. All other errors mean that the board is not joining.
     func join(_ network: WiFiNetwork) async throws(BoardError)
 
     /// Does the same, and reports a board that is still trying an earlier network, for example from a run that was killed. Such a board is

@@ -67,7 +67,7 @@ public struct SSID: Hashable, Sendable, CustomStringConvertible {
     /// A name given as text, which is sent as UTF-8.
     public init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// The name for a terminal: printable UTF-8 as it is, every other byte as `\xNN`, a backslash doubled.
+    /// The name for a terminal: printable UTF-8 as it is, all other bytes as `\xNN`, a backslash doubled.
     public var description: String {
         if let text = String(validating: bytes, as: UTF8.self),
             text.unicodeScalars.allSatisfy({ $0.properties.isPrintable })

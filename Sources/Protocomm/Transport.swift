@@ -59,7 +59,7 @@ extension Transport {
 public struct ExchangeDeadlines: Sendable, Hashable {
     /// For each exchange on `prov-session`.
     public var handshake: Duration
-    /// For every other exchange.
+    /// For all other exchanges.
     public var exchange: Duration
 
     public init(handshake: Duration, exchange: Duration) {

@@ -38,7 +38,7 @@ struct QRMemberTypesTests {
     func quotesNothing() throws {
         let error = try #require(
             fault(#"{"ver":"v1","name":"PROV_test","pop":12345678,"transport":"softap"}"#))
-        #expect(error.message == "The board's QR code cannot be used: \"pop\" is a number and must be a text.")
+        #expect(error.message == "The board's QR code cannot be used: \"pop\" must be a string, but it is a number.")
         #expect(!"\(error)".contains("12345678"))
     }
 

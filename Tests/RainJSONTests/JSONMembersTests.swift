@@ -20,12 +20,12 @@ struct JSONMembersTests {
         }
     }
 
-    @Test("each type is read, and every other type is an error that names the member", arguments: values)
+    @Test("each type is read, and all other types are errors that name the member", arguments: values)
     func types(value: JSONValue) {
         func check(_ message: String?, _ wanted: String, isRight: Bool) {
-            #expect(message == (isRight ? nil : "\"outer.x\" is \(value.kind) and must be \(wanted)"))
+            #expect(message == (isRight ? nil : "\"outer.x\" must be \(wanted), but it is \(value.kind)"))
         }
-        check(fault(value) { _ = try $0.text("x") }, "a text", isRight: value.string != nil)
+        check(fault(value) { _ = try $0.text("x") }, "a string", isRight: value.string != nil)
         check(fault(value) { _ = try $0.flag("x") }, "true or false", isRight: value.bool != nil)
         check(fault(value) { _ = try $0.integer("x") }, "a whole number", isRight: value == 7)
         check(fault(value) { _ = try $0.number("x") }, "a number", isRight: value.double != nil)
@@ -35,7 +35,7 @@ struct JSONMembersTests {
 
     @Test("an element of another type is named by its place")
     func elements() {
-        #expect(fault(["a", 5]) { _ = try $0.texts("x") } == "\"outer.x[1]\" is a number and must be a text")
+        #expect(fault(["a", 5]) { _ = try $0.texts("x") } == "\"outer.x[1]\" must be a string, but it is a number")
     }
 
     @Test("a member that is not there is nil, and so is null if the reader takes it")

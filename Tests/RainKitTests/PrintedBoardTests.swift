@@ -26,7 +26,7 @@ struct PrintedBoardTests {
     func faulty() throws {
         let code = #"{"name":"PROV_a1b2c3","pop":12345678,"transport":"ble"}"#
         let error = #expect(throws: BoardError.self) { try credentials(code, BoardCredentials(proof: nil)) }
-        #expect(error?.code == .malformed && error?.message.contains("\"pop\" is a number") == true)
+        #expect(error?.code == .malformed && error?.message.contains("\"pop\" must be a string") == true)
         #expect(error?.message.contains("/dev/ttyUSB0") == true && error?.remedies == [.proofOfPossession])
         // Credentials that the user gives have priority.
         _ = try credentials(code, BoardCredentials(proof: ProofOfPossession("12345678")))

@@ -19,7 +19,7 @@ struct GivenSettingsTests {
     func account() {
         let failure = CommandFailure(error(.notSignedIn, of: "cyd@example.com"), given: given)
         #expect(
-            failure.message.hasPrefix("/p/.rainkit.json names the account cyd@example.com: nobody is signed in to X"),
+            failure.message == "Nobody is signed in to X; sign in first (the account is from /p/.rainkit.json).",
             "\(failure.message)")
         // Of another account than the one that is named.
         let other = CommandFailure(error(.notSignedIn, of: "bob@example.com"), given: given)
@@ -33,7 +33,9 @@ struct GivenSettingsTests {
         arguments: [AccountError.Code.notSignedIn, .unknownProvider])
     func provider(code: AccountError.Code) {
         let failure = CommandFailure(error(code), given: GivenSettings(provider: "spid"))
-        #expect(failure.message.hasPrefix("RAINKIT_PROVIDER names spid: nobody"), "\(failure.message)")
+        #expect(
+            failure.message.hasSuffix("sign in first (the provider spid is from RAINKIT_PROVIDER)."),
+            "\(failure.message)")
     }
 
     @Test("the variable that a refused password comes from is in the message")

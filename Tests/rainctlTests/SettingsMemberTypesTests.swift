@@ -16,7 +16,7 @@ struct SettingsMemberTypesTests {
             let error = #expect(throws: CommandFailure.self) {
                 try SettingsFiles.settings(in: Array("{\"\(name)\":\(value)}".utf8), of: level, "/p/.rainkit.json")
             }
-            #expect(error?.message.contains("\"\(name)\" is") == true && error?.message.contains("a text") == true)
+            #expect(error?.message.contains("\"\(name)\" must be a string") == true)
             #expect(error?.message.contains("/p/.rainkit.json") == true && error?.status == .config)
         }
     }
@@ -24,7 +24,7 @@ struct SettingsMemberTypesTests {
     @Test(
         "a file that is not an object, or sets nothing that it may, says why",
         arguments: [
-            ("[]", "is a list and must be an object"), ("5", "is a number and must be an object"),
+            ("[]", "must be an object, but it is a list"), ("5", "must be an object, but it is a number"),
             ("", "it is not JSON"),
             ("{", "it is not JSON"), (#"{"profile":""}"#, "\"profile\" is empty"),
             (#"{"store":"file"}"#, "it may set only profile, account"), (#"{"Profile":"x"}"#, "\"Profile\""),

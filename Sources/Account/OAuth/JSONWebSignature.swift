@@ -33,7 +33,7 @@ package struct JSONWebSignature: Sendable {
             throw OAuth2FormatError(.conflicting, "it requires an extension that is not supported (crit)")
         }
         guard header["kid"]?.unlessNull == nil || header["kid"]?.string != nil else {
-            throw OAuth2FormatError(.malformed, "its header's \"kid\" is not a text")
+            throw OAuth2FormatError(.malformed, "its header's \"kid\" is not a string")
         }
         self.algorithm = algorithm
         keyID = header["kid"]?.string

@@ -161,7 +161,7 @@ extension DeviceTrouble: CustomStringConvertible {
                 "A task of the board's firmware keeps the others from running. If the board does not continue, restart it."
         case .brownOut:
             return
-                "The board's supply voltage fell, often at the moment when Wi-Fi starts. Try a shorter cable, and another port or a hub with its own supply."
+                "The board's supply voltage fell. This often happens at the moment when Wi-Fi starts. Try a shorter cable, and another port or a hub with its own supply."
         case .watchdogReset:
             return "A watchdog restarted the board, because its firmware was stuck."
         case .emptyFlash(let chip):

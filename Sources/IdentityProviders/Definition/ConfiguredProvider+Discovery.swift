@@ -182,7 +182,7 @@ extension AccountError {
         guard code == .rejected, let status, [404, 405, 410, 501].contains(status) else { return self }
         var error = self
         error.code = .invalidConfiguration
-        let path = provider.missingPath.map { "; its end may be missing: \($0)" } ?? ""
+        let path = provider.missingPath.map { "; perhaps \($0) is missing at the end of the URL" } ?? ""
         error.message = "there is no \(provider.title) service at this base URL (\(host), HTTP \(status))\(path)"
         error.remedies = [.baseURL]
         return error

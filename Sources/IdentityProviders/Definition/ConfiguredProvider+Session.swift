@@ -55,7 +55,7 @@ extension ConfiguredProvider {
         let reply = try await send(HTTPRequest(method: .get, url: url, headers: HTTPRequest.usualHeaders), with: tokens)
         guard var found = user(in: reply.json) else {
             throw AccountError(
-                .malformedAnswer, message: "\(title) answered without a user's id that is a text or a number",
+                .malformedAnswer, message: "the answer of \(title) has no user id that is a string or a number",
                 status: reply.response.status)
         }
         found.attributes += keptAttributes(of: tokens).filter { kept in
@@ -67,7 +67,7 @@ extension ConfiguredProvider {
         {
             throw AccountError(
                 .untrustedAnswer,
-                message: "\(title) answered with another user than the one who signed in; sign in again")
+                message: "\(title) returned a different user from the one who signed in; sign in again")
         }
         return found
     }

@@ -279,7 +279,7 @@ private struct ExpiryReading {
 
 extension AccountError {
     fileprivate static func wrongType(_ member: String, _ value: JSONValue, in document: String) -> AccountError {
-        let what = JSONError("\"\(presentable(member))\"", is: value, not: "a text or a number")
+        let what = JSONError("\"\(presentable(member))\"", is: value, not: "a string or a number")
         return AccountError(.malformedAnswer, message: "\(document) cannot be used: \(what.message)")
     }
 }

@@ -90,7 +90,7 @@ public struct ProviderRegistry: Sendable {
         if let extended = json["extends"]?.unlessNull {
             guard let id = extended.string else {
                 throw ProviderDefinition.unreadable(
-                    origin, JSONError("\"extends\"", is: extended, not: "a text").message)
+                    origin, JSONError("\"extends\"", is: extended, not: "a string").message)
             }
             guard let entry = entries.first(where: { $0.definition.id == id }) else {
                 throw ProviderDefinition.unreadable(

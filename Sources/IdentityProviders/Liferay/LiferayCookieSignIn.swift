@@ -240,7 +240,7 @@ enum LiferayAuthToken {
     static let header = "X-CSRF-Token"
     /// The token's name in a form.
     fileprivate static let parameter = "p_auth"
-    /// The maximum size of a page in bytes. Pages of portals have some hundred kilobytes.
+    /// The maximum size of a page in bytes. Pages of portals have a few hundred kilobytes.
     fileprivate static let maximumPageBytes = 2 << 20
 
     /// Returns the token in a page; nil if it has none.

@@ -87,7 +87,7 @@ struct SPiDFailure {
         case 403 where words.contains("merchant"):
             return (
                 .clientRefused,
-                "the client for which a code was requested belongs to another merchant than this client, so \(host) issues no code"
+                "the client for which a code was requested belongs to a different merchant from this client, so \(host) issues no code"
             )
         case 401 where words.contains("session"):
             return (

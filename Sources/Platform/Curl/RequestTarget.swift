@@ -80,7 +80,7 @@ private struct URLParts {
         guard !text.hasByte(where: { $0 <= 0x20 || $0 == 0x7F }), !text.hasEmptyAuthority,
             curl.pointee.url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK,
             let scheme = part(CURLUPART_SCHEME, of: url), let host = part(CURLUPART_HOST, of: url), !host.isEmpty
-        else { throw HTTPError(.invalidRequest, host: "", message: "this is not an absolute URL") }
+        else { throw HTTPError(.invalidRequest, host: "", message: "the URL is not absolute") }
         guard scheme == "http" || scheme == "https" else {
             throw HTTPError(.invalidRequest, host: host, message: "only http and https are supported, not \(scheme)")
         }

@@ -319,7 +319,7 @@ extension DBusConnection {
             return try newError(raw, name, text)
         }
         guard result >= 0, let made else {
-            throw DBusError(.malformed, message: "a message cannot be made: \(systemErrorText(-result))")
+            throw DBusError(.malformed, message: "a D-Bus message cannot be created: \(systemErrorText(-result))")
         }
         do throws(DBusError) {
             try MessageWriter(library: library, message: made).append(arguments)
@@ -341,7 +341,7 @@ extension DBusConnection {
             }
         }
         guard result >= 0, let made else {
-            throw DBusError(.malformed, message: "an error cannot be made of \(name): \(systemErrorText(-result))")
+            throw DBusError(.malformed, message: "a D-Bus error \(name) cannot be created: \(systemErrorText(-result))")
         }
         return made
     }

@@ -23,7 +23,7 @@ package struct JSONMembers: Sendable {
 
     /// Returns a text; nil if there is no such member.
     package func text(_ name: String) throws(JSONError) -> String? {
-        try read(name, "a text") { $0.string }
+        try read(name, "a string") { $0.string }
     }
 
     /// Returns `true` or `false`; nil if there is no such member.
@@ -57,7 +57,7 @@ package struct JSONMembers: Sendable {
         var texts: [String] = []
         for (index, element) in elements.enumerated() {
             guard let text = element.string else {
-                throw JSONError("\"\(place(name))[\(index)]\"", is: element, not: "a text")
+                throw JSONError("\"\(place(name))[\(index)]\"", is: element, not: "a string")
             }
             texts.append(text)
         }
@@ -86,7 +86,7 @@ package struct JSONMembers: Sendable {
 extension JSONError {
     /// - Parameter place: the member, in quotes.
     package init(_ place: String, is value: JSONValue, not wanted: String) {
-        self.init(.typeMismatch, "\(place) is \(value.kind) and must be \(wanted)")
+        self.init(.typeMismatch, "\(place) must be \(wanted), but it is \(value.kind)")
     }
 }
 
@@ -97,7 +97,7 @@ extension JSONValue {
         case .null: "null"
         case .bool: "true or false"
         case .integer, .number, .longNumber: "a number"
-        case .string: "a text"
+        case .string: "a string"
         case .array: "a list"
         case .object: "an object"
         }

@@ -209,7 +209,7 @@ public struct JSONLimits: Sendable {
     public var maximumBytes: Int
     /// The maximum nesting of arrays and objects. 1 allows `[1]` and refuses `[[1]]`.
     public var maximumDepth: Int
-    /// The maximum number of values in the text. A value takes up to some hundred bytes of memory, even if it is two bytes in the text.
+    /// The maximum number of values in the text. A value takes up to a few hundred bytes of memory, even if it is two bytes in the text.
     public var maximumValues: Int
 
     public init(maximumBytes: Int = 1 << 20, maximumDepth: Int = 32, maximumValues: Int = 100_000) {

@@ -19,7 +19,8 @@ extension NodeMappingDescription {
         }
         guard let bytes else {
             if mayBeAbsent { return nil }
-            throw AccountError(.unreadableDefinition, message: "there is no file \(path) that describes a cloud")
+            throw AccountError(
+                .unreadableDefinition, message: "the file \(path), which should describe a cloud, does not exist")
         }
         try self.init(parsing: bytes, origin: path)
     }

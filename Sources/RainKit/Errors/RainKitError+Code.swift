@@ -89,7 +89,7 @@ extension RainKitError {
             case .badData: "a file, QR code or answer cannot be read"
             case .unavailable: "a port, host, board or service is missing or does not answer"
             case .cannotWrite: "a file or the result could not be written"
-            case .temporary: "a fault that may pass"
+            case .temporary: "a fault that may go away by itself"
             case .auth: "not signed in, refused or expired, or a wrong code"
             case .config: "a setting that cannot work"
             case .cancelled: "cancelled, by the caller or by a person"

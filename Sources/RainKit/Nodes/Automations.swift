@@ -123,7 +123,7 @@ extension RainKitClient {
         return try await asking { cloud throws(AccountError) in try await cloud.createAutomation(.object(members)) }
     }
 
-    /// Changes an automation. What is nil or empty stays as it is.
+    /// Changes an automation. Values that are nil or empty stay as they are.
     ///
     /// If another node is to report, the conditions that stay are checked for it.
     ///
@@ -156,7 +156,7 @@ extension RainKitClient {
         if name.isBlank { throw .usage("An automation's name must not be blank.") }
     }
 
-    /// All members to send. What is given as such replaces members of the rule's document.
+    /// All members to send. Members that are given replace those of the rule's document.
     private func members(
         of rule: AutomationRule, with settings: [JSONValue.Member], changing known: Automation?
     ) async throws(RainKitError) -> [JSONValue.Member] {

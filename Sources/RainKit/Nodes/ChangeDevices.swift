@@ -198,7 +198,7 @@ extension RainKitClient {
         return devices
     }
 
-    // MARK: Without the cloud
+    // MARK: Directly to the node
 
     private func changeLocally(
         _ attempt: LocalAttempt, at text: String, _ options: LocalNodeOptions, within limit: Duration

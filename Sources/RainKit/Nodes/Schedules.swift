@@ -68,7 +68,7 @@ extension RainKitClient {
         try await add(name, values, time, to: .schedules, at: node, limit)
     }
 
-    /// Changes a schedule. What is nil stays as the node has last reported it, and so do the missing parts of a time.
+    /// Changes a schedule. Values that are nil stay as the node has last reported them, and so do the missing parts of a time.
     ///
     /// - Parameter schedule: its id, or its name.
     /// - Throws: `RainKitError`, as ``addSchedule(_:values:time:at:waiting:)`` does; `no_such_entry`; `several_entries` for a name that several
@@ -128,7 +128,7 @@ extension RainKitClient {
         try await add(name, values, nil, to: .scenes, at: node, limit)
     }
 
-    /// Changes a scene. What is nil stays as it is.
+    /// Changes a scene. Values that are nil stay as they are.
     ///
     /// - Parameter scene: its id, or its name.
     /// - Throws: `RainKitError`, as ``addScene(_:values:at:waiting:)`` does; `no_such_entry`; `several_entries` for a name that several scenes have.

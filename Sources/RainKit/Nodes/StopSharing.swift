@@ -27,7 +27,7 @@ extension RainKitClient {
         }
     }
 
-    /// The ids that the user still has. What the cloud refuses to show is gone.
+    /// The ids that the user still has. An id that the cloud refuses to show is gone.
     private static func kept(
         _ kind: SharedKind, _ ids: [String], by user: String, _ cloud: RainMakerCloud
     ) async throws(AccountError) -> [String] {

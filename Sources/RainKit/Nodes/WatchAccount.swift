@@ -16,7 +16,7 @@ extension RainKitClient {
     /// ```
     ///
     /// The cloud lists the nodes every few seconds. The nodes' own reports (MQTT) arrive at once, where the deployment and the firmware
-    /// allow that. There is one connection for each five nodes.
+    /// allow that. There is one connection for every five nodes.
     ///
     /// An outage does not end the sequence, and is reported as ``NodeEvent/unreachable(_:)``. The cloud is asked again after longer and
     /// longer pauses, 30 s at most unless it asks for more. Then come ``NodeEvent/reachable`` and the changes during the outage.

@@ -202,7 +202,7 @@ struct RainMakerCall: Sendable {
         return request
     }
 
-    /// A page of nodes with all details has some hundred kilobytes.
+    /// A page of nodes with all details has a few hundred kilobytes.
     private static let maximumResponseBytes = 4 << 20
 }
 

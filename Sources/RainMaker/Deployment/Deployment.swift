@@ -53,7 +53,7 @@ public struct Deployment: Sendable, Equatable {
     public static let china = builtIn(
         "china", base: "https://api2.rainmaker.espressif.com.cn", claim: "https://claiming.rainmaker.espressif.com.cn",
         authorization: "https://api2.rainmaker.espressif.com.cn", clientID: "6m3FgmvJSt4g6pDrHgfpYj",
-        // The only relay that is registered there has no https. What it forwards is of no use without our code verifier.
+        // The only relay that is registered there has no https. An answer that it forwards cannot be used without our code verifier.
         webSignIn: .builtIn(
             authorizePath: "/authorize", tokenPath: "/token", scope: [],
             relay: "http://login.rainmaker.espressif.com.cn/welcome.html"))

@@ -131,7 +131,7 @@ extension RainMakerAccount {
 
 extension RainMakerAccount {
     /// Returns everything that the cloud knows about the signed-in user.
-    /// - Parameter customData: whether to ask for the custom data too, which may have some hundred kilobytes.
+    /// - Parameter customData: whether to ask for the custom data too, which may have a few hundred kilobytes.
     public func user(customData: Bool = false) async throws(AccountError) -> RainMakerUser {
         let query = customData ? [(name: "custom_data", value: "true")] : []
         guard let user = RainMakerUser(try await call(RainMakerCall(.get, "user2", query: query))) else {

@@ -11,7 +11,7 @@ extension RainMakerCloud {
     /// Firmware that reports by AWS IoT's basic ingest cannot be heard: only the cloud gets its values. RainMaker's firmware uses it by
     /// default (`CONFIG_ESP_RMAKER_MQTT_USE_BASIC_INGEST_TOPICS`).
     ///
-    /// - Parameter take: receives the events. There is one connection for each five nodes, and the events of a connection arrive one at a
+    /// - Parameter take: receives the events. There is one connection for every five nodes, and the events of a connection arrive one at a
     ///   time.
     /// - Throws: `unsupported` if the deployment has no broker for users, or lets nobody listen; the error of a cloud call, if trying again
     ///   would not help; `cancelled`.

@@ -11,7 +11,7 @@ public struct NodeMappingDescription: Sendable, Equatable, Codable {
 
     /// The version of the format. Any but ``currentVersion`` is `unreadableDefinition`.
     public var schemaVersion: Int
-    /// Signs the user in to the backend with a one-time code of the identity provider. Every other request then carries the token that the
+    /// Signs the user in to the backend with a one-time code of the identity provider. All later requests then carry the token that the
     /// backend returned.
     public var signIn: SignIn?
     /// Ends the session that ``signIn`` began. Without it the session ends when the backend's token expires.

@@ -182,7 +182,7 @@ extension RainMakerCloud {
     /// - Parameter changes: an object.
     public func changeMetadata(_ changes: JSONValue, of node: NodeID) async throws(AccountError) {
         guard changes.members != nil else {
-            throw AccountError(.invalidInput, message: "metadata is a JSON object")
+            throw AccountError(.invalidInput, message: "metadata must be a JSON object")
         }
         try await note(["metadata": changes], node)
     }

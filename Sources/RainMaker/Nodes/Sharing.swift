@@ -124,7 +124,7 @@ extension RainMakerCloud {
             RainMakerCall(
                 .delete, kind.path,
                 query: [(kind.rawValue, ids.joined(separator: ",")), ("user_name", userName)]),
-            words: Self.endWords(kind, with: userName))
+            words: Self.endWords(kind, ids, with: userName))
     }
 
     /// Returns the users of all nodes or groups of the signed-in user, also of groups inside groups. With an id, returns the users of that
@@ -216,14 +216,17 @@ extension RainMakerCloud {
     }
 
     /// Meanings for a call that stops sharing.
-    private static func endWords(_ kind: SharedKind, with userName: String) -> RefusalWords {
-        [
+    private static func endWords(_ kind: SharedKind, _ ids: [String], with userName: String) -> RefusalWords {
+        let noun = kind == .nodes ? "node" : "group"
+        let names = presentable(ids.joined(separator: ", "))
+        let subject = ids.count == 1 ? "the \(noun) \(names)" : "one of the \(noun)s \(names)"
+        return [
             100_012: .init(
                 code: .rejected, sentence: "the cloud considers the request to stop sharing invalid"),
             101_025: nobody(userName),
             103_055: .init(
                 code: kind == .nodes ? .unknownNode : .rejected,
-                sentence: "this is not shared with \(presentable(userName))"),
+                sentence: "\(subject) is not shared with \(presentable(userName))"),
         ]
     }
 

@@ -269,7 +269,7 @@ extension NodeConfiguration.Parameter {
                 throw wrongType(path, "a whole number\(range)")
             }
         case "float": if value.double == nil { throw wrongType(path, "a number\(range)") }
-        case "string": if value.string == nil { throw wrongType(path, "a text") }
+        case "string": if value.string == nil { throw wrongType(path, "a string") }
         case "object": if value.members == nil { throw wrongType(path, "a JSON object") }
         case "array": if value.array == nil { throw wrongType(path, "a JSON array") }
         default: return

@@ -161,7 +161,9 @@ struct WebSignInOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Set the page that redirects browsers to localhost.", valueName: "url"))
     var relayURL: String?
 
-    @Flag(help: "Add a random part to the state that the --relay-url page receives and must return unchanged.")
+    @Flag(
+        help:
+            "Add random characters to the OAuth parameter \"state\". The page of --relay-url must return it unchanged.")
     var relayExtendedState = false
 
     @Option(

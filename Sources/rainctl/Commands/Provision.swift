@@ -77,7 +77,7 @@ struct Provision: AsyncParsableCommand {
         let notes = [("--name", name), ("--tags", tags), ("--metadata", metadata)]
         if noMapping, let option = notes.first(where: { $0.1 != nil })?.0 {
             throw ValidationError(
-                "\(option) needs a mapping: omit it, or --no-mapping."
+                "\(option) works only with a mapping: omit \(option) or --no-mapping."
             )
         }
     }

@@ -89,7 +89,7 @@ struct RouteOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Wait until the boards have reported the change.")
     var wait = true
 
-    @OptionGroup(title: "Without the cloud") var local: LocalOptions
+    @OptionGroup(title: "Directly to the board") var local: LocalOptions
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(15))
@@ -171,12 +171,12 @@ struct DeviceChangeResult: CommandResult {
 
     private func line(_ entry: Entry) -> String {
         let (device, name) = (entry.target.component, entry.shownName)
-        let subject = device == name ? name : "\(device) of \(name)"
+        let subject = device == name ? name : "\(name) (\(device))"
         let done =
             switch change {
             case .power, .toggle: "Switched \(entry.value == true ? "on" : "off") \(subject)"
             case .primary, .primaryText:
-                "Set \(entry.path) of \(name) to \(entry.value.shown)"
+                "Set \(name) to \(entry.value.shown) (\(entry.path))"
             }
         return switch entry.state {
         case "reported": done.onOneLine

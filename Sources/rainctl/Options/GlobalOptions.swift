@@ -42,7 +42,9 @@ struct GlobalOptions: ParsableArguments {
     var account: String?
 
     @Option(
-        name: .long, help: ArgumentHelp("Trust this file of CA certificates.", valueName: "file"), completion: .file())
+        name: .long,
+        help: ArgumentHelp("Trust the CA certificates in this file instead of the system's.", valueName: "file"),
+        completion: .file())
     var caFile: String?
 
     /// Whether the result and errors are JSON documents.

@@ -7,7 +7,7 @@ struct LocalOptions: ParsableArguments {
     @Flag(help: "Talk to the board directly over this machine's network, even without internet access.")
     var local = false
 
-    @Flag(help: "Ask the board itself first, and the cloud if the board is not reached.")
+    @Flag(help: "Try the board itself first, then the cloud if the board cannot be reached.")
     var auto = false
 
     @Option(
@@ -18,7 +18,7 @@ struct LocalOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read the proof of possession from a file (--local, --auto) (default: ask the cloud for it).",
+            "Read the proof of possession from a file (--local, --auto). Without it, rainctl asks the cloud for the proof.",
             valueName: "file"), completion: .file())
     var popFile: String?
 

@@ -40,11 +40,11 @@ struct GivenSettings: Sendable, Equatable {
         switch error.code {
         case .notSignedIn:
             if let account, error.account == account.name {
-                return "\(account.place) names the account \(account.name.onOneLine): \(error.message)"
+                return "\(error.message) (the account is from \(account.place))"
             }
-            if let provider { return "RAINKIT_PROVIDER names \(provider.onOneLine): \(error.message)" }
+            if let provider { return "\(error.message) (the provider \(provider.onOneLine) is from RAINKIT_PROVIDER)" }
         case .unknownProvider:
-            if let provider { return "RAINKIT_PROVIDER names \(provider.onOneLine): \(error.message)" }
+            if let provider { return "\(error.message) (the provider \(provider.onOneLine) is from RAINKIT_PROVIDER)" }
         case .invalidCredentials:
             if let passwordVariable { return "\(error.message) (the password is from \(passwordVariable))" }
         case .clientRefused where error.serverCause != "unauthorized_client":

@@ -80,7 +80,7 @@ extension ListTable {
     }
 
     /// Returns a value without control characters, and an empty text for null. The elements of a list of texts or numbers have commas
-    /// between them. Every other value with parts is JSON on one line.
+    /// between them. All other values with parts are JSON on one line.
     private static func cell(_ value: JSONValue?) -> String {
         switch value {
         case nil, .null?: return ""

@@ -147,7 +147,9 @@ struct TokenRefusalTests {
             try await bench.provider.signIn(.password(user: "ada", password: Secret("planted")))
         }
         #expect(error?.code == .invalidConfiguration)
-        #expect(error?.message.hasSuffix("its end may be missing: /oauth2") == isMissing, "\(error as Any)")
+        #expect(
+            error?.message.hasSuffix("perhaps /oauth2 is missing at the end of the URL") == isMissing, "\(error as Any)"
+        )
     }
 
     @Test("the time that a token endpoint asks to wait is reported to every caller", arguments: [429, 503])

@@ -272,7 +272,7 @@ struct NodeCallsTests {
             (101_025, "end", "there is no user b@example.com", .unknownUser),
             (100_012, "offer", "offer to the other user", .rejected),
             (103_055, "offer", "group", .rejected),
-            (103_055, "end", "this is not shared with b@example.com", .rejected),
+            (103_055, "end", "the group g is not shared with b@example.com", .rejected),
             (100_012, "answer", "sharing request", .rejected), (100_012, "cancel", "sharing request", .rejected),
             (103_016, "cancel", "sharing request", .rejected), (103_018, "answer", "sharing request", .rejected),
             (100_012, "group", "for the group", .rejected), (103_055, "remove", "group", .rejected),

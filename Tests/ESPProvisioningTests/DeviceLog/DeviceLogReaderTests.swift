@@ -125,7 +125,7 @@ struct DeviceLogReaderTests {
         let line =
             #"I (1) app_network: Provisioning QR : {"ver":"v1","name":"PROV_a1b2c3","pop":12345678,"transport":"ble"}"#
         #expect(reader.take(Array(line.utf8)).isEmpty)
-        #expect(reader.summary.code == nil && reader.summary.codeFault?.contains("\"pop\" is a number") == true)
+        #expect(reader.summary.code == nil && reader.summary.codeFault?.contains("\"pop\" must be a string") == true)
         _ = reader.take(Array("ESP-ROM:esp32c3-api1-20210207".utf8))
         #expect(reader.summary.codeFault == nil)
     }

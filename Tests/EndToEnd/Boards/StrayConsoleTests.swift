@@ -22,7 +22,7 @@ struct StrayConsoleTests {
             let board = try await SimulatedBoard.start(
                 consoleOptions(folder) + other.boardOptions(node: "node-elsewhere"), in: folder)
             let outcome = try await maker.provision(board, ["--json"])
-            outcome.expectFailure(13, "mapping_failed", says: "belongs to another deployment than sim")
+            outcome.expectFailure(13, "mapping_failed", says: "belongs to a deployment other than sim")
             #expect(outcome.failure?["reason"] == "not_reported")
             #expect(outcome.failure?["message"]?.string?.contains(other.mqtt) == true, "\(outcome.standardOutput)")
             #expect(SecretHunt.mode(of: folder.file("state/rainkit/pending-sim.json")) == nil)

@@ -20,7 +20,7 @@ struct ShortCommandTests {
 
             let off = try await scene.done("off", "kitchen lamp", "Fan")
             #expect(
-                off.standardOutput == "Switched off Light of Kitchen lamp\nSwitched off Light of Fan\n",
+                off.standardOutput == "Switched off Kitchen lamp (Light)\nSwitched off Fan (Light)\n",
                 "\(off.standardOutput)")
             let values = try await scene.done("node", "params", "get", "nodelight,Fan", "Light.Power")
             #expect(values.standardOutput == "nodelight  false\nnodefan  false\n")
@@ -29,7 +29,7 @@ struct ShortCommandTests {
             #expect(entry?["node_id"] == "nodefan" && entry?["path"] == "Light.Power" && entry?["value"] == true)
             #expect(entry?["state"] == "reported" && entry?["route"] == "cloud", "\(toggled.standardOutput)")
             let set = try await scene.done("set", "Kitchen lamp,Fan", "on", "--no-wait")
-            #expect(set.standardOutput.contains("Set Light.Power of Fan to true, according to the cloud"))
+            #expect(set.standardOutput.contains("Set Fan to true (Light.Power), according to the cloud"))
             let shown = try await scene.done("node", "show", "nodelight,nodefan", "--json")
             #expect(shown.document?["nodes"]?.array?.map { $0["name"] } == ["Kitchen lamp", "Fan"])
             let none = try await scene.rainctl("on", "Fan/Lamp", "--json")

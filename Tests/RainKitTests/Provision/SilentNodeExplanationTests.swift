@@ -18,7 +18,7 @@ struct SilentNodeExplanationTests {
         guard case .notReported? = failure?.cause else {
             return #expect(Bool(false), "\(String(describing: failure))")
         }
-        #expect(failure?.message.contains("belongs to another deployment than this deployment") == true)
+        #expect(failure?.message.contains("belongs to a deployment other than this deployment") == true)
         #expect(failure?.isPendingKept == true && scene.pending.all().map(\.stage) == [.online])
         #expect(scene.told.last.map { $0.elapsed < .seconds(70) } == true)
     }

@@ -182,7 +182,7 @@ final class BackgroundCall {
     }
 }
 
-/// The number of descriptors that the process may have open. A shell's default is enough for some hundred boards with their connections.
+/// The number of descriptors that the process may have open. A shell's default is enough for a few hundred boards with their connections.
 enum DescriptorLimit {
     /// Raises the limit to the system's maximum. If that fails it stays unchanged, and boards without a free descriptor try again.
     static func raise() {

@@ -175,7 +175,7 @@ extension NetworkManagerClient {
             let left = end - ContinuousClock.now
             guard left > .zero else { return }
             await feed.change(after: known, within: min(left, Self.interval))
-            // Signals come in bursts, and each check is some dozen calls.
+            // Signals come in bursts, and each check is about a dozen calls.
             if left > Self.burst { try? await Task.sleep(for: Self.burst) }
             if Task.isCancelled { throw .cancelled }
         }

@@ -236,7 +236,7 @@ struct SilentNodeExplanation: Sendable {
             .notReported,
             message:
                 "The board is on its network, but \(cloud) has received nothing from it within \(WaitLimits.report.formattedSeconds) s. If "
-                + "that network has internet access, the board's firmware or its claim belongs to another deployment than "
+                + "that network has internet access, the board's firmware or its claim belongs to a deployment other than "
                 + "\(cloud)\(word). Use the profile of the deployment that the board was made for, or give the board firmware and a claim "
                 + "for \(cloud).")
     }
@@ -255,7 +255,7 @@ struct SilentNodeExplanation: Sendable {
             .notReported,
             message:
                 "The board is on its network and connects to \(presentable(host)), but the nodes of \(cloud) connect to "
-                + "\(presentable(expected)). Its firmware or its claim belongs to another deployment than \(cloud). Use the profile of "
+                + "\(presentable(expected)). Its firmware or its claim belongs to a deployment other than \(cloud). Use the profile of "
                 + "the deployment that the board was made for, or give the board firmware and a claim for \(cloud).")
     }
 

@@ -19,8 +19,8 @@ struct NetworkRestorer: Sendable {
         .noBus, .notRunning, .accessDenied, .timeout, .cancelled,
     ]
 
-    /// Returns to the previous connection, and removes the journal. If that failed for a reason that may pass, the journal is kept for the
-    /// next run.
+    /// Returns to the previous connection, and removes the journal. If that failed for a reason that may go away, the journal is kept
+    /// for the next run.
     func goBack(_ manager: NetworkManagerClient) async -> NetworkChange {
         let change: NetworkChange
         do throws(NetworkManagerError) {

@@ -76,7 +76,7 @@ struct JSONWebTokenSigner: Sendable {
         Self.header("none", keyID) + "." + Base64.urlText(safe(claims)) + "."
     }
 
-    /// Returns the claims of a token that this key signed; nil for every other token.
+    /// Returns the claims of a token that this key signed; nil for all other tokens.
     func verify(_ token: String) -> JSONValue? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= Self.maximumLength, parts.count == 3, parts[0] == header,

@@ -40,9 +40,10 @@ actor Discovery {
         self.sleep = sleep
     }
 
-    /// Scans until ``leave()`` was called as often as this. Returns after the first attempt, even if it failed in a way that may pass.
+    /// Scans until ``leave()`` was called as often as this. Returns after the first attempt, even if it failed for a reason that may go
+    /// away.
     ///
-    /// - Throws: errors that do not pass: `accessDenied`, `blocked`, `radioLost`, `cancelled`.
+    /// - Throws: errors that do not go away by themselves: `accessDenied`, `blocked`, `radioLost`, `cancelled`.
     func join() async throws(BluetoothError) {
         users += 1
         guard case .failure(let error) = await adjust().value else { return }

@@ -324,7 +324,7 @@ enum GATTFailure: Equatable {
         case .unclear, .ambiguous:
             BluetoothError(
                 .linkLost,
-                message: "The board answered with an error without a cause (\(cause.message)).")
+                message: "The board reported an error, but not its cause (BlueZ says: \(cause.message)).")
         case .wantsPairing:
             BluetoothError(.pairingFailed, message: "The board requires an encrypted link, even after pairing.")
         case .linkLost, .busy:

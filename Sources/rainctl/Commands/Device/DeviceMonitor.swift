@@ -41,7 +41,7 @@ struct DeviceMonitor: AsyncParsableCommand, EndsByInterruption {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        if until?.isEmpty == true { throw ValidationError("--until needs a text.") }
+        if until?.isEmpty == true { throw ValidationError("--until must not be empty.") }
     }
 
     func run() async throws {

@@ -27,7 +27,7 @@ struct NodeParamsGet: AsyncParsableCommand, ListCommand {
         help: ArgumentHelp("The values to print, such as Light.Power or Light (default: all).", valueName: "path"))
     var paths: [String] = []
 
-    @OptionGroup(title: "Without the cloud") var local: LocalOptions
+    @OptionGroup(title: "Directly to the board") var local: LocalOptions
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
@@ -208,7 +208,7 @@ struct NodeParamsSet: AsyncParsableCommand {
     @Flag(help: "Wait until the board has reported the values.")
     var wait = false
 
-    @OptionGroup(title: "Without the cloud") var local: LocalOptions
+    @OptionGroup(title: "Directly to the board") var local: LocalOptions
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))

@@ -7,8 +7,8 @@ import Synchronization
 
 /// The two descriptors to one client. One thread reads them and waits for them; any thread may send lines.
 ///
-/// Small answers are written at once by the thread that has them. What the client does not take is kept up to ``maximumUnread``; then the
-/// client counts as gone.
+/// Small answers are written at once by the thread that has them. Bytes that the client does not take are kept up to ``maximumUnread``; then
+/// the client counts as gone.
 final class LineConnection: Sendable {
     /// The thread's events, in order.
     struct Events: Sendable {

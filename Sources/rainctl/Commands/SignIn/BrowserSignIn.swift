@@ -31,8 +31,9 @@ struct BrowserSignIn: Sendable {
             throw CommandFailure(
                 .usage, reason: "nobody_to_ask",
                 message:
-                    "A sign-in with a browser needs a terminal, and there is none. Use --browser to open a browser, --callback-port PORT to wait "
-                    + "for a browser that you open elsewhere, or --paste with the address on standard input.")
+                    "A sign-in with a browser needs a terminal, but rainctl does not run in one. Use --browser to open a browser, "
+                    + "--callback-port PORT to wait for a browser that you open elsewhere, or --paste with the address on standard input."
+            )
         }
     }
 
@@ -174,7 +175,9 @@ struct BrowserOptions: ParsableArguments {
     var noBrowser = false
 
     @Flag(
-        help: "Do not listen for the browser. Paste the last address that the browser shows, or pipe that address in.")
+        help:
+            "Do not wait for the browser's answer. rainctl asks for the last address that the browser shows: paste it, or pipe it in."
+    )
     var paste = false
 
     @Option(help: ArgumentHelp("Listen for the browser on this port.", valueName: "port"))

@@ -33,7 +33,7 @@ struct BackendSignInTests {
         backend.http.expect(.post, "/sessions", #"{"data":{"token":"\#(token)"}}"#)
     }
 
-    @Test("the code goes to the backend, and its own token with every other request; the provider's token is not sent")
+    @Test("the code goes to the backend, and its own token with all later requests; the provider's token is not sent")
     func flow() async throws {
         let codes = Codes()
         let backend = try OwnBackend(OwnBackend.signingIn, codes: codes.source)

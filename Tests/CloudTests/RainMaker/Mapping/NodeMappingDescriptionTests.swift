@@ -30,7 +30,8 @@ struct NodeMappingDescriptionTests {
         "the error names the problem, the file and the member",
         arguments: [
             ("", "not JSON"), ("[]", "the document is a list"),
-            (#"{"schemaVersion":"1"}"#, "\"schemaVersion\" is a text"), (#"{"schemaVersion":2}"#, "schemaVersion is 2"),
+            (#"{"schemaVersion":"1"}"#, "\"schemaVersion\" must be a whole number"),
+            (#"{"schemaVersion":2}"#, "schemaVersion is 2"),
             (#"{"schemaVersion":1}"#, "add is missing"),
             (#"{"schemaVersion":1,"add":{"method":"PUT"}}"#, "add.url is missing"),
             (#"{"schemaVersion":1,"add":7}"#, "add is not"),

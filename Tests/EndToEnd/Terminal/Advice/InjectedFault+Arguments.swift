@@ -22,8 +22,9 @@ extension InjectedFault {
         provision("arguments", "a network together with --no-wifi", "--no-wifi", "--no-wifi"),
         provision("arguments", "a security scheme that does not exist", "--sec-ver", "--sec-ver", "3"),
         provision("arguments", "a serial port for Bluetooth", "--port", "--transport", "ble", "--port", "/dev/ttyUSB0"),
-        provision("arguments", "tags without a mapping", "--tags needs a mapping", "--tags", "room:kitchen"),
-        provision("arguments", "metadata without a mapping", "--metadata needs a mapping", "--metadata", "{}"),
+        provision("arguments", "tags without a mapping", "--tags works only with a mapping", "--tags", "room:kitchen"),
+        provision(
+            "arguments", "metadata without a mapping", "--metadata works only with a mapping", "--metadata", "{}"),
         argument("tags without values", "KEY:VALUE", "provision", "--tags", "kitchen"),
         argument("metadata that is not JSON", "--metadata", "provision", "--metadata", "{room"),
         argument("a sign-in without a user", "No user", "login", "--password-file", "{}/password"),
@@ -35,7 +36,7 @@ extension InjectedFault {
             "a telephone number without a country code", "country code", "login", "+49abc", "--password-file",
             "{}/password"),
         argument(
-            "a sign-in in a browser without a terminal", "needs a terminal, and there is none", "login", "--idp",
+            "a sign-in in a browser without a terminal", "needs a terminal, but", "login", "--idp",
             "github"),
         argument(
             "application data from two places", "once", "device", "send", "custom-data", "--text", "a", "--hex", "ab"),

@@ -18,11 +18,11 @@ extension InjectedFault {
             files: ["config/rainkit/config.json": #"{"ca_file":"/nope.pem"}"#],
             ["login", "me@example.com", "--password-file", "{}/password"]),
         command(
-            "settings", "an account without a session in the environment", "RAINKIT_ACCOUNT names",
+            "settings", "an account without a session in the environment", "from RAINKIT_ACCOUNT",
             cloud: true,
             environment: ["RAINKIT_ACCOUNT": "old@example.com"], ["node", "list"]),
         command(
-            "settings", "a provider without a session in the environment", "RAINKIT_PROVIDER names spid",
+            "settings", "a provider without a session in the environment", "from RAINKIT_PROVIDER",
             environment: ["RAINKIT_PROVIDER": "spid"], ["whoami"]),
         command(
             "settings", "a wrong password in the environment", "from ESP_RAINMAKER_PASSWORD", cloud: true,
@@ -55,7 +55,7 @@ extension InjectedFault {
         definition(
             "a misspelt grant in a provider's file", "passwrd",
             #"{"schemaVersion":1,"id":"mine","extends":"oidc","grants":{"passwrd":null}}"#),
-        backend("a missing backend file", "no file", nil),
+        backend("a missing backend file", "does not exist", nil),
         backend("a backend file that is not JSON", "not JSON", "{"),
         backend("a backend file of a newer version", "99", #"{"schemaVersion":99}"#),
         backend("a backend file without an address", "add", #"{"schemaVersion":1}"#),

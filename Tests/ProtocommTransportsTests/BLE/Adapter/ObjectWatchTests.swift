@@ -8,7 +8,7 @@ import Testing
 @Suite("Waiting for an object of BlueZ's")
 struct ObjectWatchTests {
     /// The runtime holds a task's own lock while it runs a cancellation handler, and takes it to resume the task. Whoever resumes it with
-    /// a lock that the handler wants stops for good, and every other waiter behind it.
+    /// a lock that the handler wants stops for good, and all other waiters behind it.
     @Test("a wait that is cancelled while what it waits for comes has its answer, and holds nobody up")
     func cancelledWhileFound() async throws {
         let watch = ObjectWatch()

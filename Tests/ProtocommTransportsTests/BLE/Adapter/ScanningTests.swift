@@ -55,7 +55,7 @@ struct ScanningTests {
     static let passing: [BluetoothError.Code] = [.scanFailed, .poweredOff, .noBlueZ, .noAdapter]
 
     @Test(
-        "the first start, too, is tried again where it fails in a way that may pass", .timeLimit(.minutes(10)),
+        "the first start, too, is tried again if it fails for a reason that may go away", .timeLimit(.minutes(10)),
         arguments: passing)
     func firstStart(code: BluetoothError.Code) async throws {
         let clock = ManualClock()
