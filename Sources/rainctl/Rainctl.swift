@@ -76,7 +76,7 @@ struct Rainctl: AsyncParsableCommand {
         guard let failure else { return .ok }
         // The terminal has shown Ctrl-C as ^C, in the line of the next output.
         if Interruption.hasBegun, TerminalStyle.ofErrors.isLive { StandardStreams.err(StandardStreams.eraseLine) }
-        if command is any EndsByInterruption, Interruption.hasBegun, CommandFailure(failure).status == .cancelled {
+        if Interruption.hasBegun, command is any EndsByInterruption, CommandFailure(failure).status == .cancelled {
             return .cancelled
         }
         return report(failure, arguments: arguments)
