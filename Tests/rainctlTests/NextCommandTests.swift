@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import RainCore
-import RainKit
+@testable import RainKit
 import Testing
 
 @testable import rainctl

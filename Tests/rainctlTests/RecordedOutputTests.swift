@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RainKit
 import Testing
 
 @testable import rainctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainKit
+@testable import RainKit
 @testable import RainMaker
 import Testing
 

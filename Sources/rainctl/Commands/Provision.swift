@@ -380,54 +380,13 @@ struct WiFiOptions: ParsableArguments {
     }
 }
 
-extension SSID {
-    /// The name as `--ssid` takes it, byte for byte. Nil for a name that is not text or that no argument can hold; use `ssid_hex` and
-    /// `--ssid-hex` for it.
-    var argument: String? {
-        guard !bytes.contains(0) else { return nil }
-        return String(validating: bytes, as: UTF8.self)
-    }
-}
-
-/// The result of an onboarding.
-struct ProvisionResult: CommandResult {
-    let nodeID: String?
-    /// The board's address, which is empty if the board did not report it, and its network. Both are nil if the Wi-Fi was not changed. The
-    /// name is also nil if it is not text; `ssidHex` always has it.
-    let ip: String?
-    let ssid: String?
-    let mapping: String
-    let claimed: Bool
-    let resumed: Bool
-    let elapsedMs: Int64
-    let ssidHex: String?
-    /// The answers of the board's application; absent if nothing was sent to it.
-    var customData: [SendResult]?
-    /// The name that the board was given; absent if none was requested, or if it could not be given.
-    var name: String?
-
+extension ProvisionResult: CommandResult {
     var text: String {
         var lines: [String] = []
         if let nodeID { lines.append("node id: \(nodeID)") }
         if let ip { lines.append("ip: \(ip.isEmpty ? "unknown" : ip)") }
         lines.append("mapping: \(mapping)")
         return lines.joined(separator: "\n")
-    }
-}
-
-extension ProvisionResult {
-    init(_ node: OnboardedNode) {
-        nodeID = node.nodeID?.rawValue
-        ip = node.network?.address
-        ssid = node.network?.ssid.argument
-        ssidHex = node.network?.ssid.hex
-        mapping = node.mapping.rawValue
-        claimed = node.claimed
-        resumed = node.resumed
-        elapsedMs = Int64(node.elapsed / .milliseconds(1))
-        name = node.name
-        customData =
-            node.customData.isEmpty ? nil : node.customData.map { SendResult($0.endpoint, answered: $0.payload) }
     }
 }
 

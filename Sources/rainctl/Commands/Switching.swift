@@ -191,7 +191,7 @@ struct DeviceChangeResult: CommandResult {
 
     /// Prints the result. Throws if a board has not reported the change, so that a script notices.
     func tell(_ output: Output) throws(CommandFailure) {
-        guard var failure = boards.failure else { return output.result(self) }
+        guard var failure = boards.commandFailure else { return output.result(self) }
         // The error says the same of a single device.
         if !output.isJSON, devices.count > 1 { output.result(self) }
         failure.result = self

@@ -6,6 +6,8 @@ import RainKit
 ///
 /// Members are the type's properties, in their order and with their names in snake case. One that is nil is absent, and `@TextOnly`
 /// properties are no members. Scripts depend on names, order and types: a result only ever gains members, at its end.
+///
+/// The documents of calls of the library are types of RainKit (`RainKit/Documents`). They get their text in an extension.
 protocol CommandResult: Encodable, Sendable {
     /// The text without a line end; empty if there is nothing to print.
     var text: String { get }
@@ -27,27 +29,9 @@ extension ConfirmingResult {
     var confirmedLines: [Int] { [0] }
 }
 
-/// A finished action: the members of its document, and a sentence.
-struct ActionResult: CommandResult {
-    private var members = NamedMembers()
-    private(set) var text: String
-    let confirmedLines: [Int]
-
-    /// - Parameter isChange: whether something was changed.
-    init(_ text: String, isChange: Bool = true) {
-        self.text = text
-        confirmedLines = isChange ? [0] : []
-    }
-
-    func with(_ name: String, _ value: some Encodable & Sendable) -> Self {
-        var result = self
-        result.members.add(name, value)
-        return result
-    }
-
+extension ActionResult: CommandResult {
     var isProse: Bool { true }
-
-    func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
+    var confirmedLines: [Int] { isChange ? [0] : [] }
 }
 
 /// The output of every failed command.

@@ -180,13 +180,6 @@ struct SignInPage: Encodable, Sendable {
     var completeURL: String?
 }
 
-/// A problem despite which a command continues: a member of its document, and an event.
-struct Warning: Encodable, Sendable {
-    /// For programs, in snake case, such as `proof_not_used`.
-    let reason: String
-    let message: String
-}
-
 /// The warnings of a command so far, in order.
 final class Warnings: Sendable {
     private struct State {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
+import RainKit
 
 /// A result that has its own form at a terminal, where people read it. In a pipe, its `text` is printed.
 protocol TerminalResult: CommandResult {

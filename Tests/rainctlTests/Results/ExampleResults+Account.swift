@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
 import RainJSON
-import RainKit
+@testable import RainKit
 
 @testable import rainctl
 

@@ -2,6 +2,7 @@
 import RainAccount
 import RainCore
 import RainJSON
+@testable import RainKit
 import Testing
 
 @testable import rainctl

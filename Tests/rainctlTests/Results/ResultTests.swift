@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RainCore
-import RainKit
+@testable import RainKit
 import TestSupport
 import Testing
 
@@ -15,8 +15,9 @@ struct ResultTests {
         let folder = Repository.path("Sources/rainctl")
         var names: [String] = []
         for file in try filesBelow(folder) where file.hasSuffix(".swift") {
-            names += try readFile("\(folder)/\(file)").matches(of: /struct (\w+): (?:CommandResult|ConfirmingResult)\b/)
-                .map { "\($0.1)" }
+            names += try readFile("\(folder)/\(file)").matches(
+                of: /(?:struct|extension) (\w+): (?:CommandResult|ConfirmingResult)\b/
+            ).map { "\($0.1)" }
         }
         #expect(names.count > 30)
         #expect(Set(names) == Set(ExampleResults.typeNames))

@@ -47,7 +47,7 @@ struct SecretParameterTests {
                 ]
             ]
         ])
-        do throws(rainctl.CommandFailure) {
+        do throws(RainKitError) {
             _ = try ParamsResult.chosen([path], of: ["Light": ["Power": true]], "n1", configuration)
             Issue.record("found")
         } catch {

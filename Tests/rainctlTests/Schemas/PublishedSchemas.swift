@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
-import RainKit
+@testable import RainKit
 
 @testable import rainctl
 

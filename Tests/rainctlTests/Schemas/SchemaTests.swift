@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RainJSON
+import RainKit
 import TestSupport
 import Testing
 
@@ -42,13 +43,16 @@ struct SchemaTests {
     @Test("every member that a result's source adds by name is in its schema")
     func members() throws {
         let schemas = try PublishedSchemas.ofResults()
-        let folder = Repository.path("Sources/rainctl")
+        let files = try ["Sources/rainctl", "Sources/RainKit/Documents"].map { Repository.path($0) }.flatMap { folder in
+            try filesBelow(folder).filter { $0.hasSuffix(".swift") }.map { "\(folder)/\($0)" }
+        }
         var count = 0
-        for file in try filesBelow(folder) where file.hasSuffix(".swift") {
-            let source = try readFile("\(folder)/\(file)")
-            let types = source.matches(of: /struct (\w+): CommandResult/).map { "\($0.1)" }
+        for file in files {
+            let source = try readFile(file)
+            let types = source.matches(of: /struct (\w+): (?:CommandResult|Encodable)/)
+                .compactMap { schemas["\($0.1)"] }
             guard !types.isEmpty else { continue }
-            let known = types.compactMap { schemas[$0] }.reduce(into: Set()) { $0.formUnion($1.memberNames) }
+            let known = types.reduce(into: Set()) { $0.formUnion($1.memberNames) }
             let named = Set(source.matches(of: /[aA]dd\((?:memberOnly: )?"(\w+)"/).map { "\($0.1)" })
             #expect(named.subtracting(known).isEmpty, "\(file): add an example that has the member")
             count += named.count

@@ -47,27 +47,7 @@ struct RenewalResult: ConfirmingResult {
     var text: String { "Renewed: the access token is \(session.validity)." }
 }
 
-/// A stored session as users and scripts see it, without secrets.
-struct SessionResult: CommandResult {
-    let profile: String
-    let baseURL: String
-    let provider: String
-    let userName: String
-    let userID: String
-    let store: String
-    let account: String?
-    let storePath: String?
-    let receivedAt: String
-    let expiresAt: String?
-    /// Whole seconds, rounded down.
-    let expiresIn: Int64?
-    let expired: Bool
-    let renewable: Bool
-    /// When the refresh token ends, if the provider reports that.
-    let refreshExpiresAt: String?
-    /// Whole seconds, rounded down.
-    let refreshExpiresIn: Int64?
-
+extension SessionResult: CommandResult {
     var text: String {
         let renewal = renewable ? "renewed when needed" : "cannot be renewed (after that, sign in again)"
         return """
@@ -93,23 +73,5 @@ struct SessionResult: CommandResult {
         guard let seconds else { return "until \(end)" }
         let span = PlainTime.span(seconds: abs(seconds))
         return seconds < 0 ? "expired \(span) ago" : "valid for \(span)"
-    }
-}
-
-extension SessionResult {
-    init(_ session: AccountAccess, _ status: SessionStatus, now: UnixTime = SystemWallClock().now) {
-        self.init(
-            profile: session.name, baseURL: session.base, provider: status.provider, userName: status.userName,
-            userID: status.userID.rawValue, store: session.place.kind.rawValue, account: session.place.account,
-            storePath: session.place.path, receivedAt: Timestamp.text(status.received),
-            expiresAt: status.expires.map { Timestamp.text($0) },
-            expiresIn: status.expires.map { Self.seconds(from: now, to: $0) },
-            expired: status.hasExpired, renewable: status.isRenewable,
-            refreshExpiresAt: status.refreshExpires.map { Timestamp.text($0) },
-            refreshExpiresIn: status.refreshExpires.map { Self.seconds(from: now, to: $0) })
-    }
-
-    private static func seconds(from now: UnixTime, to end: UnixTime) -> Int64 {
-        Int64(min(max(end.seconds - now.seconds, -1e15), 1e15).rounded(.down))
     }
 }

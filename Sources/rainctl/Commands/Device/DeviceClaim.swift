@@ -135,16 +135,7 @@ struct HostClaimOptions: ParsableArguments {
     }
 }
 
-/// The outcome of a claim: the board's new node id, or that there was nothing to claim.
-struct ClaimResult: CommandResult {
-    let nodeID: String?
-    let claimed: Bool
-    /// For a claim by the host: the board's address, the file with its credentials, or their flash address.
-    var mac: String?
-    var image: String?
-    var flashAddress: String?
-    @TextOnly var port: String? = nil
-
+extension ClaimResult: CommandResult {
     var text: String {
         guard let nodeID else { return "The board already has its certificate, so there is nothing to claim." }
         var lines = ["node id: \(nodeID)"]
@@ -160,23 +151,5 @@ struct ClaimResult: CommandResult {
             )
         }
         return lines.joined(separator: "\n")
-    }
-}
-
-extension ClaimResult {
-    init(_ node: OnboardedNode) {
-        nodeID = node.claimed ? node.nodeID?.rawValue : nil
-        claimed = node.claimed
-    }
-
-    /// The outcome of a claim by the host.
-    init(_ claim: CableClaim) {
-        nodeID = claim.node.rawValue
-        claimed = true
-        mac = claim.mac
-        switch claim.place {
-        case .file(let path): image = path
-        case .flash(let port, let address): (self.port, flashAddress) = (port, address.hexadecimal)
-        }
     }
 }

@@ -80,7 +80,7 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
             search, over: transport.scheme.map { [$0] },
             unavailable: { context.output.warn($0.message, reason: $0.reason ?? "\($0.code)".snakeCased) })
         {
-            show(DiscoveredBoardResult(board), context.output)
+            show(DiscoveredBoardResult(board, over: Transports.registered), context.output)
             boards.append(board)
             if first { break }
         }
@@ -95,7 +95,7 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
         }
         let advice = "No board was found: check that a board has power, is near, and is in provisioning mode."
         if first, boards.isEmpty { throw CommandFailure(.unavailable, reason: "not_found", message: advice) }
-        let found = boards.map { DiscoveredBoardResult($0) }
+        let found = boards.map { DiscoveredBoardResult($0, over: Transports.registered) }
         context.output.result(DiscoveryResult(boards: found))
         if found.isEmpty, !options.isJSON { context.output.say(advice) }
     }
@@ -110,10 +110,8 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
     }
 }
 
-/// All boards that were found. In text mode each one has been printed when it was found, so only JSON has the list.
-struct DiscoveryResult: CommandResult {
-    let boards: [DiscoveredBoardResult]
-
+/// In text mode each board has been printed when it was found, so only JSON has the list.
+extension DiscoveryResult: CommandResult {
     var text: String { "" }
 }
 
@@ -125,57 +123,11 @@ extension DiscoveryResult: ListResult {
     }
 }
 
-/// The line of `device discover --events ndjson` for a warning.
-struct WarningEvent: Encodable {
-    let event = "warning"
-    let reason: String
-    let message: String
-
-    init(_ warning: Warning) { (reason, message) = (warning.reason, warning.message) }
-}
-
-/// The line of `device discover --events ndjson` for a board that was found.
-struct FoundEvent: Encodable {
-    private let board: DiscoveredBoardResult
-
-    private enum CodingKeys: CodingKey { case event }
-
-    init(_ board: DiscoveredBoardResult) { self.board = board }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode("found", forKey: .event)
-        try board.encode(to: encoder)
-    }
-}
-
-/// A board that was found: on a cable with its port, over Bluetooth with its advertised data.
-struct DiscoveredBoardResult: CommandResult {
-    let transport: String
-    var port: String?
-    var address: String?
-    var name: String?
-    /// The signal strength in dBm; nil for a connected board, which does not advertise.
-    var rssi: Int?
-    var services: [String]?
-    var connected: Bool?
-    /// The board's node id, if it announces one.
-    var nodeID: String?
-
+extension DiscoveredBoardResult: CommandResult {
     var text: String {
         if let port { return port }
         if let nodeID { return "\(name?.onOneLine ?? "(no name)")  \(address ?? "")  node \(nodeID.onOneLine)" }
         let strength = rssi.map { "\($0) dBm" } ?? "connected"
         return "\(name?.onOneLine ?? "(no name)")  \(address ?? "")  \(strength)"
-    }
-}
-
-extension DiscoveredBoardResult {
-    init(_ board: FoundBoard) {
-        let isPort = Transports.having(option: "port").contains { $0.scheme == board.address.scheme }
-        self.init(
-            transport: board.address.scheme, port: isPort ? board.address.location : nil,
-            address: isPort ? nil : board.address.location, name: board.name, rssi: board.signal,
-            services: board.services, connected: board.isConnected, nodeID: board.nodeID)
     }
 }

@@ -69,25 +69,7 @@ struct DeviceSend: DeviceCommand {
     }
 }
 
-/// The answer of the application at an endpoint.
-struct SendResult: CommandResult {
-    let endpoint: String
-    /// The number of bytes sent.
-    let bytes: Int?
-    /// The answer if it is text.
-    let answer: String?
-    let answerHex: String
-
+extension SendResult: CommandResult {
     /// The answer as text if it is text, otherwise its hex digits.
     var text: String { answer ?? answerHex }
-
-    init(_ endpoint: String, sent: [UInt8]? = nil, answered: [UInt8]) {
-        self.endpoint = endpoint
-        bytes = sent?.count
-        answerHex = Hex.text(answered)
-        // ESP-IDF's example sends a C string, with the zero at its end.
-        let trimmed = answered.last == 0 ? answered.dropLast() : answered[...]
-        let text = String(validating: trimmed, as: UTF8.self)
-        answer = text.flatMap { $0.withoutControls == $0 ? $0 : nil }
-    }
 }

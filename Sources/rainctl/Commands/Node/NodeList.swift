@@ -35,23 +35,14 @@ struct NodeList: AsyncParsableCommand, ListCommand {
     }
 }
 
-/// The boards in the account.
-struct NodeListResult: CommandResult {
-    private(set) var nodes: [Entry]
-
+extension NodeListResult: CommandResult {
     var text: String { nodes.map(\.line).joined(separator: "\n") }
+}
 
-    struct Entry: Encodable, Sendable {
-        let nodeID: String
-        let name: String?
-        let model: String?
-        let role: String?
-        let connected: Bool?
-
-        fileprivate var line: String {
-            let state = connected.map { $0 ? "online" : "offline" } ?? "unknown"
-            return "\(nodeID.onOneLine)  \(state)  \((name ?? "").onOneLine)"
-        }
+extension NodeListResult.Entry {
+    fileprivate var line: String {
+        let state = connected.map { $0 ? "online" : "offline" } ?? "unknown"
+        return "\(nodeID.onOneLine)  \(state)  \((name ?? "").onOneLine)"
     }
 }
 
@@ -69,13 +60,5 @@ extension NodeListResult {
         let ids = boards.prefix(5).map(\.nodeID.onOneLine).joined(separator: ", ")
         let rename = commandLine("node rename \(boards[0].nodeID.asShellWord) NAME")
         return "\(boards.count) boards are called \(name.onOneLine) (\(ids)). Use their ids, or rename one: \(rename)"
-    }
-
-    /// Adds a node. Nothing else that it has reported is kept.
-    mutating func append(_ node: Node) {
-        nodes.append(
-            Entry(
-                nodeID: node.id.rawValue, name: node.displayName, model: node.model, role: node.role,
-                connected: node.connectivity?.isConnected))
     }
 }

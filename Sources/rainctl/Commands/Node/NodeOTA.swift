@@ -56,30 +56,7 @@ struct NodeOTA: CloudCommand {
     }
 }
 
-/// An update of a board's firmware.
-struct UpdateResult: CommandResult {
-    let nodeID: String
-    /// `sent`, `success`, or the state that the board reported last.
-    let state: String
-    let info: String?
-    let project: String
-    let version: String
-    let chip: String?
-    let size: Int
-    /// The board's name.
-    @TextOnly private var name: String
-
-    init(_ node: NodeID, _ image: FirmwareImage, state: String, info: String?, name: String) {
-        self.name = name
-        nodeID = node.rawValue
-        self.state = state
-        self.info = info
-        project = image.project
-        version = image.version
-        chip = image.chip
-        size = image.size
-    }
-
+extension UpdateResult: CommandResult {
     var isProse: Bool { true }
 
     var text: String {

@@ -27,12 +27,13 @@ struct NodeShow: AsyncParsableCommand {
     }
 }
 
-/// Several boards, as `node show` shows one.
-struct NodeShowListResult: CommandResult {
-    let nodes: [NodeShowResult]
+extension NodeShowResult: CommandResult {}
 
+extension NodeShowListResult: CommandResult {
     var text: String { nodes.map(\.text).joined(separator: "\n\n") }
 }
+
+extension NodeStatusResult: CommandResult {}
 
 extension ArgumentHelp {
     static var node: ArgumentHelp { "The board: its node id or its name." }
@@ -55,59 +56,6 @@ struct NodeStatus: CloudCommand {
     func result(_ scene: CloudScene) async throws -> NodeStatusResult {
         let name = node
         return NodeStatusResult(try await scene.time.run { try await scene.client.node(named: name) })
-    }
-}
-
-/// One board: its description, whether it is online, and the values of its devices.
-struct NodeShowResult: CommandResult {
-    private var values = LabelledValues()
-
-    var text: String { values.text }
-    func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
-
-    init(_ node: Node, now: UnixTime = SystemWallClock().now) {
-        values.add("node_id", node.id.rawValue)
-        values.add("name", node.displayName)
-        values.add("type", node.type)
-        values.add("model", node.model)
-        values.add("firmware_version", label: "firmware", node.firmwareVersion)
-        values.add("role", node.role)
-        values.add(node.connectivity, now: now)
-        values.add("tags", node.tags)
-        if let metadata = node.metadata { values.add(memberOnly: "metadata", metadata) }
-        values.add(memberOnly: "params", node.secretParameters.masked(in: node.parameters ?? .object([])))
-        for component in NodeConfiguration(node.configuration)?.components ?? [] where !component.isService {
-            values.add(line: "\(component.name)\(component.type.map { " (\($0))" } ?? "")".onOneLine)
-            for parameter in component.parameters {
-                let value = node.parameters?[component.name]?[parameter.name]?.shown ?? "not reported yet"
-                let note = parameter.isWritable ? "" : "  (read only)"
-                values.add(line: "  \(component.name).\(parameter.name): \(value)\(note)".withoutControls)
-            }
-        }
-    }
-}
-
-/// Whether a board is online.
-struct NodeStatusResult: CommandResult {
-    private var values = LabelledValues()
-
-    var text: String { values.text }
-    func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
-
-    init(_ node: Node, now: UnixTime = SystemWallClock().now) {
-        values.add(memberOnly: "node_id", node.id.rawValue)
-        values.add(node.connectivity, now: now)
-    }
-}
-
-extension LabelledValues {
-    mutating func add(_ connectivity: Node.Connectivity?, now: UnixTime) {
-        guard let connectivity else { return add(line: "online: unknown") }
-        let since = connectivity.since.flatMap { $0.seconds > 0 ? $0 : nil }
-        let state = connectivity.isConnected ? "online" : "offline"
-        let time = since.map { PlainTime.span(from: $0, to: now).map { "\(state) for \($0)" } ?? state }
-        add("connected", connectivity.isConnected, line: time ?? "\(state), never seen")
-        if let since { add(memberOnly: "since", Timestamp.text(since)) }
     }
 }
 

@@ -329,27 +329,7 @@ extension CommandFailure {
     }
 }
 
-/// The users of boards or groups.
-struct SharingListResult: CommandResult {
-    let shared: [Entry]
-    @TextOnly private(set) var names: ShownNames
-    @TextOnly private(set) var noun: String
-
-    struct Entry: Encodable, Sendable {
-        let id: String
-        let primaryUsers: [String]
-        let secondaryUsers: [String]
-    }
-
-    /// - Parameters:
-    ///   - names: the names of the boards or groups, for a terminal.
-    ///   - noun: `board` or `group`.
-    init(_ all: [Sharing], names: ShownNames = ShownNames(), noun: String = "board") {
-        self.names = names
-        self.noun = noun
-        shared = all.map { Entry(id: $0.id, primaryUsers: $0.primaryUsers, secondaryUsers: $0.secondaryUsers) }
-    }
-
+extension SharingListResult: CommandResult {
     var text: String {
         shared.map { entry in
             let others =
@@ -363,36 +343,7 @@ extension SharingListResult: ListResult {
     var table: ListTable { ListTable(member: "shared", columns: ["id", "primary_users", "secondary_users"]) }
 }
 
-/// Sharing requests that wait for an answer or were declined.
-struct SharingRequestsResult: CommandResult {
-    let requests: [Entry]
-    @TextOnly private(set) var areSent: Bool
-    @TextOnly private(set) var names: ShownNames
-    @TextOnly private(set) var noun: String
-
-    struct Entry: Encodable, Sendable {
-        let requestID: String
-        let status: String
-        let ids: [String]
-        let userName: String?
-        let ownerName: String?
-        let requestedAt: String?
-    }
-
-    /// - Parameters:
-    ///   - names: the names of the boards or groups, for a terminal.
-    ///   - noun: `board` or `group`.
-    init(_ all: [SharingRequest], areSent: Bool, names: ShownNames = ShownNames(), noun: String = "board") {
-        self.names = names
-        self.noun = noun
-        self.areSent = areSent
-        requests = all.map {
-            Entry(
-                requestID: $0.id, status: $0.status, ids: $0.subjects, userName: $0.userName, ownerName: $0.ownerName,
-                requestedAt: $0.requestedAt.map { Timestamp.text($0) })
-        }
-    }
-
+extension SharingRequestsResult: CommandResult {
     var text: String {
         if requests.isEmpty { return "There are no requests." }
         return requests.map { entry in

@@ -359,27 +359,8 @@ enum LoginResult: CommandResult {
     }
 }
 
-/// The signed-in user, and the place of the session.
-struct SignedInResult: ConfirmingResult {
-    let profile: String
-    let signedIn = true
-    let userName: String
-    let userID: String
-    let store: String?
-    let account: String?
-    /// A remark for users who might expect to stay signed in.
-    @TextOnly var remark: String
-
+extension SignedInResult: ConfirmingResult {
     var text: String { "Signed in as \(userName.onOneLine) (user id \(userID.onOneLine)).\(remark)" }
-}
-
-extension SignedInResult {
-    init(_ user: UserInfo, _ session: AccountAccess) {
-        self.init(
-            profile: session.name, userName: user.userName, userID: user.userID.rawValue,
-            store: session.newSession?.storeName, account: session.newSession?.accountName,
-            remark: session.newSession?.remark ?? "")
-    }
 }
 
 /// A sign-in that waits for the code that was sent.
@@ -390,15 +371,4 @@ struct SignInPendingResult: CommandResult {
     let next: String
 
     var text: String { "A code was sent to \(userName.onOneLine). To sign in with the code, run: \(next)" }
-}
-
-extension NewAccountStore {
-    /// The kind of store that the session is in.
-    var storeName: String { (account?.kind ?? kind).rawValue }
-
-    /// The account's name in the store.
-    var accountName: String? { account?.key.account }
-
-    /// A remark for users who might expect to stay signed in.
-    var remark: String { account?.kind == .memory ? " The session was not kept." : "" }
 }

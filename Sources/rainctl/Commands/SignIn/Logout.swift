@@ -45,49 +45,6 @@ struct Logout: AsyncParsableCommand {
     }
 }
 
-/// The end of a session here, and at its provider if that could be reached.
-struct SignedOutResult: ConfirmingResult {
-    /// A token that the provider may still accept.
-    struct Token: Encodable {
-        let token: String
-        let expiresAt: String?
-        /// Whether the token is known to be valid.
-        let certain: Bool
-    }
-
-    let profile: String
-    let revoked: Bool
-    /// Absent if the provider ended everything, or could not be reached.
-    var stillValid: [Token]?
-    /// The provider's own page for signing out.
-    var signOutPage: String?
-    /// The account that commands use now. Absent if they use none, or the same one as before.
-    var accountInUse: String?
-
+extension SignedOutResult: ConfirmingResult {
     var text: String { revoked ? "Signed out." : "Signed out here." }
-}
-
-extension SignedOutResult {
-    init(profile: String, _ report: SignOutReport) {
-        self.init(
-            profile: profile, revoked: false,
-            stillValid: report.stillValid.map {
-                Token(token: $0.kind.rawValue, expiresAt: $0.expires.map { Timestamp.text($0) }, certain: $0.isCertain)
-            }, signOutPage: report.page)
-    }
-
-    /// A warning about what remains at the provider, for users.
-    func warning(of provider: String) -> String {
-        let tokens = (stillValid ?? []).map { token in
-            let name = token.token.replacing("_", with: " ")
-            return "the \(name) (\(token.expiresAt.map { "until \($0)" } ?? "until an unknown time"))"
-        }.joined(separator: " and ")
-        let isCertain = (stillValid ?? []).contains { $0.certain }
-        let rest =
-            isCertain
-            ? "\(provider) cannot end the tokens, and still accepts \(tokens)"
-            : "\(provider) was asked to end the session, but does not report whether it still accepts \(tokens)"
-        let page = signOutPage.map { "; to sign out in the browser too, open \($0)" } ?? ""
-        return "signed out here, but \(rest)\(page)"
-    }
 }

@@ -61,25 +61,10 @@ extension EntryCommand {
     }
 }
 
-/// The schedules or scenes of a board.
-struct EntryListResult: CommandResult {
-    private var members = NamedMembers()
-    private(set) var text: String
-    let table: ListTable
-    let lines: [Line]
+extension EntryListResult: CommandResult {
+    var text: String { entries.isEmpty ? "There are no \(member)." : lines.map(\.text).joined(separator: "\n") }
 
-    func encode(to encoder: any Encoder) throws { try members.encode(to: encoder) }
-
-    /// - Parameter member: `schedules` or `scenes`.
-    init(_ node: NodeID, _ entries: [ServiceEntry], member: String) {
-        members.add("node_id", node.rawValue)
-        // The entries as the board has reported them, so that a program that reads and writes them loses nothing.
-        members.add(member, entries.map(\.document))
-        let times = member == "scenes" ? ["info"] : ["enabled", "triggers"]
-        table = ListTable(member: member, columns: ["id", "name"] + times + ["action"])
-        lines = entries.map { Line($0) }
-        text = entries.isEmpty ? "There are no \(member)." : lines.map(\.text).joined(separator: "\n")
-    }
+    var lines: [Line] { entries.map { Line($0) } }
 
     /// What a person reads of an entry.
     struct Line: Sendable {
@@ -106,36 +91,14 @@ struct EntryListResult: CommandResult {
     }
 }
 
-extension EntryListResult: ListResult {}
-
-/// The change of a schedule or a scene.
-struct EntryResult: ConfirmingResult {
-    let nodeID: String
-    let id: String
-    let operation: String
-    /// `reported` by the board, or `sent` by the cloud.
-    let state: String
-    /// What is known of a board that has not reported the change: `is offline`.
-    let message: String?
-    /// The entry's kind and name, such as `schedule Evening`, and the board's name.
-    @TextOnly private var subject: String
-    @TextOnly private var board: String
-    @TextOnly private var changesTime: Bool
-
-    /// - Parameters:
-    ///   - noun: `schedule` or `scene`.
-    ///   - board: the board's name.
-    init(_ outcome: EntryOutcome, noun: String, of board: String) {
-        nodeID = outcome.node.rawValue
-        id = outcome.id
-        operation = outcome.operation.rawValue
-        subject = "\(noun) \(outcome.name ?? outcome.id)"
-        self.board = board
-        changesTime = outcome.changesTime
-        state = outcome.isReported == true ? "reported" : "sent"
-        message = outcome.isReported == nil ? outcome.seen : nil
+extension EntryListResult: ListResult {
+    var table: ListTable {
+        let times = member == "scenes" ? ["info"] : ["enabled", "triggers"]
+        return ListTable(member: member, columns: ["id", "name"] + times + ["action"])
     }
+}
 
+extension EntryResult: ConfirmingResult {
     var isProse: Bool { true }
 
     var confirmedLines: [Int] { message == nil ? [0] : [] }

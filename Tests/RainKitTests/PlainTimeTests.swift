@@ -2,8 +2,6 @@
 import RainKit
 import Testing
 
-@testable import rainctl
-
 @Suite("Spans of time for people")
 struct PlainTimeTests {
     @Test(
