@@ -7,7 +7,7 @@ FUZZ_SECONDS := 3600
 # The suites with promised time limits.
 TIMED = $(shell grep -rlE 'Timings\.(isAlone|limit)' Tests/EndToEnd | sed -E 's|.*/||; s|\.swift||' | paste -sd '|')
 
-.PHONY: demo examples check test timings soak fuzz test-bluez test-wifi bench docs lint format install uninstall deb apt test-deb build setup clean
+.PHONY: demo examples c-library c-examples check test timings soak fuzz test-bluez test-wifi bench docs lint format install uninstall deb apt test-deb build setup clean
 
 demo: build
 	@scripts/setup demo
@@ -30,6 +30,8 @@ test: setup
 	@scripts/check-rows
 	@scripts/check-identity
 	@scripts/check-reasons
+	@scripts/check-c-abi --self-test
+	@scripts/check-c-abi
 
 # Checks promised time limits, one at a time. No other program should run meanwhile.
 timings: setup
@@ -75,11 +77,26 @@ lint:
 format:
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests firmware-sim benchmarks examples
 
-# Installs the program, completions for bash, zsh and fish, manual pages, and rules for udev.
+# Builds librainkit, the library for C, into .build/c-library, and checks it.
+c-library:
+	@scripts/setup build
+	@scripts/build-c-library $(SWIFT_FLAGS)
+	@scripts/check-c-library
+
+# Builds the examples in C, C++ and Go with an installed copy, and runs them against the simulators.
+c-examples: build c-library
+	@scripts/setup demo languages
+	@rm -rf .build/c-installed
+	@scripts/install-files "$(CURDIR)/.build/c-installed" /usr/local library development
+	@scripts/check-c-examples .build/c-installed/usr/local
+
+# Installs the program, completions for bash, zsh and fish, manual pages, and rules for udev; and the library for C with its headers.
 install:
 	@scripts/setup build people
 	scripts/release-build $(SWIFT_FLAGS) --product rainctl
+	scripts/build-c-library $(SWIFT_FLAGS)
 	scripts/install-files "$(DESTDIR)" "$(PREFIX)"
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig
 
 uninstall:
 	scripts/install-files "$(DESTDIR)" "$(PREFIX)" --uninstall

@@ -50,11 +50,15 @@ let endToEnd: [Target] =
                 "CloudSimulator", "DeviceCore", "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommCore",
                 "ProtocommTransports", "RainAccount", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus",
                 "RainHTTP", "RainHTTPCurl", "RainIO", "RainJSON", "RainKit", "RainKitTesting", "RainMaker",
-                "RainPrivateFiles", "RainQRCode", "TestSupport", "cloud-sim", "firmware-sim", "fleet", "rainctl",
+                "RainPrivateFiles", "RainQRCode", "RainKitC", "TestSupport", "cloud-sim", "firmware-sim", "fleet",
+                "rainctl",
                 argumentParser, logging,
             ],
             path: "Tests/EndToEnd",
-            exclude: ["ForeignClients/Clients", "ForeignClients/Servers", "Terminal/Conversations/Recorded"],
+            exclude: [
+                "CLibrary/Programs", "ForeignClients/Clients", "ForeignClients/Servers",
+                "Terminal/Conversations/Recorded",
+            ],
             swiftSettings: settings)
     ]
 
@@ -79,6 +83,8 @@ let package = Package(
         .library(name: "ESPProvisioning", targets: ["ESPProvisioning"]),
         .library(name: "Protocomm", targets: ["Protocomm", "ProtocommCore"]),
         .library(name: "RainKitTesting", targets: ["RainKitTesting"]),
+        // librainkit.so.1, for C and other languages: scripts/build-c-library. A name that differs from RainKit by case alone is not possible.
+        .library(name: "rainkit-c", type: .dynamic, targets: ["RainKitC"]),
         .executable(name: "rainctl", targets: ["rainctl"]),
         .executable(name: "cloud-sim", targets: ["cloud-sim"]),
         .executable(name: "firmware-sim", targets: ["firmware-sim"]),
@@ -159,6 +165,16 @@ let package = Package(
             [
                 "DeviceCore", "IdentityProviders", "Protocomm", "ProtocommCore", "RainAccount", "RainCore", "RainHTTP",
                 "RainKit", "RainMaker",
+            ]),
+
+        // The SDK for C: its header, and the functions of the header in Swift.
+        .target(name: "CRainKit", path: "Sources/CRainKit"),
+        target(
+            "RainKitC", path: "Sources/RainKitC",
+            [
+                "CRainKit", "ESPProvisioning", "IdentityProviders", "RainAccount", "RainCore", "RainCryptoOpenSSL",
+                "RainIO", "RainJSON",
+                "RainKit", "RainMaker", logging,
             ]),
 
         // Programs. Modules that change often are listed, although RainKit exports them: SwiftPM (6.3) recompiles a target only for the

@@ -22,6 +22,7 @@ import time
 
 from before import Before
 from bluetooth import Bluetooth
+from c_library import CLibrary
 from processes import Run, Simulator, journal, peak_memory
 from serial import Serial
 
@@ -49,6 +50,7 @@ class Bench:
         for name, text in (("password", PASSWORD), ("pop", POP), ("wifi", PASSPHRASE), ("wrong", "not the passphrase")):
             with open(f"{folder}/{name}", "w") as file:
                 file.write(text)
+        self.pop, self.ssid, self.passphrase = POP, SSID, PASSPHRASE
         self.boards = 0
         self.cloud_journal = f"{folder}/cloud.ndjson"
 
@@ -260,7 +262,7 @@ class Bench:
         self.official("login", "--user_name", USER)
 
     def run(self):
-        if {"rest", "serial", "nodes"} & set(self.options.rows):
+        if {"rest", "serial", "nodes", "library"} & set(self.options.rows):
             self.run_rest()
         if "bluetooth" in self.options.rows:
             Bluetooth(self, {
@@ -281,6 +283,10 @@ class Bench:
                 self.check([self.rainctl("login", USER, "--password-file", f"{self.folder}/password")])
                 self.official("login", "--user_name", USER)
                 self.nodes()
+            if "library" in self.options.rows:
+                self.check([self.rainctl("login", USER, "--password-file", f"{self.folder}/password")])
+                self.official("login", "--user_name", USER)
+                CLibrary(self, self.options.library).run()
             if "rest" not in self.options.rows:
                 return
             self.cold_start()
@@ -389,11 +395,12 @@ class Bench:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("rainctl", "official", "cloud", "firmware", "handshake", "calls", "exchanges", "peak", "fleet"):
+    for name in ("rainctl", "official", "cloud", "firmware", "handshake", "calls", "exchanges", "peak", "fleet", "library"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--count", type=int, default=5, help="pairs for each short figure")
     parser.add_argument(
-        "--rows", nargs="+", choices=("rest", "nodes", "serial", "bluetooth"), default=("rest", "nodes", "serial", "bluetooth"), help="which part of the table")
+        "--rows", nargs="+", choices=("rest", "nodes", "serial", "library", "bluetooth"),
+        default=("rest", "nodes", "serial", "library", "bluetooth"), help="which part of the table")
     parser.add_argument("--before", help="an earlier build of rainctl: compare it with this one, and measure nothing else")
     parser.add_argument("--fleet-boards", type=int, default=1000, help="boards of ours that meet a faulty radio")
     parser.add_argument(

@@ -15,7 +15,7 @@ struct WallTests {
     /// Programs. They name types of both sides that RainKit does not export.
     static let programs: Set = ["fleet", "rainctl"]
     /// The only libraries that may import both sides.
-    static let both: Set = ["RainKit", "RainKitTesting"]
+    static let both: Set = ["RainKit", "RainKitC", "RainKitTesting"]
     /// Modules that all others may use.
     static var base: Set<String> {
         SourceTree.names(below: "Sources/Platform/").union(["RainCore", "RainCrypto"])

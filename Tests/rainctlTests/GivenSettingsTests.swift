@@ -19,7 +19,8 @@ struct GivenSettingsTests {
     func account() {
         let failure = CommandFailure(error(.notSignedIn, of: "cyd@example.com"), given: given)
         #expect(
-            failure.message == "Nobody is signed in to X; sign in first (the account is from /p/.rainkit.json).",
+            failure.message.hasPrefix(
+                "Nobody is signed in to X; sign in first (the account is from /p/.rainkit.json)."),
             "\(failure.message)")
         // Of another account than the one that is named.
         let other = CommandFailure(error(.notSignedIn, of: "bob@example.com"), given: given)
@@ -34,7 +35,8 @@ struct GivenSettingsTests {
     func provider(code: AccountError.Code) {
         let failure = CommandFailure(error(code), given: GivenSettings(provider: "spid"))
         #expect(
-            failure.message.hasSuffix("sign in first (the provider spid is from RAINKIT_PROVIDER)."),
+            failure.message.hasPrefix(
+                "Nobody is signed in to X; sign in first (the provider spid is from RAINKIT_PROVIDER)."),
             "\(failure.message)")
     }
 

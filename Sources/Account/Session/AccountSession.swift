@@ -264,6 +264,13 @@ extension AccountSession {
         return ("Authorization", Secret("Bearer ".utf8 + tokens.access.revealBytes()))
     }
 
+    /// Returns the access token of the stored session, whether it is still valid or not. Sends nothing. Nil for a session that holds a
+    /// password or a cookie instead.
+    package func storedAccessToken() async throws(AccountError) -> Secret? {
+        let tokens = try await keeper.stored().tokens
+        return [.basic, .cookie].contains(tokens.kind) ? nil : tokens.access
+    }
+
     /// Renews the tokens now, even if the old ones are still valid.
     ///
     /// If another process renews them meanwhile, its tokens are used.

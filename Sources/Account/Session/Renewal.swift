@@ -223,10 +223,14 @@ final class RenewalTurn: Sendable {
     }
 }
 
-/// The renewals of this process, of all its sessions, whose request was sent and whose answer is not stored yet.
-final class RenewalsUnderWay: Sendable {
-    /// The renewals of the process. A test binds its own value, so that it does not see the renewals of parallel tests.
-    @TaskLocal static var current = RenewalsUnderWay()
+/// The renewals whose request was sent and whose answer is not stored yet: those of the whole process, or those of the tasks that share a
+/// value of their own.
+package final class RenewalsUnderWay: Sendable {
+    /// The renewals of the process. The C library binds a value for each of its clients, and a test binds its own, so that they do not see
+    /// the renewals of others.
+    @TaskLocal package static var current = RenewalsUnderWay()
+
+    package init() {}
 
     private struct State {
         var count = 0
@@ -249,7 +253,7 @@ final class RenewalsUnderWay: Sendable {
 
     /// Waits until there are none, at most for this time.
     /// - Returns: whether there are none.
-    func finish(within limit: Duration) async -> Bool {
+    package func finish(within limit: Duration) async -> Bool {
         let waiter = Waiter<Bool>()
         let isIdle = state.withLock { state in
             if state.count > 0 { state.waiting.append(waiter) }

@@ -297,6 +297,13 @@ public enum OpenSSLHashes: Hashes {
     }
 }
 
+/// When libcrypto frees its state.
+package enum OpenSSLState {
+    /// Keeps the state when the process ends, because threads may still use it then (OPENSSL_init_crypto(3), `OPENSSL_INIT_NO_ATEXIT`). It
+    /// has no effect if another library of the process was first.
+    package static func keepAtExit() { _ = OPENSSL_init_crypto(0x0008_0000, nil) }
+}
+
 /// Random bytes from libcrypto, which takes its entropy from the kernel.
 public struct OpenSSLRandom: RandomSource {
     public init() {}

@@ -18,6 +18,13 @@ public struct NodeNameClash: Sendable, Equatable {
     }
 }
 
+extension NodeNameClash: CustomStringConvertible {
+    /// A sentence about the two nodes.
+    public var description: String {
+        "\(other.rawValue.onOneLine) is also called \(name.onOneLine): only the node ids tell the two boards apart."
+    }
+}
+
 /// The outcome of giving a node another name.
 public struct RenameOutcome: Sendable {
     /// The outcome at the node.

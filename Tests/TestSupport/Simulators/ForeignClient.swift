@@ -18,6 +18,8 @@ public enum ForeignClient: String, Sendable {
     case mqttClient = "mqtt-client"
     /// A Python with pytest and bleak.
     case pytest
+    /// A Python with pytest and mypy.
+    case pythonTools = "python-tools"
 
     private static let installations = Mutex<[ForeignClient: Task<FinishedProcess, any Error>]>([:])
     /// The exit status of the script when the registry cannot be reached.

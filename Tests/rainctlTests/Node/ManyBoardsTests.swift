@@ -24,4 +24,23 @@ struct ManyBoardsTests {
             ParamsSetResult(outcomes).text
                 == "n1 failed: no\nn2: it is not known whether the cloud has sent the values")
     }
+
+    @Test("the failure names the option for more time, and the command that shows the values")
+    func advice() {
+        let silent = ParamsSetResult([ParameterSetOutcome(node: NodeID("n1"), isReported: false)]).commandFailure
+        #expect(silent?.status == .deadline && silent?.reason == "deadline")
+        #expect(
+            silent?.message == "n1 has not reported the values in time (--timeout). The cloud has sent them.")
+        let untold = ParamsSetResult([
+            ParameterSetOutcome(
+                node: NodeID("n1"), unknown: AccountError(.timeout, message: "no answer"), isSendingUnknown: true),
+            ParameterSetOutcome(node: NodeID("n2"), isReported: false),
+        ]).commandFailure
+        #expect(untold?.status == .temporary && untold?.reason == "timeout")
+        #expect(
+            untold?.message == """
+                No answer. It is not known whether the cloud has sent the values to n1: rainctl node params get n1 shows the values. \
+                Not reported in time by n2.
+                """)
+    }
 }

@@ -114,6 +114,23 @@ package struct DeadlineTimer: Sendable {
     }
 }
 
+/// The clock of ``ContinuousClock``, whose sleeps keep no memory after they were cancelled (see ``DeadlineTimer``). For programs that run for
+/// years and set a deadline for each of thousands of calls.
+package struct TimerClock: Clock {
+    private let base = ContinuousClock()
+
+    package init() {}
+
+    package var now: ContinuousClock.Instant { base.now }
+    package var minimumResolution: Duration { base.minimumResolution }
+
+    package func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        let waiter = Waiter<Bool>()
+        let isOver = await waiter.value(within: deadline - now) { waiter.resume(returning: $0 == .timedOut) }
+        if !isOver { throw CancellationError() }
+    }
+}
+
 /// Sleeps until the earliest deadline. It starts with the first timer and never ends.
 private final class TimerThread: Sendable {
     private struct Entry {

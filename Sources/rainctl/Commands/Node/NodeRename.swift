@@ -43,8 +43,6 @@ struct NodeRename: AsyncParsableCommand {
 
 extension Output {
     func warn(_ clash: NodeNameClash) {
-        warn(
-            "\(clash.other.rawValue.onOneLine) is also called \(clash.name.onOneLine): only the node ids tell the two boards apart.",
-            reason: "name_taken")
+        warn(clash.description, reason: "name_taken")
     }
 }

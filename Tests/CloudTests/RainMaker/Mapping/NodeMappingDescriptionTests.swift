@@ -29,7 +29,7 @@ struct NodeMappingDescriptionTests {
     @Test(
         "the error names the problem, the file and the member",
         arguments: [
-            ("", "not JSON"), ("[]", "the document is a list"),
+            ("", "not JSON"), ("[]", "the document must be an object, but it is a list"),
             (#"{"schemaVersion":"1"}"#, "\"schemaVersion\" must be a whole number"),
             (#"{"schemaVersion":2}"#, "schemaVersion is 2"),
             (#"{"schemaVersion":1}"#, "add is missing"),

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signs in, and prints the session as JSON. Build: cc first.c -o first $(pkg-config --cflags --libs rainkit)
+#include <rainkit.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(void) {
+    rainkit_client_options options = RAINKIT_CLIENT_OPTIONS;
+    options.store = RAINKIT_STORE_MEMORY;
+    options.base_url = rainkit_text(getenv("EXAMPLE_CLOUD"));
+    rainkit_string user = rainkit_text(getenv("EXAMPLE_USER")), password = rainkit_text(getenv("EXAMPLE_PASSWORD"));
+    rainkit_client *client = NULL;
+    rainkit_operation *operation = NULL;
+    rainkit_event event = RAINKIT_EVENT_INIT;
+    if (rainkit_client_new(&options, &client, NULL, 0) || rainkit_sign_in_password(client, user, password, 0, &operation)) return 64;
+    puts(rainkit_wait(operation, &event) == RAINKIT_OK ? event.document.data : event.message.data);
+    return event.code; // The end of the process frees everything: see rainkit_operation_free() and rainkit_client_free().
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small gateway: signs in once, watches all boards, and switches a lamp when somebody switches the front door's light.
+// Build: cc lamp.c -o lamp $(pkg-config --cflags --libs rainkit)
+#include <rainkit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static rainkit_event event = RAINKIT_EVENT_INIT;
+
+static int32_t wait_for(rainkit_operation *operation) {
+    int32_t code = rainkit_wait(operation, &event);
+    if (code != RAINKIT_OK) fprintf(stderr, "%s %s\n", event.message.data, event.remedy.data);
+    rainkit_operation_free(operation);
+    return code;
+}
+
+int main(void) {
+    const char *names[] = {"EXAMPLE_STATE", "EXAMPLE_CLOUD", "EXAMPLE_USER", "EXAMPLE_PASSWORD", "EXAMPLE_DOOR", "EXAMPLE_LAMP"};
+    rainkit_string values[6];
+    for (int i = 0; i < 6; i++) {
+        values[i] = rainkit_text(getenv(names[i]));
+        if (values[i].length == 0) return fprintf(stderr, "%s is not set\n", names[i]), RAINKIT_USAGE;
+    }
+    rainkit_client_options options = RAINKIT_CLIENT_OPTIONS;
+    options.state = values[0];
+    options.store = RAINKIT_STORE_FILE;
+    options.base_url = values[1];
+    rainkit_client *client;
+    rainkit_operation *operation, *watch;
+    char message[256];
+    int32_t code = rainkit_client_new(&options, &client, message, sizeof message);
+    if (code) return fprintf(stderr, "%s\n", message), code;
+    rainkit_session(client, 0, &operation);
+    code = rainkit_wait(operation, NULL);
+    rainkit_operation_free(operation);
+    if (code == RAINKIT_AUTH) { // Nobody is signed in yet, or the session has ended.
+        rainkit_sign_in_password(client, values[2], values[3], 0, &operation);
+        code = wait_for(operation);
+    }
+    if (code) return code;
+    rainkit_node_watch(client, values[4], 0, &watch);
+    while (rainkit_wait_event(watch, -1, &event) == RAINKIT_OK && event.kind == RAINKIT_EVENT_PROGRESS) {
+        puts(event.document.data);
+        fflush(stdout);
+        if (strcmp(event.name.data, "value") != 0 || !strstr(event.document.data, "\"path\":\"Light.Power\"")) continue;
+        int on = strstr(event.document.data, "\"value\":true") != NULL;
+        rainkit_string wanted = rainkit_text(on ? "{\"Light\": {\"Power\": true}}" : "{\"Light\": {\"Power\": false}}");
+        if (rainkit_node_set(client, values[5], wanted, 0, 0, &operation) == RAINKIT_OK) wait_for(operation);
+    }
+    if (event.kind == RAINKIT_EVENT_ERROR) fprintf(stderr, "%s %s\n", event.message.data, event.remedy.data);
+    rainkit_operation_free(watch);
+    rainkit_client_free(client);
+    return event.code;
+}

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The client for scripts: its methods wait."""
+from __future__ import annotations
+
+import select
+import time
+from types import TracebackType
+from typing import Any, Generic, Iterable, Iterator, Mapping, Optional, Type, TypeVar, Union
+
+from . import _calls, documents
+from ._calls import FilePath, Nodes, Values
+from ._clients import BaseClient
+from ._library import EventKind, ScheduleChange
+from ._operations import END_LIMIT, BaseOperation, Call, E, Handle, R, Reading, cancelled, unanswered
+from .events import Page, Progress, Question, SignInEvent
+
+Self = TypeVar("Self", bound="SyncClient")
+
+
+class SyncOperation(BaseOperation[E, R]):
+    """Something that takes a while. It starts when it is iterated or waited for, once.
+
+    ``operation.wait()`` returns its result. ``for event in operation`` reads its events; after the loop,
+    ``operation.result`` is its result. Both raise its `Error` if it fails. Leaving the loop early cancels and frees it.
+    Another thread may call `cancel`. Ctrl-C cancels it too, and waits until it has ended, so that its board is free again.
+    """
+
+    def __iter__(self) -> Iterator[E]:
+        self._start()
+        return _Events(self)
+
+    def wait(self) -> R:
+        """Waits for the end, and returns the result."""
+        for event in self:
+            if isinstance(event, (Page, Question)):
+                raise unanswered(event)
+        return self.result
+
+    def _next(self) -> Optional[E]:
+        """Returns the next event; None after the last one."""
+        handle = self._handle
+        if handle is None:
+            self.result
+            return None
+        try:
+            # Python's own poll lets Ctrl-C through. The operation has a time limit of its own.
+            while (event := self._take(handle)) is None:
+                _poll(handle.descriptor, None)
+            return None if event is False else event
+        except KeyboardInterrupt:
+            self._stop(handle)
+            raise
+        except BaseException:
+            self._abandon()
+            raise
+
+    def _stop(self, handle: Handle) -> None:
+        end = time.monotonic() + END_LIMIT
+        try:
+            handle.cancel()
+            while (left := end - time.monotonic()) > 0:
+                raw = handle.next_event()
+                if raw is None:
+                    _poll(handle.descriptor, left)
+                elif raw.kind >= EventKind.RESULT:
+                    return
+        finally:
+            self._end(error=cancelled())
+
+
+class _Events(Reading[E, R], Iterator[E], Generic[E, R]):
+    _operation: SyncOperation[E, R]
+
+    def __next__(self) -> E:
+        event = self._operation._next()
+        if event is None:
+            raise StopIteration
+        return event
+
+
+def _poll(descriptor: int, seconds: Optional[float]) -> None:
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    waiting.poll(None if seconds is None else seconds * 1000)
+
+
+class SyncClient(BaseClient):
+    __doc__ = BaseClient.__doc__
+
+    def close(self) -> None:
+        """Closes the client. Its operations end with `Code.CANCELLED`.
+
+        Waits at most 5 s for a renewal of tokens that is under way, since losing the cloud's answer may lose the session.
+        """
+        self._handle = None
+        self._free()
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def _run(self, call: Call[R]) -> R:
+        return SyncOperation[Any, R](self, call).wait()
+
+    # The methods. packaging/python/generate makes them from those of _async.py.
+    # Times are in seconds; None is the default, which each method names. Documents are in rainkit.documents.
+
+    # ---- The account
+
+    def sign_in(
+        self, user: str, password: str, *, timeout: Optional[float] = None
+    ) -> SyncOperation[SignInEvent, documents.Session]:
+        """Signs in with a user name and a password, and keeps the session (default limit: 60 s).
+
+        A user with a second step gets a `Question` named ``one_time_code``.
+        """
+        return SyncOperation(self, _calls.sign_in(user, password, timeout))
+
+    def sign_in_browser(
+        self, identity_provider: str = "", *, timeout: Optional[float] = None
+    ) -> SyncOperation[SignInEvent, documents.Session]:
+        """Signs in with a browser (default limit: 300 s).
+
+        The first event is a `Page`: open its ``url`` in the user's browser on this machine. If the browser runs
+        elsewhere, pass the address at which it ends to ``page.answer``. `identity_provider` is the provider behind
+        RainMaker's page, such as ``github``.
+        """
+        return SyncOperation(self, _calls.sign_in_browser(identity_provider, timeout))
+
+    def sign_in_device(self, *, timeout: Optional[float] = None) -> SyncOperation[SignInEvent, documents.Session]:
+        """Signs in on another device, at a provider that offers this (RFC 8628; default limit: 600 s).
+
+        The first event is a `Page`: show its ``url`` and its ``user_code``.
+        """
+        return SyncOperation(self, _calls.sign_in_device(timeout))
+
+    def sign_out(self, *, everywhere: bool = False, timeout: Optional[float] = None) -> documents.SignedOut:
+        """Ends the session here and at the cloud, or all sessions of the user (default limit: 60 s)."""
+        return self._run(_calls.sign_out(everywhere, timeout))
+
+    def session(self, *, timeout: Optional[float] = None) -> documents.Session:
+        """Reads the stored session. Sends nothing. Raises `Error` with `Code.AUTH` if there is none."""
+        return self._run(_calls.session(timeout))
+
+    def profile(self, *, timeout: Optional[float] = None) -> documents.Profile:
+        """Fetches the user's profile from the cloud (default limit: 60 s)."""
+        return self._run(_calls.profile(timeout))
+
+    def renew(
+        self, *, min_valid: Optional[float] = None, timeout: Optional[float] = None
+    ) -> documents.Session:
+        """Makes sure that the access token is valid for `min_valid` seconds (default: 60), and renews it if not.
+
+        Then `access_token` has it. Any number of clients and processes may do this at once: one of them renews.
+        The default limit is 60 s.
+        """
+        return self._run(_calls.renew(min_valid, timeout))
+
+    # ---- Boards
+
+    def discover(
+        self, transports: Union[str, Iterable[str]] = (), *, timeout: Optional[float] = None
+    ) -> SyncOperation[Progress[documents.DiscoveryEvent], documents.Discovery]:
+        """Searches for boards until the time is over (default: 20 s), over all transports or over those named:
+        ``serial``, ``ble``, ``softap`` and ``on-network``.
+
+        Each board is an event named ``found``. A transport that cannot search is one named ``warning``. The result has
+        all boards. Pass a board's ``transport:location`` to `provision`, such as ``ble:PROV_a1b2c3``.
+        """
+        return SyncOperation(self, _calls.discover(transports, timeout))
+
+    def provision(
+        self,
+        board: str = "",
+        *,
+        ssid: Union[str, bytes] = b"",
+        passphrase: str = "",
+        proof: str = "",
+        qr_payload: Union[str, bytes] = b"",
+        user_name: str = "",
+        security: Optional[int] = None,
+        keep_network: bool = False,
+        without_account: bool = False,
+        reset_first: bool = False,
+        name: str = "",
+        tags: Optional[Mapping[str, str]] = None,
+        metadata: Optional[Mapping[str, Any]] = None,
+        custom_endpoint: str = "",
+        custom_data: bytes = b"",
+        timeout: Optional[float] = None,
+    ) -> SyncOperation[Progress[documents.ProvisionEvent], documents.Provisioned]:
+        """Puts a board on Wi-Fi and into the account. Events are named by their state. The result has its ``node_id``.
+
+        board            address: ``serial:/dev/ttyUSB0``, ``ble:PROV_a1b2c3``, ``softap:192.168.4.1:80`` or
+                         ``softap:?device-name=PROV_a1b2c3``; empty: the one in `qr_payload`, else the only board in reach
+        ssid             name of the network, 1 to 32 bytes, which need not be UTF-8
+        passphrase       8 to 63 characters, or 64 hexadecimal digits; empty for an open network
+        proof            proof of possession; empty for a board that needs none
+        qr_payload       content of the board's QR code, which has its name and proof
+        user_name        for Security 2; default: ``wifiprov``
+        security         required security scheme: 0, 1 or 2; default: the board's, but not 0 if there is a proof
+        keep_network     the board keeps its Wi-Fi, and `ssid` is ignored
+        without_account  the board is not put into the account
+        reset_first      the board first forgets Wi-Fi settings that failed
+        name, tags, metadata   of the board in the account
+        custom_data      bytes for an endpoint of the board's application, sent before the Wi-Fi settings
+        custom_endpoint  name of that endpoint; default: ``custom-data``
+        timeout          default: 120 s
+        """
+        return SyncOperation(
+            self,
+            _calls.provision(
+                board,
+                qr_payload,
+                proof,
+                user_name,
+                security,
+                ssid,
+                passphrase,
+                keep_network,
+                without_account,
+                reset_first,
+                name,
+                tags,
+                metadata,
+                custom_endpoint,
+                custom_data,
+                timeout,
+            ),
+        )
+
+    def claim(
+        self, board: str = "", *, proof: str = "", timeout: Optional[float] = None
+    ) -> SyncOperation[Progress[documents.ProvisionEvent], documents.Claimed]:
+        """Gets a board its cloud certificate, and changes nothing else (default limit: 120 s).
+
+        `board` is the address of a board that claims by itself; empty: the only board on a cable.
+        """
+        return SyncOperation(self, _calls.claim(board, proof, timeout))
+
+    # ---- The boards of the account, by their id or name (default limit: 30 s)
+
+    def nodes(self, *, timeout: Optional[float] = None) -> documents.NodeList:
+        """Lists the boards of the account."""
+        return self._run(_calls.nodes(timeout))
+
+    def node(self, node: str, *, timeout: Optional[float] = None) -> documents.Node:
+        """Finds a board, and returns whether it is online and its values."""
+        return self._run(_calls.node(node, timeout))
+
+    def get(self, node: str, *, timeout: Optional[float] = None) -> documents.Values:
+        """Reads the values that a board has reported."""
+        return self._run(_calls.get(node, timeout))
+
+    def set(
+        self, nodes: Nodes, values: Values, *, wait: Optional[float] = None, timeout: Optional[float] = None
+    ) -> documents.ValuesSet:
+        """Sets values of one or several boards, such as ``{"Light": {"Power": True}}``.
+
+        Names, types and bounds are checked before anything is sent. With `wait` it also waits so many seconds for the
+        boards to report the values. Then it raises `Error` with `Code.DEADLINE` or `Code.BATCH_PARTIAL` if they do not.
+        """
+        return self._run(_calls.set_values(nodes, values, wait, timeout))
+
+    def watch(
+        self, nodes: Optional[Nodes] = None, *, timeout: Optional[float] = None
+    ) -> SyncOperation[Progress[documents.WatchEvent], Mapping[str, Any]]:
+        """Watches boards until the loop ends, the operation is cancelled or the time is over (default: no limit).
+
+        Each change is an event named ``online``, ``offline`` or ``value``. Without `nodes` it watches all boards of the
+        account, also those that are added later; then an event named ``added`` or ``removed`` reports them.
+        """
+        return SyncOperation(self, _calls.watch(nodes, timeout))
+
+    def rename(self, node: str, name: str, *, timeout: Optional[float] = None) -> documents.ValuesSet:
+        """Renames a board."""
+        return self._run(_calls.rename(node, name, timeout))
+
+    def remove(self, node: str, *, timeout: Optional[float] = None) -> documents.NodeRemoved:
+        """Removes a board from the account."""
+        return self._run(_calls.remove(node, timeout))
+
+    def update(
+        self, node: str, image: FilePath, *, timeout: Optional[float] = None
+    ) -> SyncOperation[Progress[documents.UpdateEvent], documents.Updated]:
+        """Sends a board new firmware from a file, and waits until it runs (default limit: 300 s).
+
+        Events are named ``uploaded``, ``retrying``, ``news`` and ``sent``.
+        """
+        return SyncOperation(self, _calls.update(node, image, timeout))
+
+    # ---- Schedules
+
+    def schedules(self, node: str, *, timeout: Optional[float] = None) -> documents.ScheduleList:
+        """Lists a board's schedules."""
+        return self._run(_calls.schedules(node, timeout))
+
+    def add_schedule(
+        self, node: str, name: str, values: Values, time: str, days: str = "", *, timeout: Optional[float] = None
+    ) -> documents.ScheduleChanged:
+        """Adds a schedule: the board sets the values at a time of its own clock.
+
+        `time` is ``HH:MM``, ``+MINUTES`` or ``sunrise`` and the like; `days` is ``mon-fri``, ``daily`` and the like,
+        empty for once.
+        """
+        return self._run(
+            _calls.add_schedule(node, name, values, time, days, timeout)
+        )
+
+    def remove_schedule(
+        self, node: str, schedule: str, *, timeout: Optional[float] = None
+    ) -> documents.ScheduleChanged:
+        """Removes a schedule, given by its id or name."""
+        return self._run(
+            _calls.change_schedule(node, schedule, ScheduleChange.REMOVE, timeout)
+        )
+
+    def enable_schedule(
+        self, node: str, schedule: str, *, timeout: Optional[float] = None
+    ) -> documents.ScheduleChanged:
+        """Enables a schedule, given by its id or name."""
+        return self._run(
+            _calls.change_schedule(node, schedule, ScheduleChange.ENABLE, timeout)
+        )
+
+    def disable_schedule(
+        self, node: str, schedule: str, *, timeout: Optional[float] = None
+    ) -> documents.ScheduleChanged:
+        """Disables a schedule, given by its id or name."""
+        return self._run(
+            _calls.change_schedule(node, schedule, ScheduleChange.DISABLE, timeout)
+        )
+
+    # ---- Sharing
+
+    def shares(self, node: str = "", *, timeout: Optional[float] = None) -> documents.SharingList:
+        """Lists the users of a board, or of all boards."""
+        return self._run(_calls.shares(node, timeout))
+
+    def share(
+        self, nodes: Nodes, user: str, *, timeout: Optional[float] = None
+    ) -> documents.SharingChanged:
+        """Offers boards to another user, who has to accept. The result has the ``request_id`` of the offer."""
+        return self._run(_calls.share(nodes, user, timeout))
+
+    def stop_sharing(
+        self, nodes: Nodes, user: str, *, timeout: Optional[float] = None
+    ) -> documents.SharingChanged:
+        """Stops sharing boards with a user."""
+        return self._run(_calls.stop_sharing(nodes, user, timeout))
+
+    def share_requests(
+        self, *, sent: bool = False, timeout: Optional[float] = None
+    ) -> documents.SharingRequests:
+        """Lists the offers that wait for this user's answer, or those that this user made."""
+        return self._run(_calls.share_requests(sent, timeout))
+
+    def accept_share(self, request_id: str, *, timeout: Optional[float] = None) -> documents.SharingChanged:
+        """Accepts an offer."""
+        return self._run(_calls.answer_share(request_id, True, timeout))
+
+    def decline_share(self, request_id: str, *, timeout: Optional[float] = None) -> documents.SharingChanged:
+        """Declines an offer."""
+        return self._run(_calls.answer_share(request_id, False, timeout))
