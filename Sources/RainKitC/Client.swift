@@ -4,6 +4,7 @@ import Glibc
 import IdentityProviders
 import Logging
 import RainAccount
+import RainCore
 import RainCryptoOpenSSL
 import RainIO
 import RainJSON
@@ -94,7 +95,7 @@ final class DispatchedWait: Sendable {
 final class KnownSession: Sendable {
     private struct Token {
         var secret: RainKitSecret
-        /// When it expires, in microseconds of the monotonic clock; nil if unknown.
+        /// When it expires, in milliseconds of the monotonic clock; nil if unknown.
         var end: Int64?
     }
 
@@ -156,10 +157,9 @@ private struct ClientSettings {
         case Int32(RAINKIT_STORE_MEMORY): store = .kind(.memory)
         default: throw RainKitError(.request(.usage, reason: "usage"), message: "store is not one of RAINKIT_STORE_….")
         }
-        log = try LogThread(options)
         let deployment = try Self.deployment(options)
         if store == .kind(.memory) {
-            configuration = .inMemory(deployment: deployment, logger: log?.logger)
+            configuration = .inMemory(deployment: deployment)
         } else {
             guard let state, state.hasPrefix("/") else {
                 throw RainKitError(
@@ -168,7 +168,7 @@ private struct ClientSettings {
                         ? "state is empty: it must name a folder, unless store is RAINKIT_STORE_MEMORY."
                         : "state must be an absolute path.")
             }
-            configuration = RainKitConfiguration(state: state, deployment: deployment, logger: log?.logger)
+            configuration = RainKitConfiguration(state: state, deployment: deployment)
         }
         configuration.tools.timer = TimerClock()
         // Not libcrypto's, whose state the host's exit handlers may free while an operation still runs.
@@ -183,7 +183,7 @@ private struct ClientSettings {
         if let file = configuration.certificateAuthorities, let problem = CertificateFile.problem(file) {
             throw RainKitError(
                 .request(.config, reason: "invalid_configuration"),
-                message: "The file of certificates \(file) \(problem).")
+                message: "The file of certificates \(file.onOneLine) \(problem).")
         }
         let settings = try Self.settings(options)
         if let provider = try options.provider.text, provider != "rainmaker" {
@@ -193,6 +193,9 @@ private struct ClientSettings {
                 .request(.usage, reason: "usage"),
                 message: "provider_settings are for another identity provider, but provider is empty.")
         }
+        // Last, because options that are refused must not leave its thread behind.
+        log = try LogThread(options)
+        if let log { configuration.logger = log.logger }
     }
 
     private static func deployment(_ options: rainkit_client_options) throws -> Deployment {

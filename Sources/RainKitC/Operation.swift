@@ -47,10 +47,6 @@ struct Event: Sendable {
         (self.kind, self.code, self.name, self.document) = (kind, code, name, document)
         (self.reason, self.message, self.remedy, self.step) = (reason, message, remedy, step)
     }
-
-    var isLast: Bool {
-        [Int32(RAINKIT_EVENT_RESULT), Int32(RAINKIT_EVENT_ERROR)].contains(kind)
-    }
 }
 
 extension String {
@@ -182,7 +178,8 @@ final class Operation: Sendable {
     /// - Parameter limit: in milliseconds; without end if negative.
     /// - Returns: whether there was one in time.
     func wait(_ limit: Int64, into event: UnsafeMutablePointer<rainkit_event>) throws(CallError) -> Bool {
-        let end = limit < 0 ? nil : monotonicMilliseconds().addingReportingOverflow(limit).partialValue
+        // A sum beyond the range would be in the past.
+        let end = limit < 0 ? nil : monotonicMilliseconds() + min(limit, .max / 2)
         while true {
             if try take(into: event, repeatsLast: true) { return true }
             let left = end.map { $0 - monotonicMilliseconds() }

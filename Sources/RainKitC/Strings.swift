@@ -109,14 +109,13 @@ extension rainkit_event {
         let empty = rainkit_string(constant: "")
         return rainkit_event(
             size: MemoryLayout<rainkit_event>.size, kind: Int32(RAINKIT_EVENT_NONE), code: code, dropped: 0,
-            name: empty,
-            document: empty, reason: empty, message: empty, remedy: empty, step: empty)
+            name: empty, document: empty, reason: empty, message: empty, remedy: empty, step: empty)
     }
 }
 
 extension CallError {
-    /// Runs the body of a function that reads an event, and returns its number. After a refused call the event is none: an earlier one's
-    /// strings may be gone.
+    /// Runs the body of a function that reads an event, and returns its number. A refused call clears the event, because the strings of an
+    /// earlier one may be gone.
     static func number(
         _ event: UnsafeMutablePointer<rainkit_event>?, _ body: () throws(CallError) -> Void
     ) -> Int32 {

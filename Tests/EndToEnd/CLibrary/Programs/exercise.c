@@ -54,6 +54,14 @@ static int descriptors(void) {
     return number;
 }
 
+static int threads_of_process(void) {
+    DIR *folder = opendir("/proc/self/task");
+    int number = 0;
+    while (readdir(folder)) number++;
+    closedir(folder);
+    return number;
+}
+
 static long resident(void) {
     FILE *file = fopen("/proc/self/statm", "r");
     long size = 0, pages = 0;
@@ -440,6 +448,8 @@ static void logged(void) {
 
 /* ---- Wrong arguments ---- */
 
+static void no_logger(void *context, int32_t level, rainkit_string line) { (void)context, (void)level, (void)line; }
+
 static void arguments(void) {
     rainkit_event event = RAINKIT_EVENT_INIT;
     rainkit_operation *operation = (rainkit_operation *)1;
@@ -483,6 +493,16 @@ static void arguments(void) {
     options.provider = rainkit_text("spid");
     options.provider_settings = rainkit_text("[1]");
     CHECK(rainkit_client_new(&options, &client, message, sizeof message) == RAINKIT_BAD_DATA);
+    /* Options that are refused leave no thread of a logger behind. */
+    int running = threads_of_process();
+    for (int i = 0; i < 50; i++) {
+        options = settings(RAINKIT_STORE_FILE);
+        options.state = rainkit_text("relative");
+        options.log_level = RAINKIT_LOG_TRACE;
+        options.logger = no_logger;
+        CHECK(rainkit_client_new(&options, &client, NULL, 0) == RAINKIT_CONFIG && client == NULL);
+    }
+    CHECK(threads_of_process() < running + 25);
     /* The structure of an older header is shorter. */
     options = settings(RAINKIT_STORE_MEMORY);
     options.size = offsetof(rainkit_client_options, provider);
@@ -508,6 +528,7 @@ static void arguments(void) {
 
     CHECK(rainkit_session(client, 0, &operation) == 0);
     CHECK(rainkit_next_event(operation, NULL) == RAINKIT_USAGE);
+    CHECK(rainkit_wait_event(operation, INT64_MAX, &event) == 0 && event.kind == RAINKIT_EVENT_ERROR);
     event.size = 8;
     CHECK(rainkit_next_event(operation, &event) == RAINKIT_USAGE);
     CHECK(rainkit_next_event((rainkit_operation *)client, &event) == RAINKIT_USAGE);
