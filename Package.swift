@@ -70,7 +70,7 @@ let fuzz: [Target] =
         tool(
             "fuzz", path: "Tests/Fuzz",
             [
-                "ESPProvisioning", "RainAccount", "RainCore", "RainCryptoOpenSSL", "RainJSON", "RainMaker",
+                "ESPProvisioning", "RainAccount", "RainCore", "RainCryptoOpenSSL", "RainJSON", "RainKit", "RainMaker",
                 "RainQRCode",
             ])
     ]
@@ -122,8 +122,10 @@ let package = Package(
             "RainHTTPCurl", path: "Sources/Platform/Curl",
             ["RainCore", "RainCryptoOpenSSL", "RainHTTP", "RainIO", "CRainCurl"]),
         target("RainJSON", path: "Sources/Platform/JSON", ["CRainJSONC"]),
+        target("RainPostgreSQL", path: "Sources/Platform/PostgreSQL", ["RainCore", "RainIO"]),
         target("RainPrivateFiles", path: "Sources/Platform/PrivateFiles", ["RainCore", "RainJSON"]),
         target("RainQRCode", path: "Sources/Platform/QRCode", ["RainCore", "CRainQRCode"]),
+        target("RainSQLite", path: "Sources/Platform/SQLite", ["RainCore"]),
 
         // From a program to a board.
         target("Protocomm", path: "Sources/Protocomm", ["ProtocommCore", "RainCore", "RainIO", logging]),
@@ -156,7 +158,8 @@ let package = Package(
             [
                 "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommCore", "ProtocommTransports",
                 "RainAccount", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl",
-                "RainIO", "RainJSON", "RainMaker", "RainPrivateFiles", "RainQRCode", logging,
+                "RainIO", "RainJSON", "RainMaker", "RainPostgreSQL", "RainPrivateFiles", "RainQRCode", "RainSQLite",
+                logging,
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
@@ -213,8 +216,10 @@ let package = Package(
         tests("RainDBus", ["RainCore", "RainDBus", "TestSupport"]),
         tests("RainHTTPCurl", ["CRainCurl", "RainHTTP", "RainHTTPCurl", "TestSupport"]),
         tests("RainJSON", ["RainJSON", "TestSupport"]),
+        tests("RainPostgreSQL", ["RainPostgreSQL", "TestSupport"]),
         tests("RainPrivateFiles", ["RainPrivateFiles", "TestSupport"]),
         tests("RainQRCode", ["RainCore", "RainQRCode", "TestSupport"]),
+        tests("RainSQLite", ["RainSQLite", "TestSupport"]),
         tests(
             "ProtocommCore", ["ProtocommCore", "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "TestSupport"],
             resources: [.copy("Fixtures")]),
@@ -243,7 +248,7 @@ let package = Package(
             [
                 "DeviceCore", "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommTransports", "RainAccount",
                 "RainCore", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainIO", "RainJSON", "RainKit",
-                "RainKitTesting", "RainMaker", "RainPrivateFiles", "TestSupport", logging,
+                "RainKitTesting", "RainMaker", "RainPrivateFiles", "RainSQLite", "TestSupport", logging,
             ]),
         tests(
             "rainctl",

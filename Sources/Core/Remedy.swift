@@ -118,6 +118,12 @@ public enum Remedy: Hashable, Sendable {
     case knownAutomation
     /// Give the request id that sending a command has returned.
     case knownCommand
+    /// Continue this batch of boards, or begin another one of the same file.
+    case resumedBatch(Int64)
+    /// Look which batches there are.
+    case knownBatch
+    /// Give the file as it was when the batch began, or begin another batch.
+    case originalBatchFile
     /// Give a group another group around it, or none.
     case otherParent
     /// Look which of the user's groups are shared.

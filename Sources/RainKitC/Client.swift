@@ -305,22 +305,31 @@ public func rainkit_client_new(
 ) -> Int32 {
     client?.pointee = nil
     if let message, capacity > 0 { message.pointee = 0 }
-    guard let client, let options else { return CallError.usage.code }
+    func tell(_ words: String) {
+        guard let message, capacity > 0 else { return }
+        // Cut between characters.
+        var text = words
+        while text.utf8.count >= capacity { text.removeLast() }
+        let bytes = Array(text.utf8CString)
+        message.update(from: bytes, count: bytes.count)
+    }
+    guard let client, let options else {
+        tell("The options and the place for the client must not be NULL.")
+        return CallError.usage.code
+    }
     do {
         try Process.check()
         client.pointee = Handles.add(try Client(try options.options(else: rainkit_client_options())))
         return 0
     } catch let error as CallError {
+        tell(
+            error.code == CallError.usage.code
+                ? "An option has a value that rainkit.h does not allow: begin with RAINKIT_CLIENT_OPTIONS."
+                : "A child of fork(2) cannot use the library: call exec(3) first.")
         return error.code
     } catch {
         let error = RainKitError(wrapping: error)
-        if let message, capacity > 0 {
-            // Cut between characters.
-            var text = error.message
-            while text.utf8.count >= capacity { text.removeLast() }
-            let bytes = Array(text.utf8CString)
-            message.update(from: bytes, count: bytes.count)
-        }
+        tell(error.message)
         return error.code.rawValue
     }
 }

@@ -36,7 +36,7 @@ struct Event: Sendable {
     init(_ error: RainKitError, document: String = "") {
         self.init(
             kind: Int32(RAINKIT_EVENT_ERROR), code: error.code.rawValue, name: error.code.name,
-            document: document, reason: error.reason, message: error.message.asSentence, remedy: error.advice,
+            document: document, reason: error.reason, message: error.sentence, remedy: error.advice,
             step: error.step?.rawValue ?? "")
     }
 

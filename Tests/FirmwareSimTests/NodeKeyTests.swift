@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DeviceCore
+import TestSupport
 import Testing
 
 @testable import firmware_sim
@@ -20,6 +21,19 @@ struct NodeKeyTests {
         ] as [(String, ClaimFault?)])
     func options(text: String, fault: ClaimFault?) {
         #expect(ClaimFaultOption(argument: text)?.fault == fault)
+    }
+
+    @Test("nodes are chosen from a file by their order or by an id")
+    func nodes() async throws {
+        try await withTemporaryFolder { folder in
+            let file = folder.file("nodes.json")
+            try folder.write(
+                #"{"nodes":{"b":{"cert":"b.crt","key":"b.key"},"a":{"cert":"a.crt","key":"a.key"}}}"#, to: "nodes.json")
+            #expect(try NodeFiles.read(file, id: nil, count: 1).map(\.id) == ["a"])
+            #expect(try NodeFiles.read(file, id: "b", count: 1).map(\.key) == ["b.key"])
+            let absent = #expect(throws: StartError.self) { try NodeFiles.read(file, id: "c", count: 1) }
+            #expect(absent.map { "\($0)" }?.contains("has no node c: it has a, b") == true)
+        }
     }
 
     @Test("an address is twelve hex digits, however they are written")

@@ -5,6 +5,7 @@ import RainAccount
 import RainCore
 import RainCryptoOpenSSL
 import RainJSON
+import RainKit
 import RainMaker
 import RainQRCode
 
@@ -40,6 +41,7 @@ private let subjects: [(name: String, accept: @Sendable ([UInt8]) -> Void)] = [
             _ = PartitionTable($0)
         }
     ),
+    ("batch-files", { _ = try? BatchFile($0) }),
 ]
 
 @_silgen_name("LLVMFuzzerRunDriver")

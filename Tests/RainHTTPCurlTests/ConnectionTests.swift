@@ -23,6 +23,19 @@ struct ConnectionTests {
         #expect(server.connections == 1)
     }
 
+    @Test("two hundred requests at once share 32 connections to their host, and all are answered")
+    func bounded() async throws {
+        let server = try LoopbackServer { peer in
+            while peer.readRequest() != nil { peer.respond("200 OK", "\(peer.connection)") }
+        }
+        let (client, request) = (client, post(server, on: .pooled))
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 1...200 { group.addTask { try await client.send(request).status } }
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect((1...32).contains(server.connections))
+    }
+
     @Test("a fresh connection is closed afterwards, and never a pooled one")
     func fresh() async throws {
         let (closed, closing) = AsyncStream.makeStream(of: Bool.self)

@@ -34,6 +34,15 @@ struct RainKitErrorTests {
         #expect(RainKitError(value, at: "Lamp").message == "Lamp: too much")
     }
 
+    @Test("a sentence that begins with a user's word keeps its spelling")
+    func sentence() {
+        let cloud = RainKitError(AccountError(.network, message: "the cloud cannot be reached"))
+        #expect(cloud.sentence == "The cloud cannot be reached.")
+        #expect(RainKitError.usage("lamp is offline.").sentence == "lamp is offline.")
+        let days = #expect(throws: RainKitError.self) { try ScheduleTime(at: "7:30", days: "evry") }
+        #expect(days?.sentence.hasPrefix("\"evry\" is not a list of days") == true)
+    }
+
     @Test("a cancelled side is a cancelled call")
     func cancelled() {
         for error in [

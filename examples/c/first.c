@@ -9,10 +9,11 @@ int main(void) {
     options.store = RAINKIT_STORE_MEMORY;
     options.base_url = rainkit_text(getenv("EXAMPLE_CLOUD"));
     rainkit_string user = rainkit_text(getenv("EXAMPLE_USER")), password = rainkit_text(getenv("EXAMPLE_PASSWORD"));
-    rainkit_client *client = NULL;
-    rainkit_operation *operation = NULL;
+    rainkit_client *client; rainkit_operation *operation;
     rainkit_event event = RAINKIT_EVENT_INIT;
-    if (rainkit_client_new(&options, &client, NULL, 0) || rainkit_sign_in_password(client, user, password, 0, &operation)) return 64;
-    puts(rainkit_wait(operation, &event) == RAINKIT_OK ? event.document.data : event.message.data);
-    return event.code; // The end of the process frees everything: see rainkit_operation_free() and rainkit_client_free().
+    char why[256] = "EXAMPLE_USER and EXAMPLE_PASSWORD must be set";
+    if (rainkit_client_new(&options, &client, why, sizeof why) || rainkit_sign_in_password(client, user, password, 0, &operation))
+        return fprintf(stderr, "%s\n", why), RAINKIT_USAGE;
+    // The end of the process frees everything: see rainkit_operation_free() and rainkit_client_free().
+    return puts(rainkit_wait(operation, &event) == RAINKIT_OK ? event.document.data : event.message.data), event.code;
 }

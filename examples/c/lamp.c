@@ -11,7 +11,7 @@ static rainkit_event event = RAINKIT_EVENT_INIT;
 static int32_t wait_for(rainkit_operation *operation) {
     int32_t code = rainkit_wait(operation, &event);
     if (code != RAINKIT_OK) fprintf(stderr, "%s %s\n", event.message.data, event.remedy.data);
-    rainkit_operation_free(operation);
+    rainkit_operation_free(operation); // Ends the strings of its last event.
     return code;
 }
 
@@ -31,9 +31,10 @@ int main(void) {
     char message[256];
     int32_t code = rainkit_client_new(&options, &client, message, sizeof message);
     if (code) return fprintf(stderr, "%s\n", message), code;
-    rainkit_session(client, 0, &operation);
+    rainkit_profile(client, 0, &operation);
     code = rainkit_wait(operation, NULL);
     rainkit_operation_free(operation);
+    if (code == RAINKIT_TEMPORARY) code = RAINKIT_OK; // The watch waits for the network.
     if (code == RAINKIT_AUTH) { // Nobody is signed in yet, or the session has ended.
         rainkit_sign_in_password(client, values[2], values[3], 0, &operation);
         code = wait_for(operation);

@@ -51,8 +51,8 @@ struct FirmwareSim: ParsableCommand {
                     "--node-id, --cert and --key are for one board: use --nodes FILE for several boards")
             }
         }
-        if bluetooth.nodes != nil, kind.nodeId != nil || cloud.cert != nil || cloud.key != nil {
-            throw ValidationError("--nodes FILE replaces --node-id, --cert and --key")
+        if bluetooth.nodes != nil, cloud.cert != nil || cloud.key != nil {
+            throw ValidationError("--nodes FILE replaces --cert and --key")
         }
         let hasKey = cloud.key != nil || bluetooth.nodes != nil
         if kind.noPop, kind.pop != nil { throw ValidationError("--pop and --no-pop exclude each other") }

@@ -132,7 +132,7 @@ extension BoardError {
 
     /// The sentence about the wrong proofs that a board has counted.
     package static func countOfWrongProofs(_ count: Int) -> String {
-        "The board has counted \(count) of 5 wrong proofs. After the fifth, a RainMaker board stops provisioning until it is restarted."
+        "This run has used \(count) of 5 attempts. After five wrong proofs, a RainMaker board stops provisioning until it is restarted, and refuses the right proof too."
     }
 }
 

@@ -114,7 +114,7 @@ struct TransferFault {
         case 407:
             return (
                 .proxyRefused,
-                "\(name) requires a user name and a password (HTTP 407), as in http://USER:PASSWORD@\(proxy.place)"
+                "\(name) requires a user name and a password (HTTP 407): write http://USER:PASSWORD@\(proxy.place)"
             )
         case 400, 404, 405, 501: return (.proxyRefused, "\(notOne) (HTTP \(connectStatus))")
         case 300..<400:

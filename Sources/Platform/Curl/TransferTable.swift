@@ -38,6 +38,9 @@ final class TransferTable {
     }
 
     private static let maximumIdleHandles = 4
+    /// How many connections to one host are open at the same time. Further requests wait for one of them: a server that gets a connection for
+    /// each of a thousand boards refuses most of them.
+    private static let maximumConnections = 32
     /// No machine that we know of uses more names at once. The longest unused one is closed for a new one.
     private static let maximumKept = 32
 
@@ -45,6 +48,7 @@ final class TransferTable {
         guard let multi = curl.pointee.multi_init() else { return nil }
         self.multi = multi
         self.configuration = configuration
+        rk_curl_limit_connections(curl, multi, Self.maximumConnections)
     }
 
     deinit { _ = curl.pointee.multi_cleanup(multi) }

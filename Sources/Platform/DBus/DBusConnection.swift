@@ -52,7 +52,7 @@ public final class DBusConnection {
             throw DBusError(
                 .unavailable,
                 message:
-                    "\"\(address)\" is not an address of D-Bus: such an address names a transport first, as in unix:path=/run/dbus/system_bus_socket."
+                    "\"\(address)\" is not a D-Bus address: it must begin with a type, as in unix:path=/run/dbus/system_bus_socket."
             )
         }
         try check(address.description.withCString { library.setAddress(bus, $0) }, address)

@@ -113,6 +113,34 @@ public final class PrivateFolder: Sendable {
         fsync(descriptor)
     }
 
+    /// Makes an empty file if there is none, and checks that it is private. The file is not opened: if this process has locked it elsewhere,
+    /// closing a descriptor of it would release those locks (fcntl(2), "Advisory record locking").
+    ///
+    /// Throws `notPrivate`, `symbolicLink` and `unwritable`.
+    /// - Returns: the file's path; links in the folder's path are resolved.
+    package func prepareFile(_ name: String) throws(PrivateFileError) -> String {
+        if mknodat(descriptor, name, S_IFREG | 0o600, 0) == 0 {
+            // A umask may have removed these bits.
+            fchmodat(descriptor, name, 0o600, 0)
+            fsync(descriptor)
+        } else if errno != EEXIST {
+            throw PrivateFileError(.unwritable, path: full(name), errno: errno)
+        }
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            throw PrivateFileError(.unwritable, path: full(name), errno: errno)
+        }
+        if status.st_mode & S_IFMT == S_IFLNK { throw PrivateFileError(.symbolicLink, path: full(name)) }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+            throw PrivateFileError(.notPrivate, path: full(name), status: status)
+        }
+        guard let resolved = realpath(path, nil) else {
+            throw PrivateFileError(.unwritable, path: path, errno: errno)
+        }
+        defer { free(resolved) }
+        return String(cString: resolved) + "/" + name
+    }
+
     /// Returns the lock on a file of that name, which is created if it is missing. The lock is not taken yet.
     public func lock(_ name: String) throws(PrivateFileError) -> FileLock {
         FileLock(descriptor: try lockDescriptor(name), path: full(name))
@@ -224,7 +252,7 @@ public struct PrivateFile: Sendable {
     /// A change reads and replaces one small file. A process that takes longer hangs.
     private static let turnLimit = Duration.seconds(5)
 
-    var place: (folder: String, name: String) {
+    package var place: (folder: String, name: String) {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
         let folder = String(path[..<slash])
         return (folder.isEmpty ? "/" : folder, String(path[path.utf8.index(after: slash)...]))

@@ -179,7 +179,7 @@ struct CableClaimRun: Sendable {
         let port: String
         if let given = request.port {
             // The tools run in another folder. A name that is not a file may be an address of pyserial's, such as rfc2217://host.
-            port = access(given, F_OK) == 0 ? Self.absolute(given) : given
+            port = access(given, F_OK) == 0 ? given.absolutePath : given
         } else {
             port = try await client.onlySerialPort()
         }
@@ -192,12 +192,6 @@ struct CableClaimRun: Sendable {
         let place = try Self.place(table, request.flashAddress)
         return Board(
             mac: request.mac ?? mac, port: request.image == nil ? port : nil, offset: place.offset, size: place.size)
-    }
-
-    private static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
-        defer { free(folder) }
-        return "\(String(cString: folder))/\(path)"
     }
 
     /// The partition for the credentials. Written anywhere else, they would destroy other data.

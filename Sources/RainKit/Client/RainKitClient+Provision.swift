@@ -36,8 +36,16 @@ extension RainKitClient {
         _ address: BoardAddress, with credentials: BoardCredentials, _ request: OnboardingRequest,
         report: @escaping @Sendable (OnboardingEvent) -> Void = { _ in }
     ) async throws -> OnboardedNode {
-        let began = ContinuousClock.now
         let cloud = request.needsAccount ? try await signedInCloud() : nil
+        return try await provision(address, with: credentials, request, account: cloud, report: report)
+    }
+
+    /// Puts a board into an account that ``checkCanProvision(_:)`` has returned.
+    func provision(
+        _ address: BoardAddress, with credentials: BoardCredentials, _ request: OnboardingRequest,
+        account cloud: Onboarder.Cloud?, report: @escaping @Sendable (OnboardingEvent) -> Void
+    ) async throws -> OnboardedNode {
+        let began = ContinuousClock.now
         let board: UnopenedBoard
         do throws(BoardError) {
             board = try await locateBoard(address, with: credentials, within: request.deadline)

@@ -182,6 +182,10 @@ public struct RainKitError: Error, Sendable, CustomStringConvertible {
     /// The remedies as one sentence, without the names of any program's options; empty if none is known.
     public var advice: String { remedies.map(\.instruction).joined(separator: ", or ").asSentence }
 
+    /// ``message`` as a sentence. Only errors of accounts begin with a small letter; other messages may begin with a name that a user
+    /// chose, which keeps its spelling.
+    package var sentence: String { if case .account = cause { message.asSentence } else { message } }
+
     /// How long the server asked its clients to wait before the next request.
     public var retryAfter: Duration? {
         switch cause {

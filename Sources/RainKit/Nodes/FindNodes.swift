@@ -220,7 +220,7 @@ extension RainKitError {
 extension String {
     /// A name as the caller gave it, for messages. A name with a blank or a line end around it is in quotation marks, since nobody sees these.
     package var asGiven: String {
-        guard withoutOuterBlanks != self else { return onOneLine }
+        guard withoutOuterBlanks != self else { return "\"\(onOneLine)\"" }
         let control = unicodeScalars.contains { $0 == "\r" || $0 == "\n" }
         return "\"\(onOneLine)\" (with a \(control ? "line end" : "blank") around it)"
     }

@@ -53,7 +53,7 @@ extension RainKitClient {
             groups.contains { $0.id == change.parent || holds($0.subgroups ?? []) }
         }
         if let parent = change.parent {
-            let name = group.name.onOneLine
+            let name = "\"\(group.name.onOneLine)\""
             if parent == group.id {
                 throw RainKitError.usage("\(name) cannot be within itself.", remedies: [.otherParent])
             }

@@ -30,19 +30,21 @@ public enum ScheduleTime: Sendable, Equatable {
         var minutes: Int?
         if let time {
             minutes = Self.minutes(time)
-            if minutes == nil { throw .usage("\(time.onOneLine) is not a time of day, such as 07:30.") }
+            if minutes == nil { throw .usage("\"\(time.onOneLine)\" is not a time of day, such as 07:30.") }
         }
         var on: ScheduleDays?
         if let days {
             on = ScheduleDays(week: days)
             if on == nil {
-                throw .usage("\(days.onOneLine) is not a list of days, such as mon-fri, sat,sun, daily or weekdays.")
+                throw .usage(
+                    "\"\(days.onOneLine)\" is not a list of days, such as mon-fri, sat,sun, daily or weekdays.")
             }
         }
         if let date {
             guard days == nil else { throw .usage("A schedule has days or a date, but not both.") }
             guard let day = CalendarDay(date) else {
-                throw .usage("\(date.onOneLine) is not a day in the calendar. Write dates like 2026-12-24 or 12-24.")
+                throw .usage(
+                    "\"\(date.onOneLine)\" is not a day in the calendar. Write dates like 2026-12-24 or 12-24.")
             }
             on = .date(day)
         }

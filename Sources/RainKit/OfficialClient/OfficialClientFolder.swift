@@ -54,7 +54,7 @@ public struct OfficialClientFolder: Sendable {
         guard exists || ![ENOENT, ENOTDIR].contains(errno) else {
             throw AccountError(
                 .notSignedIn,
-                message: "there is no folder \(path), from which a session of esp-rainmaker-cli could be imported")
+                message: "a session of esp-rainmaker-cli cannot be imported: the folder \(path) does not exist")
         }
         if exists, status.st_mode & S_IFMT != S_IFDIR {
             throw AccountError(

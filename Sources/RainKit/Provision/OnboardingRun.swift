@@ -281,7 +281,7 @@ private struct OnboardingRun: Sendable {
         _ identity: BoardIdentity, _ here: PossibleMappings, _ account: SignedIn?
     ) throws(RainKitError) -> IdentifiedBoard {
         context.status.update { position in
-            position.boardName = identity.nodeID
+            (position.boardName, position.identity) = (identity.nodeID, identity)
             // A board has answered: errors no longer refer to what an earlier run left.
             position.hasLeftOver = false
         }
@@ -383,9 +383,17 @@ private struct OnboardingRun: Sendable {
     ) async throws(RainKitError) -> MappingConversation {
         try await context.perform(.associate) { () async throws(RainKitError) in
             let association = BoardAssociation(context: context, board: board, found: found, account: account)
-            return switch means {
-            case .secret: try await keep(association.shareSecret())
-            case .signature(let challenge): try await keep(association.sign(challenge))
+            switch means {
+            case .secret: return try await keep(association.shareSecret())
+            case .signature(let challenge):
+                let signed = try await association.sign(challenge)
+                guard let node = context.request.mappedNode, signed.progress.node == node else {
+                    return try await keep(signed)
+                }
+                // The cloud has confirmed this node in an earlier run, so it gets no second answer.
+                context.status.update { $0.mapping = signed }
+                try await signed.settle(confirmed: true)
+                return signed
             }
         }
     }
@@ -605,7 +613,9 @@ struct RunContext: Sendable {
         status.begin(step)
         do throws(RainKitError) {
             guard !Task.isCancelled else { throw .cancelled }
+            try await request.checkpoint?(status.checkpoint(.started, of: step))
             let learned = try await body()
+            try await request.checkpoint?(status.checkpoint(status.isDeferred ? .deferred : .finished, of: step))
             status.finish()
             return learned
         } catch {

@@ -296,7 +296,7 @@ enum RainMakerReply {
         error.isFromGateway = isFromGateway
         if isFromGateway, error.saysNoSuchCall {
             error.message =
-                "\(host) does not offer this (HTTP \(status)): the deployment does not have this call, or a proxy on the way answers instead; check the base URL"
+                "\(host) does not know this request (HTTP \(status)): the deployment does not support it, or a proxy on the way answers instead; check the base URL"
         }
         return error
     }

@@ -13,7 +13,7 @@ struct Doctor: AsyncParsableCommand, ListCommand {
             has ended. It asks the cloud for its API versions and for the signed-in user. The exit code is 1 if a check has failed.
             """)
 
-    @Flag(help: "Run those fixes that do not need root and lose nothing.")
+    @Flag(help: "Run the fixes that do not need root and do not delete anything.")
     var fix = false
 
     @Option(

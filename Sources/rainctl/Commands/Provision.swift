@@ -52,7 +52,7 @@ struct Provision: AsyncParsableCommand {
     @Flag(help: "First make the board forget Wi-Fi settings that failed.")
     var resetFirst = false
 
-    @Flag(help: "Forget boards from earlier runs that the cloud has not yet confirmed.")
+    @Flag(help: "Stop waiting for the boards of earlier runs that the cloud has not confirmed yet.")
     var forgetPending = false
 
     @Option(help: .timeLimit)
@@ -196,11 +196,16 @@ struct Provision: AsyncParsableCommand {
     }
 
     private func mappingNotes() throws(CommandFailure) -> MappingNotes {
+        try Self.mappingNotes(tags: tags, metadata: metadata)
+    }
+
+    /// Returns the notes of the options `--tags` and `--metadata`.
+    static func mappingNotes(tags: String?, metadata: String?) throws(CommandFailure) -> MappingNotes {
         let tags = (tags ?? "").split(separator: ",").map(String.init)
         for tag in tags {
             let parts = tag.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
-                throw CommandFailure(.usage, message: "\(tag.onOneLine) is not a tag: give tags as KEY:VALUE.")
+                throw CommandFailure(.usage, message: "\"\(tag.onOneLine)\" is not a tag: give tags as KEY:VALUE.")
             }
         }
         if let metadata { _ = try Payload.object(metadata, option: "--metadata") }
@@ -285,7 +290,7 @@ struct OwnerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Put the board into your own cloud, which this file describes (for users of --provider; see docs/own-cloud.md).",
+            "Put the board into your own cloud, which this file describes (only with --provider; see docs/own-cloud.md).",
             valueName: "file"), completion: .file())
     var backend: String?
 

@@ -38,6 +38,7 @@ struct EnvironmentVariable: Sendable {
             meaning:
                 "the file that describes your own cloud (`--backend`); by default `~/.config/rainkit/backends/PROVIDER.json`"
         ),
+        EnvironmentVariable("RAINKIT_LEDGER", meaning: "where the record of batches is (`--ledger`)"),
         EnvironmentVariable("RAINKIT_STORE", meaning: "where sessions are kept (`--store`)"),
         EnvironmentVariable(
             "RAINKIT_CA_FILE",

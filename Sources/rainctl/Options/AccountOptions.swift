@@ -152,7 +152,7 @@ struct StoreOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Keep the session in this store (auto: the account's last store; for a new account the Secret Service if it answers, otherwise a file).",
+            "Keep the session in this store. auto is the store that this account used last; for a new account it is the Secret Service if that answers, otherwise a file.",
             valueName: "store"))
     var store: Name?
 

@@ -4,7 +4,7 @@ import RainCore
 
 /// The options that every command takes.
 struct GlobalOptions: ParsableArguments {
-    @Flag(name: .long, help: "Print one JSON document (node watch: one for each change). Errors are JSON too.")
+    @Flag(name: .long, help: "Print the result as a JSON document. Errors are JSON too.")
     var json = false
 
     @Flag(name: .long, help: "Print that document on one line.")
@@ -32,7 +32,8 @@ struct GlobalOptions: ParsableArguments {
     var noInput = false
 
     @Option(
-        name: .long, help: ArgumentHelp("Use this deployment (see: rainctl profile list).", valueName: "name"),
+        name: .long,
+        help: ArgumentHelp("Use the cloud of this profile (see: rainctl profile list).", valueName: "name"),
         completion: .profiles)
     var profile: String?
 

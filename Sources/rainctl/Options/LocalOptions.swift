@@ -27,7 +27,7 @@ struct LocalOptions: ParsableArguments {
         help: ArgumentHelp("Require this security scheme: 0, 1 or 2 (--local, --auto).", valueName: "version"))
     var securityVersion: Int?
 
-    @Option(help: ArgumentHelp("Use this user name of Security 2 (--local, --auto).", valueName: "name"))
+    @Option(help: ArgumentHelp("Use this user name for Security 2 (--local, --auto).", valueName: "name"))
     var username: String?
 
     func validate() throws {

@@ -37,7 +37,7 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Use this QR code of the board: its text, a file, a picture (PNG, JPEG), or - for standard input.",
+            "Use this QR code of the board: its text, a text file with it, a picture (PNG, JPEG), or - for standard input.",
             valueName: "code"),
         completion: .file())
     var qrcode: String?

@@ -75,6 +75,11 @@ extension Remedy {
         case .knownGroup: "see \(commandLine("group list"))"
         case .knownAutomation: "see \(commandLine("automation list"))"
         case .knownCommand: "give the request id that is shown by \(commandLine("node command send"))"
+        case .resumedBatch(let batch):
+            "continue it with \(commandLine("batch resume \(batch)")), or begin another batch with --again"
+        case .knownBatch: "list the batches with \(commandLine("batch status --all"))"
+        case .originalBatchFile:
+            "give the original file with --secrets, or begin another batch with \(commandLine("batch run FILE"))"
         case .otherParent: "name another group with --parent"
         case .sharedGroups: "see \(commandLine("group share list"))"
         case .scheduleTime: "give --at HH:MM, or --in TIME"

@@ -57,7 +57,7 @@ extension Duration {
 extension ArgumentHelp {
     /// The help of `--timeout`.
     static var timeLimit: ArgumentHelp {
-        ArgumentHelp("Give up after this time: 6, 6s, 500ms, 2m.", valueName: "time")
+        ArgumentHelp("Give up after this time, such as 500ms, 6s or 2m.", valueName: "time")
     }
 }
 

@@ -73,7 +73,9 @@ final class NetworkQuestions: Sendable {
         await screen.asking {
             screen.say(Self.words(error))
             if error.code == .wifiAuthenticationFailed, let last = state.withLock({ $0.last }) {
-                switch await password(for: last, question: "Password for \(last) again (n for another network): ") {
+                switch await password(
+                    for: last, question: "Type the password for \(last) again (n for another network): ")
+                {
                 case .network(let network): return network
                 case .stop: return nil
                 case .other: break

@@ -84,8 +84,20 @@ enum Interruption {
     /// the missing answer is not mistaken for a refusal.
     static func begin(_ cancel: () -> Void) {
         hasBegunFlag.store(true, ordering: .sequentiallyConsistent)
-        cancel()
+        if let gentle = gentleEnd.withLock({ $0 }) { gentle() } else { cancel() }
         alarm?.ring()
+    }
+
+    private static let gentleEnd = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// Calls `end` at the first signal, instead of cancelling the command, while `work` runs. The command then ends by itself.
+    static func endingGently<Value>(
+        _ end: @escaping @Sendable () -> Void, _ work: () async throws -> Value
+    ) async rethrows -> Value {
+        gentleEnd.withLock { $0 = end }
+        defer { gentleEnd.withLock { $0 = nil } }
+        if hasBegun { end() }
+        return try await work()
     }
 
     /// Whether the command is to end.

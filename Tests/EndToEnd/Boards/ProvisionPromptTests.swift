@@ -54,7 +54,7 @@ struct ProvisionPromptTests {
 
     private static let network = NetworkQuestions.question(2)
     private static let password = "Wi-Fi password (n for another network): "
-    private static let again = "Password for Home again (n for another network): "
+    private static let again = "Type the password for Home again (n for another network): "
     private let provision = ["provision", "--no-mapping", "--pop-file", "pop"]
 
     @Test("an empty password for a given network is asked for again, and --open is mentioned")
@@ -88,7 +88,7 @@ struct ProvisionPromptTests {
             try await scene.person.hears("Attic is not in the list")
             try await scene.person.answers(Self.password, "short")
             try await scene.person.answers(
-                "Password for Attic again (n for another network): ", SimulatedBoard.passphrase)
+                "Type the password for Attic again (n for another network): ", SimulatedBoard.passphrase)
             try await scene.ends(0)
             try scene.expectJoined("Attic")
         }
@@ -210,11 +210,11 @@ struct ProvisionPromptTests {
             try await scene.person.answers("Proof of possession: ", "wrong 1")
             for attempt in 2...3 {
                 try await scene.person.answers(Self.proofAgain, "wrong \(attempt)")
-                if attempt == 2 { try await scene.person.hears("has counted \(counts[1]) of 5") }
+                if attempt == 2 { try await scene.person.hears("has used \(counts[1]) of 5") }
             }
             try await scene.person.hears("error: ")
             try await scene.ends(10)
-            #expect(scene.transcript(from: "error: ").contains("has counted \(counts[2]) of 5"))
+            #expect(scene.transcript(from: "error: ").contains("has used \(counts[2]) of 5"))
             #expect(try scene.board.journal.entries(where: ["change": "wrong_proof"]).count == counts[2])
         }
     }

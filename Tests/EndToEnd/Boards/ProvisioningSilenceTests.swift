@@ -81,7 +81,7 @@ struct ProvisioningSilenceTests {
                     "--pop-file", folder.file("pop"), "--ssid", SimulatedBoard.ssid, "--passphrase-file",
                     folder.file("wrong"),
                 ])
-            try await person.hears("Password for \(SimulatedBoard.ssid) again")
+            try await person.hears("password for \(SimulatedBoard.ssid) again")
             board.process.signal(SIGSTOP)
             await person.types(SimulatedBoard.passphrase + "\n")
             try await person.hears("run this again")

@@ -65,7 +65,7 @@ struct TerminalSizeTests {
                 try await $0.answers(Self.question, SimulatedBoard.ssid)
                 try await $0.answers(Self.password, "planted-but-wrong")
                 try await $0.answers(
-                    "Password for Home again (n for another network): ", SimulatedBoard.passphrase)
+                    "Type the password for Home again (n for another network): ", SimulatedBoard.passphrase)
                 try await $0.answers("Name of the board (Enter for Light): ", "")
                 #expect(try await $0.status() == 0)
                 let screen = try await $0.screen()
@@ -166,7 +166,7 @@ struct TerminalSizeTests {
                 try await $0.answers("Proof of possession: ", "planted-1")
                 try await $0.answers("Proof of possession again: ", "planted-2")
                 // The same question is on the screen already.
-                try await $0.shows("has counted 2 of 5")
+                try await $0.shows("has used 2 of 5")
                 try await $0.answers("Proof of possession again: ", "planted-3")
                 #expect(try await $0.status() == 10)
                 let screen = try await $0.screen()
@@ -215,7 +215,7 @@ struct TerminalSizeTests {
             command: [
                 "provision", "--no-mapping", "--pop-file", "pop", "--ssid", "Home", "--passphrase-file", "wrong",
             ],
-            last: "Password for Home again"),
+            last: "Type the password for Home again"),
         Moment(
             name: "proof again", command: ["device", "scan"], answers: [("Proof of possession: ", "planted-wrong")],
             last: "Proof of possession again"),

@@ -17,6 +17,7 @@ struct SilentMachineTests {
         "account password change": ["--password-file", "password", "--new-password-file", "strong"],
         "account resend": ["u@example.com", "--password-file", "password"],
         "account signup": ["u@example.com", "--password-file", "password"],
+        "batch run": ["boards", "--ssid", "Home", "--passphrase-file", "wifi"],
         "device claim": ["BOARD"], "device info": ["BOARD"], "device params get": ["BOARD"],
         "device params set": ["Light.Power=on", "BOARD"], "device reset": ["BOARD"], "device scan": ["BOARD"],
         "device send": ["custom-data", "--text", "hello", "BOARD"],
@@ -72,6 +73,7 @@ struct SilentMachineTests {
             image.replaceSubrange(32..<36, with: [0x32, 0x54, 0xCD, 0xAB])
             folder.writePrivately(image, to: "image")
             try folder.write("Passw0rd-of-another", to: "strong")
+            try folder.write("address,transport,pop\n\(board.http ?? ""),softap,abcd1234\n", to: "boards")
             let session = try folder.readBytes(Maker.sessionFile)
             cloud.process.signal(SIGSTOP)
             board.process.signal(SIGSTOP)
@@ -95,7 +97,7 @@ struct SilentMachineTests {
                                 switch word {
                                 case "BOARD": Maker.way(to: board) + ["--pop-file", folder.file("pop")]
                                 case "SERVER": [cloud.api + "/picture.png"]
-                                case "password", "wifi", "image", "strong": [folder.file(word)]
+                                case "password", "wifi", "image", "strong", "boards": [folder.file(word)]
                                 default: [word]
                                 }
                             }

@@ -86,7 +86,7 @@ struct NodeNamesTests {
         let kit = client.kit
         for parent in ["g1", "g2", "g3"] {
             let error = await kitError { try await kit.changeGroup(group, NodeGroupChange(parent: parent)) }
-            #expect(error?.code == .usage && error?.message.contains("Home cannot be within") == true, "\(parent)")
+            #expect(error?.code == .usage && error?.message.contains("\"Home\" cannot be within") == true, "\(parent)")
         }
         #expect(client.http.requests.isEmpty)
     }

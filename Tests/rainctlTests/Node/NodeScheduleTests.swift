@@ -13,8 +13,8 @@ struct NodeScheduleTests {
             (["--at", "7:30", "--in", "5m"], "--in replaces the other times"),
             (["--in", "500ms"], "--in takes a time from 1 second"),
             (["--at", "7:30", "--days", "mon", "--date", "12-24"], "--days or --date"),
-            (["--at", "25:00"], "25:00 is not a time of day"), (["--at", "7:30", "--days", "someday"], "someday"),
-            (["--at", "7:30", "--date", "02-30"], "02-30 is not a day in the calendar"),
+            (["--at", "25:00"], "\"25:00\" is not a time of day"), (["--at", "7:30", "--days", "someday"], "someday"),
+            (["--at", "7:30", "--date", "02-30"], "\"02-30\" is not a day in the calendar"),
         ])
     func refused(options: [String], words: String) {
         let error = #expect(throws: (any Error).self) { try TriggerOptions.parse(options) }

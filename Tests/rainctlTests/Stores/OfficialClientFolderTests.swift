@@ -9,8 +9,8 @@ struct OfficialClientFolderTests {
     @Test(
         "an absent folder, a file, and a path that cannot be read are distinguished",
         arguments: [
-            ("none", AccountError.Code.notSignedIn, "there is no folder"),
-            ("file/below", .notSignedIn, "there is no folder"),
+            ("none", AccountError.Code.notSignedIn, "does not exist"),
+            ("file/below", .notSignedIn, "does not exist"),
             ("file", .storeUnreadable, "is a file"),
             // Its name is longer than the system allows.
             (String(repeating: "a", count: 300), .storeUnreadable, "File name too long"),

@@ -194,7 +194,7 @@ final class Board: EventSource {
 extension FirmwareSim {
     /// Makes the boards of the options: one, or the requested number.
     func makeBoards(_ journal: Journal) throws -> [Board] {
-        let nodes = try bluetooth.nodes.map { try NodeFiles.read($0, count: bluetooth.boards) }
+        let nodes = try bluetooth.nodes.map { try NodeFiles.read($0, id: kind.nodeId, count: bluetooth.boards) }
         let accessPoints = simulatedRadio
         var verifiers = VerifierCache()
         var master = BoardRandom(seed: watching.seed)

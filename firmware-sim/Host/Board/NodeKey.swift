@@ -79,8 +79,9 @@ struct NodeFiles {
     var certificate: String?
     var key: String?
 
-    /// Returns the first `count` nodes of a file, in the order of their ids: `{"nodes":{ID:{"cert":FILE,"key":FILE}}}`.
-    static func read(_ file: String, count: Int) throws -> [NodeFiles] {
+    /// Returns nodes of a file, `{"nodes":{ID:{"cert":FILE,"key":FILE}}}`: the one with this id, or the first `count` in the order of
+    /// their ids.
+    static func read(_ file: String, id: String?, count: Int) throws -> [NodeFiles] {
         guard let document = try? JSONValue(parsing: try contents(of: file)), let members = document["nodes"]?.members
         else { throw StartError("\(file): no JSON with an object \"nodes\"") }
         let nodes = members.map {
@@ -88,6 +89,13 @@ struct NodeFiles {
         }
         guard nodes.allSatisfy({ $0.certificate != nil && $0.key != nil }) else {
             throw StartError("\(file): each node needs \"cert\" and \"key\"")
+        }
+        if let id {
+            guard let node = nodes.first(where: { $0.id == id }) else {
+                throw StartError(
+                    "\(file) has no node \(id): it has \(nodes.compactMap(\.id).sorted().joined(separator: ", "))")
+            }
+            return [node]
         }
         guard nodes.count >= count else { throw StartError("\(file) has \(nodes.count) nodes for \(count) boards") }
         return Array(nodes.sorted { ($0.id ?? "") < ($1.id ?? "") }.prefix(count))

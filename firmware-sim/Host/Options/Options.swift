@@ -131,7 +131,7 @@ struct BluetoothOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Nodes of the boards: JSON {"nodes":{ID:{"cert":FILE,"key":FILE}}}, as in cloud-sim's first line; \
-            board i is the i-th id in sorted order.
+            board i is the i-th id in sorted order. One board can name its node with --node-id.
             """, valueName: "file"))
     var nodes: String?
 

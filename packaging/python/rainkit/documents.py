@@ -423,7 +423,7 @@ class DiscoveryEvent(TypedDict, total=False):
 
 
 class WatchEvent(TypedDict, total=False):
-    """A change of a board, or of the watch itself."""
+    """A change of a board. The events `watching`, `listening` and `interrupted` are about the watch, and have no `node_id`."""
 
     ts: str
     node_id: str

@@ -20,6 +20,7 @@ typedef struct {
     struct curl_slist *_Nullable (*_Nonnull slist_append)(struct curl_slist *_Nullable, const char *_Nonnull);
     void (*_Nonnull slist_free_all)(struct curl_slist *_Nullable);
     CURLM *_Nullable (*_Nonnull multi_init)(void);
+    CURLMcode (*_Nonnull multi_setopt)(CURLM *_Nonnull, CURLMoption, ...);
     CURLMcode (*_Nonnull multi_cleanup)(CURLM *_Nonnull);
     CURLMcode (*_Nonnull multi_add_handle)(CURLM *_Nonnull, CURL *_Nonnull);
     CURLMcode (*_Nonnull multi_remove_handle)(CURLM *_Nonnull, CURL *_Nonnull);
@@ -46,7 +47,7 @@ static inline bool rk_curl_open(rk_curl_library *_Nonnull curl) {
 #define RK_FIND(name) rk_curl_find(library, "curl_" #name, &curl->name)
     return RK_FIND(global_init) && RK_FIND(easy_init) && RK_FIND(easy_cleanup) && RK_FIND(easy_setopt)
         && RK_FIND(easy_getinfo) && RK_FIND(easy_perform) && RK_FIND(easy_recv) && RK_FIND(easy_send) && RK_FIND(easy_strerror) && RK_FIND(free) && RK_FIND(slist_append)
-        && RK_FIND(slist_free_all) && RK_FIND(multi_init) && RK_FIND(multi_cleanup) && RK_FIND(multi_add_handle)
+        && RK_FIND(slist_free_all) && RK_FIND(multi_init) && RK_FIND(multi_setopt) && RK_FIND(multi_cleanup) && RK_FIND(multi_add_handle)
         && RK_FIND(multi_remove_handle) && RK_FIND(multi_perform) && RK_FIND(multi_poll) && RK_FIND(multi_info_read)
         && RK_FIND(share_init) && RK_FIND(share_cleanup) && RK_FIND(share_setopt) && RK_FIND(url) && RK_FIND(url_cleanup)
         && RK_FIND(url_get) && RK_FIND(url_set);
@@ -85,6 +86,9 @@ static inline CURLcode rk_curl_setopt_prerequest(rk_curl curl, CURL *handle, CUR
 }
 static inline CURLcode rk_curl_setopt_progress(rk_curl curl, CURL *handle, curl_xferinfo_callback value) {
     return curl->easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, value);
+}
+static inline CURLMcode rk_curl_limit_connections(rk_curl curl, CURLM *multi, long number) {
+    return curl->multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, number);
 }
 static inline CURLSHcode rk_curl_share_connections(rk_curl curl, CURLSH *share) {
     return curl->share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);

@@ -15,6 +15,8 @@ final class RunStatus: Sendable {
         var isDeferred = false
         /// The board's own name.
         var boardName: NodeID?
+        /// What the board has reported about itself.
+        var identity: BoardIdentity?
         /// The mapping that the run is working on.
         var mapping: MappingConversation?
         /// Whether an earlier run left a mapping that may be about a board that has not answered yet.
@@ -66,6 +68,14 @@ final class RunStatus: Sendable {
             (position.unfinished, position.holdUp) = (nil, nil)
         }
         emit(.started)
+    }
+
+    /// Whether the step of the moment could not be completed.
+    var isDeferred: Bool { now.isDeferred }
+
+    func checkpoint(_ state: OnboardingCheckpoint.State, of step: OnboardingStep) -> OnboardingCheckpoint {
+        let now = now
+        return OnboardingCheckpoint(step: step, state: state, nodeID: now.nodeID, identity: now.identity)
     }
 
     /// Reports the end of the step, unless it was deferred.

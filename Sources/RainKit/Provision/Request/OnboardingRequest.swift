@@ -57,6 +57,12 @@ public struct OnboardingRequest: Sendable {
     /// one with RainMaker's own console. Returns the network to join; nil cancels the run. Without it, such a board is an error that asks
     /// for the network's name.
     public var networkByName: (@Sendable () async -> WiFiNetwork?)?
+    /// A node that the cloud has in the user's account already, because an earlier run got that far. If the board turns out to be this node, it
+    /// is not put into the account again.
+    public var mappedNode: NodeID?
+    /// Called before each step, and after each step that did not fail. The run waits for it, and ends with the error that it throws. With it
+    /// a program can record each step before anything else happens to the board.
+    public var checkpoint: (@Sendable (OnboardingCheckpoint) async throws(RainKitError) -> Void)?
     /// Called after a board could not join, for other credentials to try in the same session. Answering nil ends the run.
     public var otherNetwork: (@Sendable (BoardError) async -> WiFiNetwork?)?
 
@@ -86,6 +92,28 @@ public struct OnboardingRequest: Sendable {
     }
 
     var usesCloud: Bool { mapsToUser || claimsOnly }
+}
+
+/// A moment between two steps of a run: ``OnboardingRequest/checkpoint``.
+public struct OnboardingCheckpoint: Sendable {
+    /// What the step does next, or what it has done.
+    public enum State: Sendable {
+        /// The step begins.
+        case started
+        /// The step has succeeded.
+        case finished
+        /// The step could not be completed, and a later step or run completes it.
+        case deferred
+    }
+
+    /// The step.
+    public var step: OnboardingStep
+    /// Whether it begins or has ended.
+    public var state: State
+    /// The board's node id, once it is known.
+    public var nodeID: NodeID?
+    /// What the board has reported about itself, after the step `identify`.
+    public var identity: BoardIdentity?
 }
 
 /// Data for an endpoint that the board's application has added (`network_prov_mgr_endpoint_create`). It carries settings that the

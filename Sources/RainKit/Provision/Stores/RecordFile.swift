@@ -11,7 +11,7 @@ struct RecordFile<Record: Codable & Sendable>: Sendable {
     private let content: RecordFileContent<Record>
     private let beforeAccess: @Sendable () -> Void
     private let work = BlockingWork()
-    private let queue = LockQueue()
+    private let queue = LockQueue<RecordStoreError>()
 
     init(_ content: RecordFileContent<Record>, beforeAccess: @escaping @Sendable () -> Void) {
         self.content = content
@@ -61,12 +61,12 @@ struct RecordFile<Record: Codable & Sendable>: Sendable {
     }
 }
 
-/// Makes all queued changes fail once one of them has waited for the file's lock without success. Otherwise each change would wait that
-/// long, and the last one for the sum.
-private final class LockQueue: Sendable {
+/// Makes all queued calls fail once one of them has waited for a lock or a server without success. Otherwise each call would wait that long,
+/// and the last one for the sum.
+final class LockQueue<Failure: Error>: Sendable {
     private struct State {
         var last = 0
-        var failure: (last: Int, error: RecordStoreError)?
+        var failure: (last: Int, error: Failure)?
     }
 
     private let state = Mutex(State())
@@ -78,9 +78,9 @@ private final class LockQueue: Sendable {
         }
     }
 
-    func failAll(_ error: RecordStoreError) { state.withLock { $0.failure = ($0.last, error) } }
+    func failAll(_ error: Failure) { state.withLock { $0.failure = ($0.last, error) } }
 
-    func failure(of number: Int) -> RecordStoreError? {
+    func failure(of number: Int) -> Failure? {
         state.withLock { state in
             guard let failure = state.failure, number <= failure.last else { return nil }
             return failure.error

@@ -14,7 +14,7 @@ struct AccountExport: AsyncParsableCommand {
                      rainctl account export --credential session.json
 
             Anyone who has the files can act as you, so rainctl makes them readable only by you. A systemd service gets the credential \
-            with LoadCredential=rainkit-PROFILE:/path/to/session.json. The service keeps renewed tokens only while it runs.
+            with LoadCredential=rainkit-PROFILE:/path/to/session.json. Tokens that the service renews are lost when it stops. At its next start it uses the file again.
             """)
 
     @Option(help: ArgumentHelp("Write a configuration folder for esp-rainmaker-cli.", valueName: "folder"))
@@ -35,7 +35,7 @@ struct AccountExport: AsyncParsableCommand {
         let context = try Context(options)
         let deployment = try context.deployment()
         let session = try await context.client().account().session.savedSession()
-        let path = absolute(to ?? credential ?? "")
+        let path = (to ?? credential ?? "").absolutePath
         if to != nil {
             try OfficialClientFolder(path: path).save(session, at: deployment)
         } else {
@@ -46,13 +46,6 @@ struct AccountExport: AsyncParsableCommand {
             }
         }
         context.output.result(ExportResult(profile: deployment.name, userName: session.userName, path: path))
-    }
-
-    private func absolute(_ path: String) -> String {
-        if path.hasPrefix("/") { return path }
-        guard let here = getcwd(nil, 0) else { return path }
-        defer { free(here) }
-        return String(cString: here) + "/" + path
     }
 }
 

@@ -46,7 +46,7 @@ struct AutomationAdd: CloudCommand {
                          --of Door --set 'Kitchen lamp:Light.Power=on'
 
             A condition is DEVICE.PARAM, then =, !=, <, >, <= or >=, then a value. If you give several conditions, all must hold. With \
-            --any, one is enough. For weather or daylight triggers, give the cloud's own JSON with --file.
+            --any, one is enough. For weather or daylight triggers, write the rule in the JSON of RainMaker's API, and give the file with --file.
             """)
 
     @Argument(help: "The automation's name.")

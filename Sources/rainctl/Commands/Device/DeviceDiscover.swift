@@ -10,7 +10,7 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
 
     enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
 
-    @Option(help: "Search over this transport (auto: every transport that can search).")
+    @Option(help: "Search over this transport (auto: all that are available here).")
     var transport: DiscoveryTransportName = .auto
 
     @Option(

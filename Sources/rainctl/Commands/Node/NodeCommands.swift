@@ -21,7 +21,7 @@ struct NodeCommandSend: CloudCommand {
             answers later, run rainctl node command result.
             """)
 
-    @Argument(help: "The board or boards, NODE[,NODE…]: node ids or names; at most 25.", completion: .nodes)
+    @Argument(help: "Up to 25 boards, by node id or name, separated by commas.", completion: .nodes)
     var nodes: String
 
     @Argument(

@@ -120,9 +120,9 @@ struct NodeParamsSet: AsyncParsableCommand {
                          Light.Brightness=40
 
             Names, types and bounds are checked against the board's node configuration before anything is sent. The cloud forwards the \
-            values, and does not wait for the board. With --wait, rainctl waits until the board has reported the values. Values that the \
-            board never reports, such as a restart, count as done when the cloud has sent them. With --local, rainctl sends the values \
-            directly to the board. NODE is then the board's node id, or the name that it announces on the network.
+            values, and does not wait for the board. With --wait, rainctl waits until the board has reported the values. A board never \
+            reports some commands, such as a restart. For these, rainctl waits only until the cloud has sent them. With --local, rainctl \
+            sends the values directly to the board: name it by its node id, or by the name that it announces on the network.
             """)
 
     @Argument(help: .nodes, completion: .nodes)

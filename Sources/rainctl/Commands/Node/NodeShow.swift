@@ -37,7 +37,7 @@ extension NodeStatusResult: CommandResult {}
 
 extension ArgumentHelp {
     static var node: ArgumentHelp { "The board: its node id or its name." }
-    static var nodes: ArgumentHelp { "The board or boards, NODE[,NODE…]: node ids or names." }
+    static var nodes: ArgumentHelp { "One or more boards, by node id or name, separated by commas." }
 }
 
 struct NodeStatus: CloudCommand {

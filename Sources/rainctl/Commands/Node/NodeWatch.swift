@@ -26,7 +26,7 @@ struct NodeWatch: AsyncParsableCommand, EndsByInterruption {
     @Option(help: ArgumentHelp("End with success after this many changes.", valueName: "n"))
     var count: Int?
 
-    @Option(help: ArgumentHelp("End after this time: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: ArgumentHelp("End after this time, such as 500ms, 6s or 2m.", valueName: "time"))
     var timeout: DurationArgument?
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions

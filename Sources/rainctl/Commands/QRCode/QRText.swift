@@ -110,7 +110,7 @@ extension CommandFailure {
             self.init(
                 .badData, reason: "no_qr_code",
                 message:
-                    "No QR code was found in \(place): take the picture from nearer, straight on, and in even light."
+                    "No QR code was found in \(place): take the picture from closer, from the front, and in even light."
             )
         case .failed: self.init(.other, message: "The QR code library has failed.")
         }

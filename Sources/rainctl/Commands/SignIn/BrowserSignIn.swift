@@ -165,7 +165,8 @@ extension BrowserLauncher {
 struct BrowserOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Sign in with github, google, apple or another identity provider of the deployment.", valueName: "name"))
+            "Sign in to the deployment with an account of github, google, apple, or another that it offers.",
+            valueName: "name"))
     var idp: String?
 
     @Flag(help: "Open the sign-in page in a browser, even if none seems to be available.")

@@ -279,7 +279,7 @@ struct ProviderSignInOptions: ParsableArguments {
 
     @Flag(
         help:
-            "Also store the password. Sessions that contain or need it (Liferay's basic and cookie modes) are kept only with this option."
+            "Also store the password. In Liferay's basic and cookie modes the session needs it, and is kept only with this option."
     )
     var saveCredentials = false
 

@@ -39,7 +39,7 @@ struct Login: AsyncParsableCommand {
     @Option(
         name: .customLong("timeout"),
         help: ArgumentHelp(
-            "Give up after this time: 6, 6s, 500ms, 2m. (default: 60s; 5m in a browser)", valueName: "time"))
+            "Give up after this time, such as 500ms, 6s or 2m. (default: 60s; 5m in a browser)", valueName: "time"))
     var givenTimeout: DurationArgument?
 
     var timeout: DurationArgument {
@@ -178,7 +178,7 @@ struct Login: AsyncParsableCommand {
         if let challenge = try client.pendingSignIn.load(user: user) { return challenge }
         throw CommandFailure(
             .auth, reason: "no_pending_sign_in",
-            message: "No sign-in is waiting for a code\(user.map { " of \($0.onOneLine)" } ?? ""). "
+            message: "No sign-in\(user.map { " of \($0.onOneLine)" } ?? "") is waiting for a code. "
                 + "Start one with: \(commandLine("login \(user?.onOneLine.asShellWord ?? "USER") --one-time-code"))")
     }
 

@@ -462,7 +462,10 @@ static void arguments(void) {
     CHECK(strcmp(rainkit_code_name(RAINKIT_WRONG_POP).data, "wrong_pop") == 0 && rainkit_code_name(999).length == 0);
 
     CHECK(rainkit_client_new(NULL, &client, message, sizeof message) == RAINKIT_USAGE && client == NULL);
+    CHECK(strlen(message) == sizeof message - 1);
+    message[0] = 0;
     CHECK(rainkit_client_new(&options, NULL, message, sizeof message) == RAINKIT_USAGE);
+    CHECK(strlen(message) == sizeof message - 1);
     options.size = 0;
     CHECK(rainkit_client_new(&options, &client, message, sizeof message) == RAINKIT_USAGE);
     options.size = 1u << 20;

@@ -54,7 +54,7 @@ extension InjectedFault {
             return outcome
         },
         command(
-            "Bluetooth", "a D-Bus address without a transport", "not an address of D-Bus",
+            "Bluetooth", "a D-Bus address without a transport", "is not a D-Bus address",
             environment: ["DBUS_SYSTEM_BUS_ADDRESS": "/run/dbus/system_bus_socket"],
             [
                 "provision", "--no-mapping", "--transport", "ble", "--device-name", "PROV_1", "--no-wifi", "--pop-file",

@@ -16,7 +16,8 @@ extension InjectedFault {
             ])
             return try await lab.rainctl("node", "list")
         },
-        InjectedFault("cloud", "a call that the deployment does not have", "does not offer this", cloud: true) { lab in
+        InjectedFault("cloud", "a call that the deployment does not have", "does not know this request", cloud: true) {
+            lab in
             try await lab.fails([
                 "path": "/v1/user/node_automation", "action": "status", "status": 404, "body": ["message": "Not Found"],
             ])

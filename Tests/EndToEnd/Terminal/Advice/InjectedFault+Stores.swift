@@ -51,7 +51,7 @@ extension InjectedFault {
         command(
             "store", "a damaged systemd credential", "not JSON", files: ["credentials/rainkit-global": "{"],
             environment: ["CREDENTIALS_DIRECTORY": "{}/credentials"], ["whoami"]),
-        InjectedFault("store", "an import without a source", "no folder") {
+        InjectedFault("store", "an import without a source", "does not exist") {
             try await $0.rainctl("account", "import", "--from", $0.folder.file("none"))
         },
         InjectedFault("store", "an import from a file", "is a file") {

@@ -63,7 +63,7 @@ extension Conversation {
     static let networks = ["--wifi", "Home:\(SimulatedBoard.passphrase)", "--wifi", "Cafe:"]
     static let question = NetworkQuestions.question(2)
     static let password = "Wi-Fi password (n for another network): "
-    static let again = "Password for Home again (n for another network): "
+    static let again = "Type the password for Home again (n for another network): "
     static let proof = "Proof of possession: "
     static let proofAgain = "Proof of possession again: "
     static let boardName = "Name of the board (Enter for Light): "

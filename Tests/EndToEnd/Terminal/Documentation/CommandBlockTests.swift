@@ -133,6 +133,8 @@ struct CommandBlockTests {
             #expect(
                 command.page == "docs/bluetooth.md" && command.line.contains("--pop-file")
                     || command.line == "rainctl node list"
+                    // BatchCommandTests runs these.
+                    || command.page == "docs/batch.md"
                     // RecipeTests runs the whole page.
                     || command.page == "docs/recipes.md"
                     // SimulatorRecipeTests runs these blocks.

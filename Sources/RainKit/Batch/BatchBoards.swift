@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
+import RainAccount
+import RainCore
+import RainIO
+import RainMaker
+import Synchronization
+
+/// Provisions single boards of a batch: one run of ``RainKitClient`` for each attempt, with each step in the ledger.
+struct BatchBoards: Sendable {
+    let client: RainKitClient
+    /// Nil if boards are not put into the account.
+    let cloud: Onboarder.Cloud?
+    let ledger: any Ledger
+    let writer: LedgerWriter
+    let options: BatchOptions
+    let stop: BatchStop
+    let groups: BatchGroups
+    /// Nil if the client has stores of its own.
+    let records: BatchRecords?
+    let report: @Sendable (BatchEvent) -> Void
+
+    /// Puts a board back that this station has not begun with.
+    func release(_ board: LeasedBoard) async throws {
+        _ = try await journal(of: board).record(.released)
+    }
+
+    /// Provisions a board. Never throws: what happened is in the ledger.
+    func provision(_ board: LeasedBoard, _ entry: BatchEntry?) async -> BatchEnding {
+        let journal = journal(of: board)
+        do {
+            return try await provision(board, entry, journal)
+        } catch {
+            switch error {
+            case .lost:
+                report(.lost(board.board))
+                return .lost
+            case .ledger(let error): return .broken(RainKitError(error))
+            case .run(let error): return await give(board, up: error, journal)
+            }
+        }
+    }
+
+    private func journal(of board: LeasedBoard) -> BoardJournal {
+        BoardJournal(board, writer, client.configuration.tools.clock)
+    }
+
+    private func provision(
+        _ board: LeasedBoard, _ entry: BatchEntry?, _ journal: BoardJournal
+    ) async throws(BatchFault) -> BatchEnding {
+        guard let entry else {
+            throw .run(
+                RainKitError(
+                    .request(.usage, reason: "not_in_file"),
+                    message: "The batch has this board in line \(board.board.line), and the file has no board there."))
+        }
+        report(.began(board.board))
+        let time = Timekeeper(client.configuration.tools.timer)
+        var schedule = PollSchedule(from: .seconds(1), to: .seconds(5))
+        _ = schedule.next()
+        var attempt = 0
+        while true {
+            attempt += 1
+            let failure: RainKitError
+            do throws(BatchFault) {
+                let node: OnboardedNode
+                let earlier = await earlier(board, journal)
+                if earlier?.isOnline == true, let id = earlier?.node, try await hasJoined(board) {
+                    node = OnboardedNode(
+                        nodeID: id, network: nil, mapping: .confirmed, resumed: true, elapsed: time.elapsed())
+                } else {
+                    node = try await run(board, entry, journal, mapped: earlier?.node)
+                }
+                try await join(entry.group, node, journal)
+                try await journal.write(.done(nodeID: node.nodeID?.rawValue))
+                report(.done(board.board, node))
+                return .done
+            } catch {
+                guard case .run(let error) = error, error.mayPass, attempt < options.tries, !stop.isSet else {
+                    throw error
+                }
+                failure = error
+            }
+            report(.again(board.board, failure))
+            guard (try? await time.sleep(schedule.next())) != nil else { throw .run(.cancelled) }
+        }
+    }
+
+    /// Records why the board is given up, or that it was not decided.
+    private func give(_ board: LeasedBoard, up error: RainKitError, _ journal: BoardJournal) async -> BatchEnding {
+        var ending = BatchEnding.stopped
+        var event = LedgerChange.Event.released
+        if error.code != .cancelled {
+            ending = .failed
+            event = .failed(
+                LedgerFailure(
+                    code: Int(error.code.rawValue), reason: error.reason, message: error.sentence,
+                    remedy: error.advice))
+        }
+        do throws(BatchFault) {
+            if let step = error.step, case .failed = event { try await journal.write(.step(step.rawValue, .failed)) }
+            try await journal.write(event)
+        } catch {
+            switch error {
+            case .ledger(let error): return .broken(RainKitError(error))
+            case .lost, .run:
+                report(.lost(board.board))
+                return .lost
+            }
+        }
+        if case .stopped = ending { report(.stopped(board.board)) } else { report(.failed(board.board, error)) }
+        return ending
+    }
+
+    /// Returns the node that an earlier attempt has put into the account, and whether the cloud sees it; nil if there is none.
+    private func earlier(_ board: LeasedBoard, _ journal: BoardJournal) async -> (node: NodeID, isOnline: Bool)? {
+        guard let cloud, let node = journal.nodeID ?? board.board.nodeID else { return nil }
+        // The cloud refuses the question about a node of nobody, or of another user.
+        guard let said = try? await cloud.mapping.connectivity(of: NodeID(node)) else { return nil }
+        return (NodeID(node), said.isConnected)
+    }
+
+    /// Whether the board may have got its network in an earlier attempt. Before that it is online, if at all, in another network.
+    private func hasJoined(_ board: LeasedBoard) async throws(BatchFault) -> Bool {
+        let after = [OnboardingStep.join, .connect, .confirm, .name].map(\.rawValue) + [Self.groupStep]
+        do throws(LedgerError) {
+            return try await ledger.steps(of: board.board.id).contains { after.contains($0.step) }
+        } catch {
+            throw .ledger(error)
+        }
+    }
+
+    private func run(
+        _ board: LeasedBoard, _ entry: BatchEntry, _ journal: BoardJournal, mapped: NodeID?
+    ) async throws(BatchFault) -> OnboardedNode {
+        let (report, stop) = (report, stop)
+        var request = OnboardingRequest(
+            network: entry.network.map { .given($0) } ?? .none, mapsToUser: options.mapsToUser, notes: entry.notes,
+            label: entry.label, deadline: options.deadline)
+        request.customData = entry.customData
+        request.nodeName = entry.nodeName
+        request.mappedNode = mapped
+        var cloud = cloud
+        if let own = records?.records(of: "\(ledger.place)#\(board.board.batch)#\(board.board.line)") {
+            cloud?.pending = own.pending
+            cloud?.claimed = own.claimed
+        }
+        let fault = Mutex<BatchFault?>(nil)
+        request.checkpoint = { point throws(RainKitError) in
+            do throws(BatchFault) {
+                try await journal.write(point)
+            } catch {
+                if case .run(let error) = error { throw error }
+                // The run needs an error of its own, and ends with the journal's.
+                fault.withLock { $0 = error }
+                throw .cancelled
+            }
+            if stop.isSet, case .started = point.state { throw .cancelled }
+        }
+        do {
+            return try await client.provision(
+                entry.address, with: entry.credentials, request, account: cloud
+            ) { report(.step(board.board, $0)) }
+        } catch {
+            if let fault = fault.withLock({ $0 }) { throw fault }
+            throw .run(RainKitError(wrapping: error))
+        }
+    }
+
+    /// Puts the node into its group, which is created if the account has none of this name.
+    private func join(_ name: String?, _ node: OnboardedNode, _ journal: BoardJournal) async throws(BatchFault) {
+        guard let name, let id = node.nodeID, node.mapping == .confirmed else { return }
+        try await journal.write(.step(Self.groupStep, .started))
+        do {
+            try await groups.add(id, to: name)
+        } catch {
+            throw .run(RainKitError(wrapping: error))
+        }
+        try await journal.write(.step(Self.groupStep, .finished))
+    }
+
+    /// The ledger's name of the step that follows a run.
+    static let groupStep = "group"
+}
+
+/// Puts the nodes of a batch into groups by name, and creates each missing group once.
+actor BatchGroups {
+    private let client: RainKitClient
+    private var ids: [String: Task<String, any Error>] = [:]
+
+    init(_ client: RainKitClient) { self.client = client }
+
+    func add(_ node: NodeID, to name: String) async throws {
+        let id = try await id(of: name)
+        try await client.asking { cloud throws(AccountError) in
+            // A node that is in the group already stays in it.
+            try await cloud.addNodes([node], toGroup: id)
+        }
+    }
+
+    private func id(of name: String) async throws -> String {
+        let client = client
+        let task =
+            ids[name]
+            ?? Task {
+                do {
+                    return try await client.group(named: name).id
+                } catch let error as RainKitError where error.reason == "no_such_group" {
+                    return try await client.asking { cloud throws(AccountError) in
+                        try await cloud.createGroup(NodeGroupChange(name: name))
+                    }
+                }
+            }
+        ids[name] = task
+        do {
+            return try await task.value
+        } catch {
+            // The next board tries again.
+            ids[name] = nil
+            throw error
+        }
+    }
+}
+
+/// Why the work on a board ended without success.
+enum BatchFault: Error {
+    case run(RainKitError)
+    /// Another station has the board.
+    case lost
+    case ledger(LedgerError)
+}
+
+extension RainKitError {
+    /// Whether another attempt may succeed with nothing changed: the network, the cloud or the radio had a fault.
+    fileprivate var mayPass: Bool { isTransient || code == .deviceLost }
+}
+
+/// What happened to one leased board, numbered for the ledger.
+private final class BoardJournal: Sendable {
+    private let board: LeasedBoard
+    private let writer: LedgerWriter
+    private let clock: any WallClock
+    private let state = Mutex((number: 0, node: String?.none, mac: String?.none))
+
+    init(_ board: LeasedBoard, _ writer: LedgerWriter, _ clock: any WallClock) {
+        (self.board, self.writer, self.clock) = (board, writer, clock)
+    }
+
+    /// The board's node id, once this lease knows it.
+    var nodeID: String? { state.withLock { $0.node } }
+
+    func record(_ event: LedgerChange.Event) async throws(LedgerError) -> LedgerChange.Outcome {
+        let number = state.withLock { state in
+            state.number += 1
+            return state.number
+        }
+        return try await writer.write(
+            LedgerChange(
+                board: board.board.id, session: board.session, fence: board.fence, number: number, time: clock.now,
+                event: event))
+    }
+
+    func write(_ event: LedgerChange.Event) async throws(BatchFault) {
+        let outcome: LedgerChange.Outcome
+        do throws(LedgerError) {
+            outcome = try await record(event)
+        } catch {
+            throw .ledger(error)
+        }
+        switch outcome {
+        case .recorded: return
+        case .lost: throw .lost
+        case .duplicate(let line):
+            throw .run(
+                RainKitError(
+                    .request(.badData, reason: "duplicate_board"),
+                    message: "This is the board of line \(line): two lines of the batch reach the same board."))
+        }
+    }
+
+    /// Records a moment of a run, and who the board is once that is known.
+    func write(_ point: OnboardingCheckpoint) async throws(BatchFault) {
+        let (node, mac) = (point.nodeID?.rawValue, point.identity?.printed?.macAddress.flatMap(Self.digits))
+        let isNew = state.withLock { state in
+            guard (node, mac) != (state.node, state.mac) else { return false }
+            (state.node, state.mac) = (node, mac)
+            return node != nil || mac != nil
+        }
+        if isNew { try await write(.identified(nodeID: node, mac: mac)) }
+        let state: LedgerStep.State =
+            switch point.state {
+            case .started: .started
+            case .finished: .finished
+            case .deferred: .deferred
+            }
+        try await write(.step(point.step.rawValue, state))
+    }
+
+    /// The address as twelve lower-case hex digits; nil if it is none.
+    private static func digits(_ address: String) -> String? {
+        let digits = address.lowercased().filter { $0 != ":" && $0 != "-" }
+        return digits.utf8.count == 12 && digits.utf8.allSatisfy(\.isHexDigit) ? digits : nil
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
+
+extension RainKitClient {
+    /// Opens a ledger of batches.
+    ///
+    /// - Parameter place: the path of a SQLite file, or a `postgresql://` URL of a database that several stations share. Nil for the file
+    ///   `ledger.sqlite` in the client's folder.
+    /// - Throws: `RainKitError`: `usage` for a URL of another kind; the ledger's errors.
+    public func ledger(at place: String? = nil) async throws -> any Ledger {
+        let place = place ?? "\(configuration.state)/ledger.sqlite"
+        let isDatabase = ["postgresql://", "postgres://"].contains(where: place.hasPrefix)
+        guard isDatabase || !(place.contains("://") || place.contains("password=")) else {
+            // The place may have a password, so the message does not show it.
+            throw RainKitError.usage(
+                "A ledger is the path of a file, or a URL that begins with postgresql://. The given one is neither.")
+        }
+        return try await RainKitError.of { () async throws(LedgerError) -> any Ledger in
+            if isDatabase {
+                return try await PostgreSQLLedger.open(url: place)
+            }
+            return try await SQLiteLedger.open(path: place, clock: configuration.tools.clock)
+        }
+    }
+
+    /// Returns all batches of a ledger, newest first, at most 1,000, with the states of their boards.
+    public func batches(in ledger: any Ledger) async throws -> [(Batch, BatchCounts)] {
+        try await RainKitError.of { () async throws(LedgerError) in
+            var batches: [(Batch, BatchCounts)] = []
+            for batch in try await ledger.batches(limit: 1000) {
+                batches.append((batch, try await ledger.counts(of: batch.id)))
+            }
+            return batches
+        }
+    }
+
+    /// Puts failed boards of a batch back, so that ``provision(batch:in:file:options:)`` tries them again.
+    ///
+    /// - Parameter lines: the lines of the boards; nil for all that failed.
+    /// - Returns: how many boards were put back.
+    public func retry(_ batch: Batch, lines: [Int]? = nil, in ledger: any Ledger) async throws -> Int {
+        try await RainKitError.of { () async throws(LedgerError) in try await ledger.retry(batch.id, lines: lines) }
+    }
+
+    /// Returns the report about a batch.
+    public func report(on batch: Batch, in ledger: any Ledger) async throws -> BatchReport {
+        let now = configuration.tools.clock.now
+        let report = try await RainKitError.of { () async throws(LedgerError) in
+            try await BatchReport(of: batch.id, in: ledger, at: now)
+        }
+        guard let report else {
+            throw RainKitError(
+                LedgerError(.damaged, "The ledger \(ledger.place) does not have batch \(batch.id) any more."))
+        }
+        return report
+    }
+
+    /// Returns how far a batch is, with the boards that are running or have failed.
+    package func status(of batch: Batch, in ledger: any Ledger) async throws -> BatchResult {
+        let report = try await report(on: batch, in: ledger)
+        return BatchResult(batch, report.counts, boards: report.boards)
+    }
+}
+
+extension BatchFile {
+    /// Checks that the file has the content with which a batch began. Throws `RainKitError`: `changed_batch_file`.
+    public func check(isFileOf batch: Batch) throws {
+        guard sha256 == batch.sha256 else { throw RainKitError.changedFile(of: batch) }
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainCore
+import RainKit
+import RainMaker
+
+struct BatchRunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Begin a batch: provision all boards of a file.",
+        discussion: """
+            Example: rainctl batch run boards.csv --ssid Home --passphrase-file wifi.txt
+
+            The file is CSV, as a spreadsheet saves it, or has a JSON object on each line. docs/batch.md describes its columns. --discover \
+            provisions each board that appears, without a file. Ctrl-C lets each board finish its step, and then ends the command.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The file that lists the boards; - is standard input.", valueName: "file"),
+        completion: .file(extensions: ["csv", "jsonl", "tsv"]))
+    var file: String?
+
+    @Flag(help: "Provision each board that appears, until Ctrl-C.")
+    var discover = false
+
+    @Flag(help: "Begin another batch, although an earlier one of the same file is not finished.")
+    var again = false
+
+    @OptionGroup var work: BatchWorkOptions
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        if (file == nil) != discover { throw ValidationError("Give a file with boards, or --discover.") }
+        if again, discover { throw ValidationError("--again is for a file.") }
+        try work.check(readsStandardInput: file == "-")
+    }
+
+    func run() async throws {
+        let (source, discover, again) = (file.map { BatchFileSource(path: $0) }, discover, again)
+        try await work.run(options) { station in
+            let file = try await source?.read(station.defaults, within: .seconds(120))
+            if let file { try station.checkNetworks(of: file) }
+            let batch = try await station.client.createBatch(
+                file, path: source?.absolutePath ?? "", in: station.ledger, again: again, options: station.options)
+            station.say(
+                "Batch \(batch.id): \(file.map { "\($0.entries.count) boards" } ?? "boards are provisioned as they appear")"
+            )
+            return (batch, file, discover)
+        }
+    }
+}
+
+struct BatchResume: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Continue a batch that was interrupted.",
+        discussion: """
+            Example: rainctl batch resume --ssid Home --passphrase-file wifi.txt
+
+            Boards that are done stay as they are, and failed boards stay failed. Give the same options as for rainctl batch run: the record \
+            has no secrets.
+            """)
+
+    @OptionGroup var target: BatchTargetOptions
+    @OptionGroup var work: BatchWorkOptions
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws { try work.check(readsStandardInput: target.secrets == "-") }
+
+    func run() async throws {
+        let target = target
+        try await work.run(options) { station in try await target.open(station) }
+    }
+}
+
+struct BatchRetry: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry", abstract: "Try the failed boards of a batch again, and continue it.",
+        discussion: "Example: rainctl batch retry --lines 3,17 --ssid Home --passphrase-file wifi.txt")
+
+    @OptionGroup var target: BatchTargetOptions
+
+    @Option(help: ArgumentHelp("Try only the boards of these lines (default: all that failed).", valueName: "line,…"))
+    var lines: String?
+
+    @OptionGroup var work: BatchWorkOptions
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        try work.check(readsStandardInput: target.secrets == "-")
+        _ = try chosenLines()
+    }
+
+    private func chosenLines() throws -> [Int]? {
+        guard let lines else { return nil }
+        return try lines.split(separator: ",").map { text in
+            guard let line = Int(text), line > 0 else {
+                throw ValidationError("--lines takes numbers of lines, such as 3,17.")
+            }
+            return line
+        }
+    }
+
+    func run() async throws {
+        let (target, lines) = (target, try chosenLines())
+        try await work.run(options) { station in
+            let opened = try await target.open(station)
+            let count = try await station.client.retry(opened.0, lines: lines, in: station.ledger)
+            station.say("\(count) \(count == 1 ? "board waits" : "boards wait") again")
+            return opened
+        }
+    }
+}
+
+/// Which batch goes on, and where its file is now.
+struct BatchTargetOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("The batch's number (default: the newest batch).", valueName: "batch"))
+    var batch: Int64?
+
+    @Option(
+        help: ArgumentHelp(
+            "Read the batch's file from here (default: where it was); - is standard input. Its content must be the same.",
+            valueName: "file"), completion: .file())
+    var secrets: String?
+
+    func open(_ station: BatchStation) async throws -> (Batch, BatchFile?, Bool) {
+        let batch = try await station.client.batch(batch, in: station.ledger)
+        guard !batch.sha256.isEmpty else { return (batch, nil, true) }
+        let file = try await BatchFileSource(path: secrets ?? batch.file).read(station.defaults, within: .seconds(120))
+        try station.checkNetworks(of: file)
+        return (batch, file, false)
+    }
+}
+
+/// The file of a batch, or standard input.
+struct BatchFileSource: Sendable {
+    var path: String
+
+    func read(_ defaults: BatchDefaults, within limit: Duration) async throws -> BatchFile {
+        guard !path.isEmpty else {
+            throw CommandFailure(
+                .usage, reason: "missing_file",
+                message: "The boards of this batch came from standard input: give the same file with --secrets.")
+        }
+        let bytes =
+            path == "-"
+            ? try SecretSource.standardInput(
+                name: "list of boards", maximumBytes: BatchFile.maximumBytes + 1, isExact: true, within: limit)
+            : try SecretSource.contents(
+                of: path, name: "list of boards", maximumBytes: BatchFile.maximumBytes + 1, isExact: true, within: limit
+            )
+        return try BatchFile(bytes.revealBytes(), defaults: defaults)
+    }
+
+    /// The path from the root; empty for standard input.
+    var absolutePath: String {
+        if path == "-" { return "" }
+        return path.absolutePath
+    }
+}

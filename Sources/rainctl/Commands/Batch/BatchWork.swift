@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainCore
+import RainKit
+import RainMaker
+import Synchronization
+
+/// The options of the commands that provision the boards of a batch.
+struct BatchWorkOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Provision at most this many boards at the same time. A serial port takes one at a time.", valueName: "n"))
+    var atOnce = 50
+
+    @Option(help: ArgumentHelp("Name this station in the record (default: the machine's name).", valueName: "name"))
+    var station: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Take over the boards of another station if it was not heard of for this time.", valueName: "time"))
+    var stationTimeout = DurationArgument(.seconds(30))
+
+    @OptionGroup var ledger: LedgerOptions
+
+    @Option(help: ArgumentHelp("Give up on a board after this time.", valueName: "time"))
+    var boardTimeout = DurationArgument(.seconds(120))
+
+    @Option(help: ArgumentHelp("Stop after this time, such as 8h. rainctl batch resume continues.", valueName: "time"))
+    var timeout: DurationArgument?
+
+    @Option(help: ArgumentHelp("Print events as lines of JSON as they happen.", valueName: "form"))
+    var events: Provision.Events?
+
+    @OptionGroup(title: "For boards whose line has nothing else") var defaults: BatchDefaultOptions
+    @OptionGroup(title: "Account") var owner: OwnerOptions
+
+    @Flag(help: "Do not put the boards into the account.")
+    var noMapping = false
+
+    func check(readsStandardInput: Bool) throws {
+        guard 1...10_000 ~= atOnce else { throw ValidationError("--at-once must be from 1 to 10000.") }
+        let readers = [readsStandardInput, defaults.wifi.passphraseStdin, defaults.popStdin].count { $0 }
+        if readers > 1 { throw ValidationError("Only one option can read from standard input.") }
+        if noMapping, defaults.group != nil || defaults.tags != nil || defaults.metadata != nil {
+            throw ValidationError(
+                "--group, --tags and --metadata are for boards in an account: omit them or --no-mapping.")
+        }
+    }
+
+    /// Opens the ledger, lets `begin` choose the batch and its file, and provisions its boards.
+    func run(
+        _ global: GlobalOptions, _ begin: @escaping @Sendable (BatchStation) async throws -> (Batch, BatchFile?, Bool)
+    ) async throws {
+        let context = try Context(global)
+        let defaults = try defaults.values(context)
+        let client = try owner.client(context, noMapping: noMapping)
+        var options = BatchOptions()
+        options.atOnce = atOnce
+        options.deadline = boardTimeout.duration
+        options.lease = stationTimeout.duration
+        options.mapsToUser = !noMapping
+        if let station { options.station = station }
+        let (chosen, hasNoWiFi) = (options, self.defaults.wifi.noWifi)
+        let (result, isLate) = try await ledger.open(client, context) { ledger in
+            let station = BatchStation(
+                client: client, ledger: ledger, options: chosen, defaults: defaults, hasNoWiFi: hasNoWiFi,
+                output: context.output)
+            let (batch, file, discovers) = try await begin(station)
+            return try await station.work(
+                on: batch, file, discovers: discovers, within: timeout?.duration,
+                BatchProgress(context, global, events: events))
+        }
+        try report(result, isLate: isLate, context)
+    }
+
+    /// Prints how the batch is, or throws why it is not done. An error's document has the same members.
+    private func report(_ result: BatchResult, isLate: Bool, _ context: Context) throws(CommandFailure) {
+        let isDone = result.waiting + result.running == 0
+        let isText = events == nil && !context.output.isJSON
+        if isDone, result.failed == 0 {
+            if events == nil || context.output.isJSON { context.output.result(result) }
+            return
+        }
+        if isText { context.output.result(result) }
+        var failure = CommandFailure(
+            .batchPartial, reason: "batch_partial",
+            message:
+                "\(result.failed) of \(result.total) boards failed. Try them again with: \(commandLine("batch retry \(result.batch)"))"
+        )
+        if !isDone {
+            failure = CommandFailure(
+                isLate ? .deadline : .cancelled,
+                message:
+                    "Stopped before all boards were done. Continue with: \(commandLine("batch resume \(result.batch)"))"
+            )
+        }
+        failure.result = result
+        throw failure
+    }
+}
+
+/// What applies to boards whose line in the file says nothing else.
+struct BatchDefaultOptions: ParsableArguments {
+    @Option(help: "Reach the boards over this transport.")
+    var transport: TransportName = .auto
+
+    @Option(
+        help: ArgumentHelp(
+            "Use this serial port, for boards that are plugged in one after another.", valueName: "path"),
+        completion: .serialPorts)
+    var port: String?
+
+    @Option(help: ArgumentHelp("Read the proof of possession from a file.", valueName: "file"), completion: .file())
+    var popFile: String?
+
+    @Flag(help: "Read the proof of possession from standard input.")
+    var popStdin = false
+
+    @OptionGroup var wifi: WiFiOptions
+
+    @Option(help: ArgumentHelp("Put the boards into this group, which is created if it is missing.", valueName: "name"))
+    var group: String?
+
+    @Option(help: ArgumentHelp("Give the nodes these tags.", valueName: "key:value,…"))
+    var tags: String?
+
+    @Option(help: ArgumentHelp("Give the nodes this metadata, one JSON object.", valueName: "json"))
+    var metadata: String?
+
+    func values(_ context: Context) throws -> BatchDefaults {
+        let time = TimeBudget(DurationArgument(.seconds(120)))
+        var values = BatchDefaults()
+        values.transport = transport.scheme
+        values.port = port
+        values.group = group
+        values.notes = try Provision.mappingNotes(tags: tags, metadata: metadata)
+        values.transports = Invocation.current.transports.map(\.scheme)
+        let source = SecretSource(
+            name: "proof of possession", flag: "--pop", file: popFile, fromStandardInput: popStdin, takesValue: false,
+            environmentVariable: .proofOfPossession, time: time)
+        values.proof = try source.read(environment: context.environment, output: context.output)
+            .map { ProofOfPossession($0) }
+        guard let name = try wifi.name() else { return values }
+        let passphrase = wifi.passphraseSource(within: time)
+        let given =
+            wifi.open
+            ? Secret("") : try passphrase.required(context)
+        values.network = try WiFiNetwork(possible: name, passphrase: given)
+        return values
+    }
+}
+
+/// This machine at work on a batch.
+struct BatchStation: Sendable {
+    let client: RainKitClient
+    let ledger: any Ledger
+    let options: BatchOptions
+    let defaults: BatchDefaults
+    let hasNoWiFi: Bool
+    let output: Output
+
+    func say(_ line: String) { output.say(line) }
+
+    /// A board whose line has no network would silently get none.
+    func checkNetworks(of file: BatchFile) throws(CommandFailure) {
+        guard !hasNoWiFi else { return }
+        let without = file.entries.filter { $0.network == nil }
+        guard let first = without.first else { return }
+        throw CommandFailure(
+            .usage, reason: "missing_ssid",
+            message: (without.count == 1
+                ? "Line \(first.line) has no network"
+                : "\(without.count) lines have no network, such as line \(first.line)")
+                + ": use --ssid NAME, the columns ssid and passphrase, or --no-wifi to keep the boards' Wi-Fi.")
+    }
+
+    func work(
+        on batch: Batch, _ file: BatchFile?, discovers: Bool, within limit: Duration?, _ progress: BatchProgress
+    ) async throws -> (BatchResult, isLate: Bool) {
+        var options = options
+        if discovers { options.discovery = discovery }
+        let run = client.provision(batch: batch, in: ledger, file: file, options: options)
+        progress.begin(batch)
+        async let _ = progress.animate()
+        let isLate = Atomic(false)
+        try await Interruption.endingGently({
+            progress.stopping(); run.stop()
+        }) {
+            let timer = limit.map { limit in
+                Task { @Sendable in
+                    try await Task.sleep(for: limit)
+                    isLate.store(true, ordering: .sequentiallyConsistent)
+                    run.cancel()
+                }
+            }
+            defer { timer?.cancel() }
+            do {
+                for try await event in run { progress.take(event) }
+            } catch {
+                guard isLate.load(ordering: .sequentiallyConsistent) else { throw error }
+            }
+        }
+        progress.end()
+        return (try await client.status(of: batch, in: ledger), isLate.load(ordering: .sequentiallyConsistent))
+    }
+
+    private var discovery: BatchDiscovery {
+        let defaults = defaults
+        return BatchDiscovery(transports: defaults.transport.map { [$0] }) { found, line in
+            var entry = BatchEntry(line: line, name: found.name ?? found.address.description, address: found.address)
+            entry.label = found.name
+            entry.proof = defaults.proof
+            entry.hasGivenProof = defaults.proof != nil
+            entry.network = defaults.network
+            entry.notes = defaults.notes
+            entry.group = defaults.group
+            return entry
+        }
+    }
+}
