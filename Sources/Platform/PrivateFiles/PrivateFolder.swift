@@ -113,7 +113,7 @@ public final class PrivateFolder: Sendable {
         fsync(descriptor)
     }
 
-    /// Makes an empty file if there is none, and checks that it is private. The file is not opened: if this process has locked it elsewhere,
+    /// Makes an empty file if the file is missing, and checks that it is private. The file is not opened: if this process has locked it elsewhere,
     /// closing a descriptor of it would release those locks (fcntl(2), "Advisory record locking").
     ///
     /// Throws `notPrivate`, `symbolicLink` and `unwritable`.

@@ -64,7 +64,7 @@ struct BatchBoards: Sendable {
             let failure: RainKitError
             do throws(BatchFault) {
                 let node: OnboardedNode
-                let earlier = await earlier(board, journal)
+                let earlier = try await earlier(board, journal)
                 if earlier?.isOnline == true, let id = earlier?.node, try await hasJoined(board) {
                     node = OnboardedNode(
                         nodeID: id, network: nil, mapping: .confirmed, resumed: true, elapsed: time.elapsed())
@@ -112,12 +112,20 @@ struct BatchBoards: Sendable {
         return ending
     }
 
-    /// Returns the node that an earlier attempt has put into the account, and whether the cloud sees it; nil if there is none.
-    private func earlier(_ board: LeasedBoard, _ journal: BoardJournal) async -> (node: NodeID, isOnline: Bool)? {
+    /// Returns the node that an earlier attempt has put into the account, and whether the cloud sees it; nil if no attempt got that far.
+    private func earlier(
+        _ board: LeasedBoard, _ journal: BoardJournal
+    ) async throws(BatchFault) -> (node: NodeID, isOnline: Bool)? {
         guard let cloud, let node = journal.nodeID ?? board.board.nodeID else { return nil }
-        // The cloud refuses the question about a node of nobody, or of another user.
-        guard let said = try? await cloud.mapping.connectivity(of: NodeID(node)) else { return nil }
-        return (NodeID(node), said.isConnected)
+        do throws(AccountError) {
+            let said = try await cloud.mapping.connectivity(of: NodeID(node))
+            return said.map { (NodeID(node), $0.isConnected) }
+        } catch {
+            // A cloud that does not answer says nothing about the node. Without its answer the node might be mapped twice.
+            guard !error.isTransient, error.code != .cancelled else { throw .run(RainKitError(error)) }
+            // The cloud refuses the question about a node of nobody, or of another user.
+            return nil
+        }
     }
 
     /// Whether the board may have got its network in an earlier attempt. Before that it is online, if at all, in another network.
@@ -296,15 +304,9 @@ private final class BoardJournal: Sendable {
         try await write(.step(point.step.rawValue, state))
     }
 
-    /// The address as twelve lower-case hex digits; nil if it is none.
+    /// Returns the address as twelve lower-case hex digits; nil for other text.
     private static func digits(_ address: String) -> String? {
         let digits = address.lowercased().filter { $0 != ":" && $0 != "-" }
-        return digits.utf8.count == 12 && digits.utf8.allSatisfy(\.isHexDigit) ? digits : nil
-    }
-}
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool {
-        UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self
+        return Hex.decoded(digits.utf8)?.count == 6 ? digits : nil
     }
 }

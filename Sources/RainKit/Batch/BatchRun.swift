@@ -85,16 +85,17 @@ extension RainKitClient {
         let batch = NewBatch(
             file: path, sha256: file?.sha256 ?? "", deployment: deployment, user: user,
             created: configuration.tools.clock.now, boards: file?.entries.map(\.board) ?? [])
-        return try await RainKitError.of { () async throws(LedgerError) in try await ledger.create(batch) }
+        return try await RainKitError.rethrowing { () async throws(LedgerError) in try await ledger.create(batch) }
     }
 
     /// Checks that the ledger has no unfinished batch of this file and this user: its boards would be provisioned twice.
     private func check(_ file: BatchFile, _ deployment: String, _ user: String, in ledger: any Ledger) async throws {
-        let batches = try await RainKitError.of { () async throws(LedgerError) in try await ledger.batches(limit: 1000)
+        let batches = try await RainKitError.rethrowing { () async throws(LedgerError) in
+            try await ledger.batches(limit: 1000)
         }
         for batch in batches
         where batch.sha256 == file.sha256 && batch.deployment == deployment && batch.user == user {
-            let counts = try await RainKitError.of { () async throws(LedgerError) in
+            let counts = try await RainKitError.rethrowing { () async throws(LedgerError) in
                 try await ledger.counts(of: batch.id)
             }
             guard counts.done < counts.total else { continue }
@@ -109,7 +110,7 @@ extension RainKitClient {
     /// Returns a batch of a ledger: the one with this number, or the newest.
     /// - Throws: `RainKitError`: `no_such_batch`; the ledger's errors.
     public func batch(_ id: BatchID? = nil, in ledger: any Ledger) async throws -> Batch {
-        let found = try await RainKitError.of { () async throws(LedgerError) -> Batch? in
+        let found = try await RainKitError.rethrowing { () async throws(LedgerError) -> Batch? in
             if let id { return try await ledger.batch(id) }
             return try await ledger.batches(limit: 1).first
         }
@@ -234,13 +235,6 @@ final class BatchStop: Sendable {
             return state.isSet
         }
         if isSet { call() }
-    }
-}
-
-extension RainKitError {
-    /// Runs a call of a ledger, and throws its errors as the client's.
-    static func of<Answer>(_ body: () async throws(LedgerError) -> Answer) async throws -> Answer {
-        do throws(LedgerError) { return try await body() } catch { throw RainKitError(error) }
     }
 }
 

@@ -33,7 +33,7 @@ struct BatchRunner: Sendable {
         var cloud: Onboarder.Cloud?
         if options.mapsToUser { cloud = try await client.checkCanProvision() }
         report(.counts(try await counts()))
-        let session = try await RainKitError.of { () async throws(LedgerError) in
+        let session = try await RainKitError.rethrowing { () async throws(LedgerError) in
             try await ledger.openSession(options.station, for: options.lease)
         }
         let writer = LedgerWriter(ledger, time: time, patience: options.ledgerPatience) {
@@ -71,7 +71,7 @@ struct BatchRunner: Sendable {
     }
 
     private func counts() async throws -> BatchCounts {
-        try await RainKitError.of { () async throws(LedgerError) in try await ledger.counts(of: batch.id) }
+        try await RainKitError.rethrowing { () async throws(LedgerError) in try await ledger.counts(of: batch.id) }
     }
 
     /// Ends the session, so that its boards are free at once. If that fails, they are free when the session runs out.

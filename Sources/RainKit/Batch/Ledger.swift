@@ -22,7 +22,7 @@ public protocol Ledger: Sendable {
     func create(_ batch: NewBatch) async throws(LedgerError) -> Batch
     /// Returns the batches, newest first.
     func batches(limit: Int) async throws(LedgerError) -> [Batch]
-    /// Returns one batch; nil if there is none with this number.
+    /// Returns the batch with this number; nil if the ledger does not have it.
     func batch(_ id: BatchID) async throws(LedgerError) -> Batch?
     /// Returns how many boards are in which state.
     func counts(of batch: BatchID) async throws(LedgerError) -> BatchCounts

@@ -150,7 +150,7 @@ extension PostgreSQLLedgerDatabase {
                 select line from boards where batch = (select batch from boards where id = $1::bigint)
                     and id <> $1::bigint and (node_id = $2::text or mac = $3::text) order by line limit 1
                 """, [.integer(change.board), .ledger(columns.nodeID), .ledger(columns.mac)])
-            // There is none if the other board has got another identity since.
+            // No board is found if the other one has got another identity since.
             if let line = other.rows.first?.integer(0) { return .duplicate(line: Int(line)) }
         }
     }

@@ -64,7 +64,7 @@ final class PostgreSQLLedgerDatabase: @unchecked Sendable {
         wasOpen = true
     }
 
-    /// Returns the version of the tables; 0 if there are none.
+    /// Returns the version of the tables; 0 for a database without them.
     private func version() throws(LedgerError) -> Int {
         // Not to_regclass(): it may answer from the server's cache, which does not yet know a table that another station has just made.
         let tables = try run(

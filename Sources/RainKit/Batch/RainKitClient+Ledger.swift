@@ -16,7 +16,7 @@ extension RainKitClient {
             throw RainKitError.usage(
                 "A ledger is the path of a file, or a URL that begins with postgresql://. The given one is neither.")
         }
-        return try await RainKitError.of { () async throws(LedgerError) -> any Ledger in
+        return try await RainKitError.rethrowing { () async throws(LedgerError) -> any Ledger in
             if isDatabase {
                 return try await PostgreSQLLedger.open(url: place)
             }
@@ -26,7 +26,7 @@ extension RainKitClient {
 
     /// Returns all batches of a ledger, newest first, at most 1,000, with the states of their boards.
     public func batches(in ledger: any Ledger) async throws -> [(Batch, BatchCounts)] {
-        try await RainKitError.of { () async throws(LedgerError) in
+        try await RainKitError.rethrowing { () async throws(LedgerError) in
             var batches: [(Batch, BatchCounts)] = []
             for batch in try await ledger.batches(limit: 1000) {
                 batches.append((batch, try await ledger.counts(of: batch.id)))
@@ -40,13 +40,15 @@ extension RainKitClient {
     /// - Parameter lines: the lines of the boards; nil for all that failed.
     /// - Returns: how many boards were put back.
     public func retry(_ batch: Batch, lines: [Int]? = nil, in ledger: any Ledger) async throws -> Int {
-        try await RainKitError.of { () async throws(LedgerError) in try await ledger.retry(batch.id, lines: lines) }
+        try await RainKitError.rethrowing { () async throws(LedgerError) in
+            try await ledger.retry(batch.id, lines: lines)
+        }
     }
 
     /// Returns the report about a batch.
     public func report(on batch: Batch, in ledger: any Ledger) async throws -> BatchReport {
         let now = configuration.tools.clock.now
-        let report = try await RainKitError.of { () async throws(LedgerError) in
+        let report = try await RainKitError.rethrowing { () async throws(LedgerError) in
             try await BatchReport(of: batch.id, in: ledger, at: now)
         }
         guard let report else {

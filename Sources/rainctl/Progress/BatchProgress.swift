@@ -7,7 +7,6 @@ import Synchronization
 final class BatchProgress: Sendable {
     private struct State {
         var counts = BatchCounts()
-        var running = 0
         /// How many boards this station has ended, and when it began.
         var ended = 0
         var began = ContinuousClock.now
@@ -46,7 +45,6 @@ final class BatchProgress: Sendable {
     func take(_ event: BatchEvent) {
         switch event {
         case .began(let board):
-            state.withLock { $0.running += 1 }
             if isDetailed { write("·", .yellow, "\(label(board)): begins") }
         case .step(let board, let event): writer(of: board)?.take(event)
         case .again(let board, let error):
@@ -110,10 +108,7 @@ final class BatchProgress: Sendable {
     }
 
     private func ended(_ board: LedgerBoard, counts: Bool = true) {
-        state.withLock { state in
-            state.running -= 1
-            if counts { state.ended += 1 }
-        }
+        if counts { state.withLock { $0.ended += 1 } }
     }
 
     private func label(_ board: LedgerBoard) -> String { "line \(board.line), \(board.name.onOneLine)" }
