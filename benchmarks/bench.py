@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 
+from batch import Batch
 from before import Before
 from bluetooth import Bluetooth
 from c_library import CLibrary
@@ -30,6 +31,9 @@ USER, PASSWORD = "bench@example.com", "Passw0rd-bench"
 POP, SSID, PASSPHRASE = "abcd1234", "HomeNet", "correct horse"
 # What the rows have always measured, whatever firmware-sim's own defaults are: a mapping by secret, and the first verdict is the last.
 ONE_ATTEMPT = ("--mapping", "user", "--attempts", "0", "--no-reset-on-failure")
+
+
+ROWS = ("rest", "nodes", "serial", "library", "bluetooth", "batch")
 
 
 class Bench:
@@ -264,10 +268,11 @@ class Bench:
     def run(self):
         if {"rest", "serial", "nodes", "library"} & set(self.options.rows):
             self.run_rest()
+        account = {"user": USER, "password": PASSWORD, "pop": POP, "ssid": SSID, "passphrase": PASSPHRASE}
         if "bluetooth" in self.options.rows:
-            Bluetooth(self, {
-                "user": USER, "password": PASSWORD, "pop": POP, "ssid": SSID, "passphrase": PASSPHRASE,
-            }).run()
+            Bluetooth(self, account).run()
+        if "batch" in self.options.rows:
+            Batch(self, account).run()
         self.table()
 
     def run_rest(self):
@@ -399,12 +404,13 @@ def main():
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--count", type=int, default=5, help="pairs for each short figure")
     parser.add_argument(
-        "--rows", nargs="+", choices=("rest", "nodes", "serial", "library", "bluetooth"),
-        default=("rest", "nodes", "serial", "library", "bluetooth"), help="which part of the table")
+        "--rows", nargs="+", choices=ROWS, default=ROWS, help="which part of the table")
     parser.add_argument("--before", help="an earlier build of rainctl: compare it with this one, and measure nothing else")
     parser.add_argument("--fleet-boards", type=int, default=1000, help="boards of ours that meet a faulty radio")
     parser.add_argument(
         "--official-boards", type=int, default=40, help="boards of the official client's that meet it; 13 s each")
+    parser.add_argument("--batch-boards", type=int, default=1000, help="boards of a batch that are provisioned all at once")
+    parser.add_argument("--official-loop", type=int, default=10, help="boards that the official client provisions in a loop")
     parser.add_argument("--official-at-once", type=int, default=4, help="of the official client's processes")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -33,6 +33,8 @@ class Run:
         self.ended = time.time()
         self.wall = time.monotonic() - started
         self.cpu = usage.ru_utime + usage.ru_stime
+        # In MB. At least what this process had when it started the other one.
+        self.peak = usage.ru_maxrss / 1024
         self.status = child.returncode
 
 

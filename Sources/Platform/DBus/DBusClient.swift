@@ -102,8 +102,12 @@ public final class DBusClient: Sendable {
 final class BusThread {
     private let queue: CallQueue
     private let handlers: DBusClient.Handlers
-    /// The sent calls, by serial number.
+    /// The sent calls, by serial number. At most ``DBusLimits/pending`` of them.
     private var sent: [UInt64: CallQueue.PendingCall] = [:]
+    /// The calls that wait until one of those is answered, in their order.
+    private var waiting: [CallQueue.PendingCall] = []
+    /// The bus has refused a call, because too many others have no answer yet. The next answer makes room.
+    private var isFull = false
 
     init(_ queue: CallQueue, _ handlers: DBusClient.Handlers) {
         self.queue = queue
@@ -121,10 +125,12 @@ final class BusThread {
         queue.start.resume(returning: .success(()))
         do throws(DBusError) {
             while let unsent = queue.take() {
-                for pending in unsent { send(pending, connection) }
+                waiting.append(contentsOf: unsent)
+                sendWaiting(connection)
                 try connection.drain(admitting: handlers.admits) { message throws(DBusError) in
                     try handle(message, connection)
                 }
+                sendWaiting(connection)
                 expire()
                 wait(connection)
             }
@@ -133,6 +139,13 @@ final class BusThread {
             handlers.lost(error)
         }
         connection.close()
+    }
+
+    private func sendWaiting(_ connection: DBusConnection) {
+        while !isFull, sent.count < DBusLimits.pending, !waiting.isEmpty {
+            let next = waiting.removeFirst()
+            if queue.isWaiting(next.id) { send(next, connection) }
+        }
     }
 
     private func send(_ pending: CallQueue.PendingCall, _ connection: DBusConnection) {
@@ -159,7 +172,13 @@ final class BusThread {
             case .error(let name, let text): try connection.send(.error(to: message, name: name, message: text))
             }
         case .reply, .error:
+            isFull = false
             guard let serial = message.replySerial, let pending = sent.removeValue(forKey: serial) else { return }
+            if message.isRefusalOfBus, !sent.isEmpty {
+                waiting.insert(pending, at: 0)
+                isFull = true
+                return
+            }
             if message.kind == .reply { pending.inOrder?(message.arguments) }
             queue.answer(
                 pending.id, message.kind == .reply ? .success(message.arguments) : .failure(DBusError(reply: message)))
@@ -167,21 +186,38 @@ final class BusThread {
     }
 
     private func expire() {
-        guard !sent.isEmpty else { return }
+        guard !sent.isEmpty || !waiting.isEmpty else { return }
         let now = monotonicMicroseconds()
+        let timeout = DBusError(.timeout, message: "No answer over D-Bus in time.")
         for (serial, call) in sent where call.deadline <= now {
             sent[serial] = nil
-            queue.answer(call.id, .failure(DBusError(.timeout, message: "No answer over D-Bus in time.")))
+            queue.answer(call.id, .failure(timeout))
         }
+        waiting.removeAll { call in
+            guard call.deadline <= now else { return false }
+            queue.answer(call.id, .failure(timeout))
+            return true
+        }
+        // Nothing is left whose answer makes room.
+        if sent.isEmpty { isFull = false }
     }
 
     private func wait(_ connection: DBusConnection) {
-        let due = min(connection.due ?? .max, sent.values.map(\.deadline).min() ?? .max)
-        var waiting: [PollEntry] = [
+        let canSend = !isFull && sent.count < DBusLimits.pending && !waiting.isEmpty
+        let deadlines = [sent.values.map(\.deadline).min(), waiting.map(\.deadline).min(), connection.due]
+        let due = canSend ? 0 : deadlines.compactMap(\.self).min()
+        var ready: [PollEntry] = [
             PollEntry(connection.descriptor, for: PollEvents(rawValue: connection.events)),
             .readable(queue.wakeup.reader),
         ]
-        _ = pollDescriptors(&waiting, until: due == .max ? nil : MonotonicDeadline(microseconds: due))
+        _ = pollDescriptors(&ready, until: due.map { MonotonicDeadline(microseconds: $0) })
+    }
+}
+
+extension DBusMessage {
+    /// Whether the bus itself has refused a call because the caller has too many calls without an answer. Nobody has got the call.
+    fileprivate var isRefusalOfBus: Bool {
+        kind == .error && sender == DBusNameOwner.bus && errorName == DBusErrorName.limitsExceeded
     }
 }
 
@@ -246,9 +282,12 @@ final class CallQueue: Sendable {
         return state.withLock { state in
             guard state.end == nil else { return nil }
             defer { state.unsent = [] }
-            return state.unsent.filter { state.calls[$0.id] != nil }
+            return state.unsent
         }
     }
+
+    /// Whether a caller still waits for the answer to a call.
+    func isWaiting(_ id: Int) -> Bool { state.withLock { $0.calls[id] != nil } }
 
     func close() { end(DBusError(.cancelled, message: "The connection to D-Bus was closed.")) }
 

@@ -57,6 +57,9 @@ public enum DBusLimits {
     public static let turn = 64
     /// The maximum number of incoming calls that are kept until they are answered.
     public static let unanswered = 4096
+    /// The maximum number of calls of one connection that have no answer yet. More calls wait. dbus-daemon's own limit on the system's bus
+    /// is 128 (`max_replies_per_connection`), and it counts calls that this side has given up as well.
+    public static let pending = 100
 }
 
 /// Names of errors that the bus and its services share (D-Bus specification; the reference implementation's dbus-protocol.h).
@@ -65,6 +68,8 @@ public enum DBusErrorName {
     public static let accessDenied = "org.freedesktop.DBus.Error.AccessDenied"
     /// The method does not accept arguments of these types or values.
     public static let invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
+    /// The bus refuses a call because its caller has used up a limit, such as that of calls without an answer.
+    public static let limitsExceeded = "org.freedesktop.DBus.Error.LimitsExceeded"
     /// No connection owns that name now.
     public static let nameHasNoOwner = "org.freedesktop.DBus.Error.NameHasNoOwner"
     /// A service gave up waiting for another answer.

@@ -60,6 +60,8 @@ public enum BatchEvent: Sendable {
     case stopped(LedgerBoard)
     /// Another station has taken the board over, because this one was not heard of for too long.
     case lost(LedgerBoard)
+    /// The station still works: three times in each ``BatchOptions/lease``, whatever else happens. For a watchdog.
+    case alive
     /// How many boards are in which state: at the beginning, and after each board.
     case counts(BatchCounts)
     /// The ledger is out of reach for the moment, so the boards wait.

@@ -15,6 +15,8 @@ struct BatchRunner: Sendable {
         case ended(LedgerBoard.ID, BatchEnding)
         /// Boards may be waiting in the ledger.
         case look
+        /// Reported, which shows that this task still decides.
+        case alive
         case stop
         case failed(RainKitError)
     }
@@ -95,7 +97,7 @@ struct BatchRunner: Sendable {
         send.yield(.look)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
-            group.addTask { await keepAlive(session) }
+            group.addTask { await keepAlive(session) { send.yield(.alive) } }
             group.addTask { await reportCounts { send.yield(.look) } }
             if let discovery = options.discovery {
                 group.addTask { await discover(discovery, book) { send.yield(.look) } }
@@ -105,6 +107,7 @@ struct BatchRunner: Sendable {
             for await signal in signals {
                 switch signal {
                 case .look: mayHaveMore = true
+                case .alive: report(.alive)
                 case .stop: break
                 case .failed(let error): throw error
                 case .ended(let id, let ending):
@@ -163,8 +166,9 @@ struct BatchRunner: Sendable {
     }
 
     /// Renews the session three times in each of its lifetimes. A renewal that fails is followed by the next.
-    private func keepAlive(_ session: LedgerSession.ID) async {
+    private func keepAlive(_ session: LedgerSession.ID, _ alive: @Sendable () -> Void) async {
         while (try? await time.sleep(options.lease / 3)) != nil {
+            alive()
             do throws(LedgerError) {
                 try await ledger.renew(session, for: options.lease)
             } catch {

@@ -133,6 +133,19 @@ public struct SystemdService: Sendable {
         }
     }
 
+    /// Sends what systemd wants to hear of a batch: that the station still works, and how many boards are in which state.
+    public func report(_ event: BatchEvent) {
+        switch event {
+        case .alive: notify(.alive)
+        case .counts(let counts):
+            notify(
+                .status(
+                    "\(counts.done) of \(counts.total) boards done, \(counts.running) running, \(counts.failed) failed")
+            )
+        default: break
+        }
+    }
+
     // MARK: The end
 
     /// Runs the service until it ends by itself, or systemd ends it.

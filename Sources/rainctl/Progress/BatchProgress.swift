@@ -72,6 +72,7 @@ final class BatchProgress: Sendable {
             }
             writer(of: board)?.note("stopped")
             forget(board)
+        case .alive: break
         case .counts(let counts): state.withLock { $0.counts = counts }
         case .ledgerUnreachable(let error):
             write("·", .yellow, "the record cannot be reached, so boards wait: \(error.message)")

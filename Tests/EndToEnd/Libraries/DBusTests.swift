@@ -70,6 +70,32 @@ struct DBusTests {
         }
     }
 
+    /// dbus-daemon refuses a call while 128 others of the connection have no answer. It also counts those that this side gave up.
+    @Test("a thousand calls at once all get their answers", arguments: [0, 60])
+    func crowd(givenUp: Int) async throws {
+        try await withEcho { client in
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<givenUp {
+                    group.addTask {
+                        await #expect(throws: DBusError.self) {
+                            try await client.call(EchoService.call("Silence"), within: .milliseconds(50))
+                        }
+                    }
+                }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<1000 {
+                    group.addTask {
+                        let answer = try await client.call(
+                            EchoService.call("Held", [.int32(Int32(number))]), within: .waitLimit)
+                        #expect(answer == [.int32(Int32(number))])
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test("says what busctl says, and understands it")
     func foreign() async throws {
         try await onBus { bus in

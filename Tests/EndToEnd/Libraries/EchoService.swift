@@ -7,7 +7,7 @@ import TestSupport
 
 /// A service on a test's bus that sends every call's arguments back, on its own thread.
 ///
-/// `Silence` is never answered, `Fail` with an error, `Shout` after a hundred signals.
+/// `Silence` is never answered, `Fail` with an error, `Shout` after a hundred signals, `Held` once no other call has come.
 final class EchoService: Sendable {
     static let name = "org.example.Echo"
     private let isStopped = Mutex(false)
@@ -34,8 +34,15 @@ final class EchoService: Sendable {
             _ = try connection.callAndWait(.bus("RequestName", [.string(Self.name), .uint32(4)]))
         } catch { return ready.resume(returning: .failure(error)) }
         ready.resume(returning: .success(()))
+        var held: [DBusMessage] = []
         while !isStopped.withLock({ $0 }) {
-            do { while let message = try connection.process() { try answer(message, connection) } } catch { return }
+            do {
+                while let message = try connection.process() {
+                    if message.member == "Held" { held.append(message) } else { try answer(message, connection) }
+                }
+                for message in held { try connection.send(.reply(to: message, message.arguments)) }
+            } catch { return }
+            held = []
             var waiting = pollfd(fd: connection.descriptor, events: connection.events, revents: 0)
             _ = Glibc.poll(&waiting, 1, 20)
         }

@@ -70,6 +70,19 @@ struct SystemdServiceTests {
         SystemdService(environment: ["NOTIFY_SOCKET": "/" + String(repeating: "x", count: 200)]).notify(.ready)
     }
 
+    @Test("of a batch, systemd hears that it works and how far it is")
+    func batch() throws {
+        let folder = try TemporaryFolder()
+        let socket = try DatagramSocket("\(folder.path)/notify")
+        let service = SystemdService(environment: ["NOTIFY_SOCKET": "\(folder.path)/notify"])
+        service.report(.alive)
+        service.report(.counts(BatchCounts(waiting: 2, running: 3, done: 4, failed: 1)))
+        service.report(.ledgerUnreachable(LedgerError(.temporary, "no")))
+        #expect(socket.received() == "WATCHDOG=1")
+        #expect(socket.received() == "STATUS=4 of 10 boards done, 3 running, 1 failed")
+        #expect(socket.received() == "")
+    }
+
     @Test("a service that ends by itself passes its error on, and one that is cancelled is cancelled")
     func end() async throws {
         let service = SystemdService(environment: [:])
@@ -81,34 +94,5 @@ struct SystemdServiceTests {
         let task = Task { try await service.run { try await Task.sleep(for: .seconds(3600)) } }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-    }
-}
-
-/// The receiving end of `NOTIFY_SOCKET`.
-private final class DatagramSocket {
-    private let file: Int32
-
-    init(_ path: String) throws {
-        file = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        var name = Array(path.utf8)
-        if name[0] == UInt8(ascii: "@") { name[0] = 0 }
-        try #require(name.count < 108)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-        let length = socklen_t(MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + name.count)
-        let bound = withUnsafePointer(to: address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(file, $0, length) }
-        }
-        try #require(bound == 0)
-    }
-
-    deinit { close(file) }
-
-    /// Returns the next datagram, which has already arrived; empty if there is none.
-    func received() -> String {
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = recv(file, &bytes, bytes.count, 0)
-        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 }

@@ -180,11 +180,15 @@ struct BatchStation: Sendable {
         var options = options
         if discovers { options.discovery = discovery }
         let run = client.provision(batch: batch, in: ledger, file: file, options: options)
+        let service = SystemdService()
         progress.begin(batch)
+        service.notify(.ready)
         async let _ = progress.animate()
         let isLate = Atomic(false)
         try await Interruption.endingGently({
-            progress.stopping(); run.stop()
+            service.notify(.stopping)
+            progress.stopping()
+            run.stop()
         }) {
             let timer = limit.map { limit in
                 Task { @Sendable in
@@ -195,7 +199,10 @@ struct BatchStation: Sendable {
             }
             defer { timer?.cancel() }
             do {
-                for try await event in run { progress.take(event) }
+                for try await event in run {
+                    progress.take(event)
+                    service.report(event)
+                }
             } catch {
                 guard isLate.load(ordering: .sequentiallyConsistent) else { throw error }
             }

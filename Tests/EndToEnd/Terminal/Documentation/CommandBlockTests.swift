@@ -133,8 +133,10 @@ struct CommandBlockTests {
             #expect(
                 command.page == "docs/bluetooth.md" && command.line.contains("--pop-file")
                     || command.line == "rainctl node list"
-                    // BatchCommandTests runs these.
+                    // BatchCommandTests and BatchStationsTests run these.
                     || command.page == "docs/batch.md"
+                    // So does WorkshopPageTests, and BatchServiceTests the gateway's.
+                    || command.page == "docs/workshop.md"
                     // RecipeTests runs the whole page.
                     || command.page == "docs/recipes.md"
                     // SimulatorRecipeTests runs these blocks.
