@@ -10,6 +10,7 @@ let package = Package(
         .executableTarget(name: "handshake", dependencies: [.product(name: "RainKit", package: "RainKit")]),
         .executableTarget(name: "calls", dependencies: ["CurlLoop", .product(name: "RainKit", package: "RainKit")]),
         .executableTarget(name: "exchanges", dependencies: [.product(name: "RainKit", package: "RainKit")]),
+        .executableTarget(name: "ledger", dependencies: [.product(name: "RainKit", package: "RainKit")]),
         .executableTarget(name: "peak"),
         // The yardstick: libcurl called from C, with nothing around it.
         .target(name: "CurlLoop", linkerSettings: [.linkedLibrary("curl")]),

@@ -24,6 +24,7 @@ from batch import Batch
 from before import Before
 from bluetooth import Bluetooth
 from c_library import CLibrary
+from ledger import Ledger
 from processes import Run, Simulator, journal, peak_memory
 from serial import Serial
 
@@ -33,7 +34,7 @@ POP, SSID, PASSPHRASE = "abcd1234", "HomeNet", "correct horse"
 ONE_ATTEMPT = ("--mapping", "user", "--attempts", "0", "--no-reset-on-failure")
 
 
-ROWS = ("rest", "nodes", "serial", "library", "bluetooth", "batch")
+ROWS = ("rest", "nodes", "serial", "library", "bluetooth", "batch", "ledger")
 
 
 class Bench:
@@ -273,6 +274,8 @@ class Bench:
             Bluetooth(self, account).run()
         if "batch" in self.options.rows:
             Batch(self, account).run()
+        if "ledger" in self.options.rows:
+            Ledger(self, self.options.ledger).run()
         self.table()
 
     def run_rest(self):
@@ -400,7 +403,7 @@ class Bench:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("rainctl", "official", "cloud", "firmware", "handshake", "calls", "exchanges", "peak", "fleet", "library"):
+    for name in ("rainctl", "official", "cloud", "firmware", "handshake", "calls", "exchanges", "peak", "fleet", "library", "ledger"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--count", type=int, default=5, help="pairs for each short figure")
     parser.add_argument(

@@ -120,6 +120,10 @@ public enum Remedy: Hashable, Sendable {
     case knownCommand
     /// Continue this batch of boards, or begin another one of the same file.
     case resumedBatch(Int64)
+    /// Try the failed boards of this batch again, or begin another one of the same file.
+    case retriedBatch(Int64)
+    /// Begin a batch in this ledger, or name the ledger that has one.
+    case begunLedger
     /// Look which batches there are.
     case knownBatch
     /// Give the file as it was when the batch began, or begin another batch.

@@ -208,3 +208,8 @@ package enum ShellWord {
             }
     }
 }
+
+extension Int {
+    /// Returns the number with its noun: `1 board`, `2 boards`.
+    package func counting(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
+}

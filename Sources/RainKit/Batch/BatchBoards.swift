@@ -15,6 +15,10 @@ struct BatchBoards: Sendable {
     let writer: LedgerWriter
     let options: BatchOptions
     let stop: BatchStop
+    let time: Timekeeper
+    let stoppedTime: StoppedTime
+    /// Nil if boards are not put into the account.
+    let outage: CloudOutage?
     let groups: BatchGroups
     /// Nil if the client has stores of its own.
     let records: BatchRecords?
@@ -36,6 +40,11 @@ struct BatchBoards: Sendable {
                 report(.lost(board.board))
                 return .lost
             case .ledger(let error): return .broken(RainKitError(error))
+            case .cloud(let error):
+                // The board waits again, and the batch ends with this error.
+                let ending = await give(board, up: .cancelled, journal)
+                if case .stopped = ending, !stop.isSet { return .broken(error) }
+                return ending
             case .run(let error): return await give(board, up: error, journal)
             }
         }
@@ -55,35 +64,55 @@ struct BatchBoards: Sendable {
                     message: "The batch has this board in line \(board.board.line), and the file has no board there."))
         }
         report(.began(board.board))
-        let time = Timekeeper(client.configuration.tools.timer)
+        let began = time.elapsed()
         var schedule = PollSchedule(from: .seconds(1), to: .seconds(5))
         _ = schedule.next()
-        var attempt = 0
+        var tries = BatchTries(maximum: options.tries)
         while true {
-            attempt += 1
+            let attempt = time.elapsed()
+            let isSearching = tries.isSearching
             let failure: RainKitError
             do throws(BatchFault) {
                 let node: OnboardedNode
                 let earlier = try await earlier(board, journal)
                 if earlier?.isOnline == true, let id = earlier?.node, try await hasJoined(board) {
                     node = OnboardedNode(
-                        nodeID: id, network: nil, mapping: .confirmed, resumed: true, elapsed: time.elapsed())
+                        nodeID: id, network: nil, mapping: .confirmed, resumed: true, elapsed: time.elapsed() - began)
                 } else {
-                    node = try await run(board, entry, journal, mapped: earlier?.node)
+                    // The time in which a board has to be found is that of the first attempt.
+                    let limit = isSearching ? options.deadline - (attempt - began) : options.deadline
+                    node = try await run(board, entry, journal, mapped: earlier?.node, within: limit)
                 }
                 try await join(entry.group, node, journal)
                 try await journal.write(.done(nodeID: node.nodeID?.rawValue))
                 report(.done(board.board, node))
                 return .done
             } catch {
-                guard case .run(let error) = error, error.mayPass, attempt < options.tries, !stop.isSet else {
-                    throw error
-                }
+                guard case .run(let error) = error, !stop.isSet else { throw error }
                 failure = error
             }
-            report(.again(board.board, failure))
+            switch await verdict(on: failure) {
+            case .over:
+                report(.again(board.board, failure))
+                continue
+            case .lasting: throw .cloud(failure)
+            case .none: break
+            }
+            let next = tries.failed(
+                failure, hadStopped: stoppedTime.happened(since: attempt),
+                timeLeft: options.deadline - (time.elapsed() - began), of: options.deadline)
+            switch next {
+            case .end: throw .run(failure)
+            case .again: report(.again(board.board, failure))
+            case .search: break
+            }
             guard (try? await time.sleep(schedule.next())) != nil else { throw .run(.cancelled) }
         }
+    }
+
+    private func verdict(on failure: RainKitError) async -> CloudOutage.Verdict {
+        guard let outage, failure.mayBeOutage else { return .none }
+        return await outage.verdict(after: failure)
     }
 
     /// Records why the board is given up, or that it was not decided.
@@ -103,7 +132,7 @@ struct BatchBoards: Sendable {
         } catch {
             switch error {
             case .ledger(let error): return .broken(RainKitError(error))
-            case .lost, .run:
+            case .lost, .run, .cloud:
                 report(.lost(board.board))
                 return .lost
             }
@@ -139,22 +168,27 @@ struct BatchBoards: Sendable {
     }
 
     private func run(
-        _ board: LeasedBoard, _ entry: BatchEntry, _ journal: BoardJournal, mapped: NodeID?
+        _ board: LeasedBoard, _ entry: BatchEntry, _ journal: BoardJournal, mapped: NodeID?, within limit: Duration
     ) async throws(BatchFault) -> OnboardedNode {
         let (report, stop) = (report, stop)
         var request = OnboardingRequest(
             network: entry.network.map { .given($0) } ?? .none, mapsToUser: options.mapsToUser, notes: entry.notes,
-            label: entry.label, deadline: options.deadline)
+            label: entry.label, deadline: limit)
         request.customData = entry.customData
         request.nodeName = entry.nodeName
         request.mappedNode = mapped
         var cloud = cloud
-        if let own = records?.records(of: "\(ledger.place)#\(board.board.batch)#\(board.board.line)") {
+        let own = records?.records(of: "\(ledger.place)#\(board.board.batch)#\(board.board.line)")
+        if let own {
             cloud?.pending = own.pending
             cloud?.claimed = own.claimed
+            // All mappings that are left there are of this board.
+            request.endsWithFinishedMapping = true
         }
         let fault = Mutex<BatchFault?>(nil)
+        let hasBegun = Atomic(false)
         request.checkpoint = { point throws(RainKitError) in
+            hasBegun.store(true, ordering: .relaxed)
             do throws(BatchFault) {
                 try await journal.write(point)
             } catch {
@@ -166,9 +200,18 @@ struct BatchBoards: Sendable {
             if stop.isSet, case .started = point.state { throw .cancelled }
         }
         do {
-            return try await client.provision(
-                entry.address, with: entry.credentials, request, account: cloud
-            ) { report(.step(board.board, $0)) }
+            do {
+                return try await client.provision(
+                    entry.address, with: entry.credentials, request, account: cloud
+                ) { report(.step(board.board, $0)) }
+            } catch {
+                // A board that is gone, such as from its cable, may have been set up except for the cloud's part.
+                guard !hasBegun.load(ordering: .relaxed), let absence = RainKitError(wrapping: error).board,
+                    let left = try await own?.pending.all().last
+                else { throw error }
+                let absent = UnopenedBoard(peer: left.peer) { () async throws(BoardError) in throw absence }
+                return try await client.provision(absent, request, account: cloud) { report(.step(board.board, $0)) }
+            }
         } catch {
             if let fault = fault.withLock({ $0 }) { throw fault }
             throw .run(RainKitError(wrapping: error))
@@ -236,11 +279,8 @@ enum BatchFault: Error {
     /// Another station has the board.
     case lost
     case ledger(LedgerError)
-}
-
-extension RainKitError {
-    /// Whether another attempt may succeed with nothing changed: the network, the cloud or the radio had a fault.
-    fileprivate var mayPass: Bool { isTransient || code == .deviceLost }
+    /// The cloud has not answered for longer than the patience.
+    case cloud(RainKitError)
 }
 
 /// What happened to one leased board, numbered for the ledger.

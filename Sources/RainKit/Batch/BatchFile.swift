@@ -324,6 +324,11 @@ extension BatchReader {
             faults.add(.tooLarge, place, "The object has more than \(BatchFile.maximumColumns) members. Remove some.")
             return nil
         }
+        if let name = RepeatedMember.first(in: Array(text)) {
+            let column = BatchColumn(spelled: name)?.rawValue ?? String(name.prefix(40)).onOneLine
+            faults.add(.unusable, place, column: column, "The member occurs twice. Remove one of them.")
+            return nil
+        }
         let before = faults.count
         var values: [BatchColumn: BatchValue] = [:]
         for member in members where member.value != .null {

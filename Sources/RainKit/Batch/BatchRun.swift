@@ -23,6 +23,8 @@ public struct BatchOptions: Sendable {
     public var lease = Duration.seconds(30)
     /// How long a ledger that is out of reach is tried again before the batch ends.
     public var ledgerPatience = Duration.seconds(120)
+    /// How long a cloud that is out of reach is asked again before the batch ends. Boards wait meanwhile, and none begins.
+    public var cloudPatience = Duration.seconds(3600)
     /// Which boards to provision besides those of the batch: all that this search finds until the run is stopped.
     public var discovery: BatchDiscovery?
 
@@ -31,9 +33,12 @@ public struct BatchOptions: Sendable {
 
 /// Boards that are provisioned as they appear.
 public struct BatchDiscovery: Sendable {
+    /// Whether to search. Otherwise the run ends with the boards that earlier runs have discovered.
+    public var searches = true
     /// Where to look, such as `["ble"]`; all transports if nil.
     public var transports: Set<String>?
-    /// Makes the entry of a board that was found. Returns nil for a board that is to be left alone.
+    /// Makes the entry of a board that was found. Returns nil for a board that is to be left alone. The line is 0 before the board is in the
+    /// ledger.
     public var entry: @Sendable (FoundBoard, _ line: Int) -> BatchEntry?
 
     public init(
@@ -66,8 +71,12 @@ public enum BatchEvent: Sendable {
     case counts(BatchCounts)
     /// The ledger is out of reach for the moment, so the boards wait.
     case ledgerUnreachable(LedgerError)
-    /// The search for more boards has ended with this error. The run goes on with the boards that it has.
-    case discoveryEnded(RainKitError)
+    /// The cloud is out of reach for the moment: no board begins, and the boards that need it wait.
+    case cloudUnreachable(RainKitError)
+    /// The cloud can be reached again.
+    case cloudAnswers
+    /// The transport of this scheme cannot search for boards now. It is tried again, and each problem is reported once.
+    case searchFailed(String, RainKitError)
 }
 
 extension RainKitClient {
@@ -101,11 +110,13 @@ extension RainKitClient {
                 try await ledger.counts(of: batch.id)
             }
             guard counts.done < counts.total else { continue }
+            let hasOnlyFailures = counts.waiting + counts.running == 0
             throw RainKitError(
                 .request(.usage, reason: "unfinished_batch"),
-                message:
-                    "Batch \(batch.id) of the same file is not finished: \(counts.done) of \(counts.total) boards are done.",
-                remedies: [.resumedBatch(batch.id)])
+                message: "Batch \(batch.id) of the same file is not finished: "
+                    + "\(counts.done) of \(counts.total.counting("board")) \(counts.done == 1 ? "is" : "are") done"
+                    + (hasOnlyFailures ? ", and the others failed." : "."),
+                remedies: [hasOnlyFailures ? .retriedBatch(batch.id) : .resumedBatch(batch.id)])
         }
     }
 
@@ -142,11 +153,16 @@ extension RainKitClient {
     ) -> BatchRun {
         let stop = BatchStop()
         return BatchRun(stop: stop) { report in
+            var options = options
+            // A batch that puts its boards into no account never does.
+            if batch.deployment.isEmpty, batch.user.isEmpty { options.mapsToUser = false }
             let (deployment, user) = try await self.owner(options)
             guard deployment == batch.deployment, user == batch.user else {
                 throw RainKitError(
                     .request(.usage, reason: "other_account"),
-                    message: "Batch \(batch.id) is for another account. Sign in with the account that began it.")
+                    message: options.mapsToUser
+                        ? "Batch \(batch.id) is for another account. Sign in with the account that began it."
+                        : "Batch \(batch.id) puts its boards into an account, so it cannot continue without one.")
             }
             guard (file?.sha256 ?? "") == batch.sha256 else { throw RainKitError.changedFile(of: batch) }
             let runner = BatchRunner(

@@ -27,13 +27,29 @@ struct BatchRunner: Sendable {
     let options: BatchOptions
     let stop: BatchStop
     let report: @Sendable (BatchEvent) -> Void
+    /// Returns the account that the boards get into; nil for the client's.
+    var account: (@Sendable () async throws -> Onboarder.Cloud)?
+    private let time: Timekeeper
 
-    private var time: Timekeeper { Timekeeper(client.configuration.tools.timer) }
+    init(
+        client: RainKitClient, ledger: any Ledger, batch: Batch, options: BatchOptions, stop: BatchStop,
+        report: @escaping @Sendable (BatchEvent) -> Void
+    ) {
+        self.client = client
+        self.ledger = ledger
+        self.batch = batch
+        self.options = options
+        self.stop = stop
+        self.report = report
+        time = Timekeeper(client.configuration.tools.timer)
+    }
 
     func run(_ entries: [BatchEntry]) async throws -> BatchCounts {
         let limit = DescriptorLimit.raise()
         var cloud: Onboarder.Cloud?
-        if options.mapsToUser { cloud = try await client.checkCanProvision() }
+        if options.mapsToUser {
+            if let account { cloud = try await account() } else { cloud = try await client.checkCanProvision() }
+        }
         report(.counts(try await counts()))
         let session = try await RainKitError.rethrowing { () async throws(LedgerError) in
             try await ledger.openSession(options.station, for: options.lease)
@@ -42,13 +58,21 @@ struct BatchRunner: Sendable {
             report(.ledgerUnreachable($0))
         }
         let book = EntryBook(entries)
+        let (signals, send) = AsyncStream.makeStream(of: Signal.self)
+        let outage = cloud.map { cloud in
+            CloudOutage(time: time, patience: options.cloudPatience, report: report, isOver: { send.yield(.look) }) {
+                () async throws(AccountError) in _ = try await cloud.user()
+            }
+        }
+        stop.whenSet { outage?.giveUp() }
         let boards = BatchBoards(
-            client: client, cloud: cloud, ledger: ledger, writer: writer, options: options, stop: stop,
-            groups: BatchGroups(client), records: try await records(), report: report)
+            client: client, cloud: cloud, ledger: ledger, writer: writer, options: options, stop: stop, time: time,
+            stoppedTime: StoppedTime(time), outage: outage, groups: BatchGroups(client), records: try await records(),
+            report: report)
         // A board of an account takes three descriptors: the board, the cloud, and a file or two for a moment.
         let atOnce = max(1, min(options.atOnce, (limit - 64) / 3))
         do {
-            try await work(session, boards, book, BatchSchedule(atOnce: atOnce))
+            try await work(session, boards, book, BatchSchedule(atOnce: atOnce), signals, send)
         } catch {
             await close(session)
             throw error
@@ -90,17 +114,24 @@ struct BatchRunner: Sendable {
     }
 
     private func work(
-        _ session: LedgerSession.ID, _ boards: BatchBoards, _ book: EntryBook, _ schedule: BatchSchedule
+        _ session: LedgerSession.ID, _ boards: BatchBoards, _ book: EntryBook, _ schedule: BatchSchedule,
+        _ signals: AsyncStream<Signal>, _ send: AsyncStream<Signal>.Continuation
     ) async throws {
-        let (signals, send) = AsyncStream.makeStream(of: Signal.self)
         stop.whenSet { send.yield(.stop) }
         send.yield(.look)
         return try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             group.addTask { await keepAlive(session) { send.yield(.alive) } }
+            group.addTask { await boards.stoppedTime.watch() }
             group.addTask { await reportCounts { send.yield(.look) } }
-            if let discovery = options.discovery {
-                group.addTask { await discover(discovery, book) { send.yield(.look) } }
+            if let discovery = options.discovery, discovery.searches {
+                group.addTask {
+                    do {
+                        try await discover(discovery, book, session) { send.yield(.look) }
+                    } catch {
+                        send.yield(.failed(RainKitError(wrapping: error)))
+                    }
+                }
             }
             var schedule = schedule
             var mayHaveMore = true
@@ -120,6 +151,7 @@ struct BatchRunner: Sendable {
                     if schedule.isIdle { return }
                     continue
                 }
+                if boards.outage?.isDown == true { continue }
                 if mayHaveMore, schedule.room > 0 {
                     let wanted = schedule.room
                     let leased = try await lease(wanted, session)
@@ -134,7 +166,7 @@ struct BatchRunner: Sendable {
                 }
                 if Task.isCancelled { throw RainKitError.cancelled }
                 // Boards of other stations may still come back.
-                if schedule.isIdle, !mayHaveMore, options.discovery == nil, try await isDone() { return }
+                if schedule.isIdle, !mayHaveMore, options.discovery?.searches != true, try await isDone() { return }
             }
             // The stream ends only if this task was cancelled.
             throw RainKitError.cancelled
@@ -150,13 +182,13 @@ struct BatchRunner: Sendable {
     private func patiently<Answer: Sendable>(
         _ call: () async throws(LedgerError) -> Answer
     ) async throws -> Answer {
-        let time = time
+        let began = time.elapsed()
         var schedule = PollSchedule.unreachable
         while true {
             do throws(LedgerError) {
                 return try await call()
             } catch {
-                guard error.isTransient, time.elapsed() < options.ledgerPatience, !stop.isSet else {
+                guard error.isTransient, time.elapsed() - began < options.ledgerPatience, !stop.isSet else {
                     throw RainKitError(error)
                 }
                 report(.ledgerUnreachable(error))
@@ -194,66 +226,109 @@ struct BatchRunner: Sendable {
         }
     }
 
-    /// Adds each board that appears to the batch.
-    private func discover(_ discovery: BatchDiscovery, _ book: EntryBook, _ added: @Sendable () -> Void) async {
-        var search = BoardSearch(for: .seconds(86_400))
-        search.watches = true
-        do {
-            while !Task.isCancelled {
-                for try await found in client.boards(search, over: discovery.transports) {
-                    guard let entry = book.add(found, discovery.entry) else { continue }
-                    try await patiently { () async throws(LedgerError) in
-                        try await ledger.add([entry.board], to: batch.id)
+    /// Adds each board that appears to the batch. Returns when it is cancelled, and throws if the ledger cannot be used any more.
+    private func discover(
+        _ discovery: BatchDiscovery, _ book: EntryBook, _ session: LedgerSession.ID,
+        _ added: @escaping @Sendable () -> Void
+    ) async throws {
+        let transports = client.configuration.transports.filter { transport in
+            transport.canDiscover
+                && (discovery.transports?.contains(transport.scheme) ?? !transport.isForConnectedBoards)
+        }
+        for scheme in discovery.transports ?? [] { _ = try client.transport(for: BoardAddress(scheme: scheme)) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for transport in transports {
+                group.addTask {
+                    try await search(transport) { found in
+                        guard !stop.isSet, let entry = discovery.entry(found, 0) else { return }
+                        let board = DiscoveredAddress(name: entry.board.name, address: entry.board.address)
+                        let line = try await patiently { () async throws(LedgerError) in
+                            try await ledger.add(board, to: batch.id, for: session)
+                        }
+                        guard let line else { return }
+                        book.add(entry, line: line)
+                        added()
                     }
-                    added()
                 }
             }
-        } catch {
-            guard !Task.isCancelled else { return }
-            report(.discoveryEnded(RainKitError(wrapping: error)))
+            try await group.waitForAll()
         }
     }
+
+    /// Searches over one transport until it is cancelled. A transport that cannot search now is tried again, less and less often: its radio
+    /// or its service may appear later. Each problem is reported once. Throws what `found` throws.
+    private func search(
+        _ transport: any BoardTransport, _ found: @escaping @Sendable (FoundBoard) async throws -> Void
+    ) async throws {
+        var search = BoardSearch(for: .seconds(86_400), logger: client.configuration.logger)
+        search.watches = true
+        let problem = Mutex<RainKitError?>(nil)
+        var reported: String?
+        var schedule = Self.searches
+        while true {
+            let began = time.elapsed()
+            do throws(BoardError) {
+                try await transport.discover(search) { board in
+                    do {
+                        try await found(board)
+                        return true
+                    } catch {
+                        problem.withLock { $0 = RainKitError(wrapping: error) }
+                        return false
+                    }
+                }
+            } catch {
+                if Task.isCancelled { return }
+                // A search that has worked for a while has a new problem.
+                if time.elapsed() - began > Self.workingSearch { (reported, schedule) = (nil, Self.searches) }
+                if reported != error.message { report(.searchFailed(transport.scheme, RainKitError(error))) }
+                reported = error.message
+            }
+            if let problem = problem.withLock({ $0 }) { throw problem }
+            guard (try? await time.sleep(schedule.next())) != nil else { return }
+        }
+    }
+
+    /// The pauses between attempts to search.
+    private static var searches: PollSchedule {
+        var schedule = PollSchedule(from: .seconds(1), to: .seconds(30))
+        _ = schedule.next()
+        return schedule
+    }
+
+    private static let workingSearch = Duration.seconds(10)
 }
 
 /// How a station's work on a board ended.
 enum BatchEnding: Sendable {
     case done, failed, stopped, lost
-    /// The ledger cannot be written any more, so nothing else can be done.
+    /// The ledger cannot be written any more, or the cloud does not answer for too long, so nothing else can be done.
     case broken(RainKitError)
 }
 
 /// The entries of a batch by line, with those of boards that were discovered.
 private final class EntryBook: Sendable {
-    private struct State {
-        var entries: [Int: BatchEntry]
-        var known: Set<BoardAddress>
-        var last: Int
-    }
-
-    private let state: Mutex<State>
+    private let entries: Mutex<[Int: BatchEntry]>
+    private let isOfFile: Bool
 
     init(_ entries: [BatchEntry]) {
-        state = Mutex(
-            State(
-                entries: Dictionary(entries.map { ($0.line, $0) }) { first, _ in first },
-                known: Set(entries.map(\.address)), last: entries.map(\.line).max() ?? 0))
+        self.entries = Mutex(Dictionary(entries.map { ($0.line, $0) }) { first, _ in first })
+        isOfFile = !entries.isEmpty
     }
 
-    /// Returns the entry of a board; nil if no file has it. A board that an earlier run discovered gets the entry of the discovery.
+    /// Returns the entry of a board; nil if no file has it. A board that another run has discovered gets the entry of the discovery.
     func entry(of board: LedgerBoard, _ options: BatchOptions) -> BatchEntry? {
-        if let entry = state.withLock({ $0.entries[board.line] }) { return entry }
+        // Another station may have added the line.
+        if let entry = entries.withLock({ $0[board.line] }), isOfFile || entry.address.description == board.address {
+            return entry
+        }
         guard let discovery = options.discovery, let address = try? BoardAddress(board.address) else { return nil }
         return discovery.entry(FoundBoard(address, name: board.name), board.line)
     }
 
-    /// Makes the entry of a board that was found; nil if it is known already, or is to be left alone.
-    func add(_ found: FoundBoard, _ entry: (FoundBoard, Int) -> BatchEntry?) -> BatchEntry? {
-        state.withLock { state in
-            guard !state.known.contains(found.address), let entry = entry(found, state.last + 1) else { return nil }
-            state.known.insert(found.address)
-            state.last += 1
-            state.entries[entry.line] = entry
-            return entry
-        }
+    func add(_ entry: BatchEntry, line: Int) {
+        var entry = entry
+        entry.line = line
+        entries.withLock { $0[line] = entry }
     }
 }

@@ -30,8 +30,16 @@ public protocol Ledger: Sendable {
     func boards(of batch: BatchID, after line: Int, limit: Int) async throws(LedgerError) -> [LedgerBoard]
     /// Returns the steps of a board in the order in which they were recorded. Only `LedgerChange.Event.step` makes a step.
     func steps(of board: LedgerBoard.ID) async throws(LedgerError) -> [LedgerStep]
-    /// Adds boards that were not in the batch's file, such as those that were discovered. A board whose line exists already stays as it is.
-    func add(_ boards: [NewBatch.Board], to batch: BatchID) async throws(LedgerError)
+    /// Adds a board that a session has discovered, with the next line of the batch.
+    ///
+    /// Nothing is added if the batch has a board at this address already. Nothing is added either if another session, which has not run out,
+    /// works on a board at this address, or if the batch from which that session leased last has such a board that waits, runs or is done. So
+    /// two stations with one radio do not disturb each other. An address that is local to a machine, such as `serial:/dev/ttyUSB0`, is compared only with those of sessions of
+    /// the same station.
+    /// - Returns: the line of the board; nil if nothing was added.
+    func add(
+        _ board: DiscoveredAddress, to batch: BatchID, for session: LedgerSession.ID
+    ) async throws(LedgerError) -> Int?
     /// Puts failed boards back, so that they are leased again: all of the batch, or those of these lines.
     /// - Returns: how many were put back.
     func retry(_ batch: BatchID, lines: [Int]?) async throws(LedgerError) -> Int
@@ -43,9 +51,10 @@ public protocol Ledger: Sendable {
     func renew(_ session: LedgerSession.ID, for duration: Duration) async throws(LedgerError)
     /// Ends a session. Boards that it still has wait again. Closing it once more changes nothing.
     func closeSession(_ session: LedgerSession.ID) async throws(LedgerError)
-    /// Leases boards that wait, and boards of sessions that have run out, in the order of their lines. Never waits for other stations.
+    /// Leases boards that wait, and boards of other sessions that have run out, in the order of their lines. Never waits for other stations.
     ///
-    /// The boards' state becomes `running`, and their attempt grows by one. The attempt is also the fence.
+    /// A session never leases a board that it has already. A board waits on if another session, which has not run out, has leased a board at
+    /// the same address in another batch (see ``add(_:to:for:)``). The boards' state becomes `running`, and their attempt grows by one. The attempt is also the fence.
     ///
     /// If this throws `temporary`, the ledger may have leased boards whose names the caller does not know. The session's next lease on the
     /// same `Ledger` puts them back first, so a session belongs to one `Ledger`. Throws `unavailable` if the session was closed.
@@ -68,6 +77,19 @@ public typealias BatchID = Int64
 public enum LedgerSession {
     /// The number of a session in its ledger; no number is used twice.
     public typealias ID = Int64
+}
+
+/// A board that was discovered, as a ledger records it.
+public struct DiscoveredAddress: Sendable, Equatable {
+    /// What people call it.
+    public var name: String
+    /// How it is reached, such as `ble:7C:DF:A1:00:00:01`.
+    public var address: String
+
+    public init(name: String, address: String) {
+        self.name = name
+        self.address = address
+    }
 }
 
 /// What is to be recorded about a new batch.
@@ -327,7 +349,8 @@ public struct LedgerChange: Sendable, Equatable {
 public struct LedgerError: Error, Sendable, Equatable {
     /// The kind of failure, for programs that act on it.
     public enum Code: String, Sendable {
-        /// The library for it is not installed, or its server does not exist, or it has no batch, board or session of that number.
+        /// The library for it is not installed, or the ledger or its server does not exist, or it has no batch, board or session of that
+        /// number.
         case unavailable
         /// The connection was lost, or the server restarts, or another process has the file for too long: trying again may help. What the
         /// call should have written is written or not.
@@ -350,6 +373,8 @@ public struct LedgerError: Error, Sendable, Equatable {
     public var message: String
     /// The call has waited for its whole limit, so that the calls behind it need not try.
     var hasWaited = false
+    /// The place has no ledger, and none was to be created.
+    var isMissing = false
 
     public init(_ code: Code, _ message: String) {
         self.code = code

@@ -6,6 +6,12 @@ extension LedgerError {
         LedgerError(.newer, "The ledger \(place) was written by a newer version of this program. Update the program.")
     }
 
+    static func missing(_ place: String) -> LedgerError {
+        var error = LedgerError(.unavailable, "There is no ledger at \(place).")
+        error.isMissing = true
+        return error
+    }
+
     static func noBatch(_ id: BatchID, place: String) -> LedgerError {
         LedgerError(.unavailable, "The ledger \(place) has no batch \(id).")
     }

@@ -128,3 +128,18 @@ extension Duration {
         return min(max(seconds, 0), 100 * 365.25 * 86_400)
     }
 }
+
+/// What only one session may use at a time: the address of a board, without the adapter that reaches it.
+struct LedgerPlace {
+    let text: String
+
+    init(_ address: String) {
+        text = address.hasPrefix("ble:") ? String(address.prefix { $0 != "?" }) : address
+    }
+
+    /// Whether the same address means another place on another machine: a serial port, or a machine's own Wi-Fi.
+    var isLocal: Bool { text.hasPrefix("serial:") || text == "softap:" }
+
+    /// The same as an SQL expression about a column.
+    static func isLocal(_ column: String) -> String { "(\(column) like 'serial:%' or \(column) = 'softap:')" }
+}

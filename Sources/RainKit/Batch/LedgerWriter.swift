@@ -126,6 +126,8 @@ extension RainKitError {
             case .damaged: (.badData, reason: "damaged_ledger")
             case .cancelled: (.cancelled, reason: "cancelled")
             }
-        self.init(error.code == .cancelled ? .cancelled : .request(code, reason: reason), message: error.message)
+        self.init(
+            error.code == .cancelled ? .cancelled : .request(code, reason: reason), message: error.message,
+            remedies: error.isMissing ? [.begunLedger] : [])
     }
 }

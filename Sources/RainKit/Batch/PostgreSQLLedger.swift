@@ -18,18 +18,20 @@ public final class PostgreSQLLedger: Ledger {
 
     /// Connects, and makes the tables if they do not exist.
     ///
-    /// Throws `unavailable` if libpq is not installed or the server cannot be reached, `auth`, `cannotWrite`, `newer`, `damaged` and
+    /// Throws `unavailable` if libpq is not installed, the server cannot be reached, or the tables must exist and do not, `auth`, `cannotWrite`, `newer`, `damaged` and
     /// `temporary`. No error has the password.
-    /// - Parameter url: such as `postgresql://user@host/database`. libpq takes what it does not name from the environment and from its
-    ///   files, such as the password from `~/.pgpass`.
-    public static func open(url: String) async throws(LedgerError) -> PostgreSQLLedger {
-        try await open(url: url, PostgreSQLLedgerDatabase.migrations)
+    /// - Parameters:
+    ///   - url: such as `postgresql://user@host/database`. libpq takes what it does not name from the environment and from its files, such as
+    ///     the password from `~/.pgpass`.
+    ///   - creates: whether to make the tables if they do not exist.
+    public static func open(url: String, creates: Bool = true) async throws(LedgerError) -> PostgreSQLLedger {
+        try await open(url: url, creates: creates, PostgreSQLLedgerDatabase.migrations)
     }
 
     static func open(
-        url: String, _ migrations: [[String]]
+        url: String, creates: Bool = true, _ migrations: [[String]]
     ) async throws(LedgerError) -> PostgreSQLLedger {
-        let ledger = PostgreSQLLedger(try PostgreSQLLedgerDatabase(url: url, migrations))
+        let ledger = PostgreSQLLedger(try PostgreSQLLedgerDatabase(url: url, creates: creates, migrations))
         try await ledger.run { _ throws(LedgerError) in }
         return ledger
     }
@@ -60,8 +62,10 @@ public final class PostgreSQLLedger: Ledger {
         try await run { database throws(LedgerError) in try database.steps(of: board) }
     }
 
-    public func add(_ boards: [NewBatch.Board], to batch: BatchID) async throws(LedgerError) {
-        try await run { database throws(LedgerError) in try database.add(boards, to: batch) }
+    public func add(
+        _ board: DiscoveredAddress, to batch: BatchID, for session: LedgerSession.ID
+    ) async throws(LedgerError) -> Int? {
+        try await run { database throws(LedgerError) in try database.add(board, to: batch, for: session) }
     }
 
     public func retry(_ batch: BatchID, lines: [Int]?) async throws(LedgerError) -> Int {

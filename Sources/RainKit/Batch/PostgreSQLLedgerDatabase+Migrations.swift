@@ -71,6 +71,11 @@ extension PostgreSQLLedgerDatabase {
                 unique (board, attempt, number)
             )
             """,
-        ]
+        ],
+        [
+            "alter table boards add column place text not null default ''",
+            "create index boards_place on boards (place)",
+            "alter table sessions add column batch bigint references batches (id)",
+        ],
     ]
 }

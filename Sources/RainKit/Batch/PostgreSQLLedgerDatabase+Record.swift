@@ -9,6 +9,7 @@ extension PostgreSQLLedgerDatabase {
         _ count: Int, of batch: BatchID, for session: LedgerSession.ID
     ) throws(LedgerError) -> [LeasedBoard] {
         if uncertain.contains(session) { try putBackUnknownBoards(of: session) }
+        if held[session] == nil, try self.batch(batch) != nil { try use(batch, for: session) }
         let boards: [LedgerBoard]
         do throws(LedgerError) {
             boards = try decoded(
@@ -19,7 +20,15 @@ extension PostgreSQLLedgerDatabase {
                     ), free as materialized (
                         select id as free_board from boards
                         where batch = $1::bigint and state in ('waiting', 'running') and exists (select from owner)
-                            and (state = 'waiting' or session in (select id from sessions where expires <= now()))
+                            and (state = 'waiting'
+                                or session in (select id from sessions where expires <= now() and id <> $3::bigint))
+                            and not exists (
+                                select from boards other join sessions on sessions.id = other.session
+                                where other.place = boards.place and other.place <> '' and other.state = 'running'
+                                    and other.batch <> $1::bigint and sessions.expires > now()
+                                    and sessions.id <> $3::bigint
+                                    and (sessions.station = (select owner_station from owner)
+                                        or not \(LedgerPlace.isLocal("other.place"))))
                         order by line limit $2::bigint
                         for update skip locked
                     )

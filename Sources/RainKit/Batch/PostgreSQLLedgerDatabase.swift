@@ -10,6 +10,8 @@ final class PostgreSQLLedgerDatabase: @unchecked Sendable {
     let place: String
     private let address: PostgreSQLAddress
     private let migrations: [[String]]
+    /// Whether missing tables are made.
+    private let creates: Bool
     private var connection: PostgreSQLConnection?
     private var isClosed = false
     /// Whether the server was reached before: then it exists, and may only be restarting.
@@ -23,7 +25,8 @@ final class PostgreSQLLedgerDatabase: @unchecked Sendable {
         #"to_char(\#($0) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"#
     }
 
-    init(url: String, _ migrations: [[String]]) throws(LedgerError) {
+    init(url: String, creates: Bool, _ migrations: [[String]]) throws(LedgerError) {
+        self.creates = creates
         do throws(PostgreSQLError) {
             address = try PostgreSQLAddress(url)
         } catch {
@@ -56,7 +59,9 @@ final class PostgreSQLLedgerDatabase: @unchecked Sendable {
             throw failure(error)
         }
         do throws(LedgerError) {
-            if try version() < migrations.count { try migrate() }
+            let version = try version()
+            guard creates || version > 0 else { throw LedgerError.missing(place) }
+            if version < migrations.count { try migrate() }
         } catch {
             connection = nil
             throw error
@@ -111,11 +116,46 @@ final class PostgreSQLLedgerDatabase: @unchecked Sendable {
         }
     }
 
-    func add(_ boards: [NewBatch.Board], to batch: BatchID) throws(LedgerError) {
+    func add(
+        _ board: DiscoveredAddress, to batch: BatchID, for session: LedgerSession.ID
+    ) throws(LedgerError) -> Int? {
         try transaction { () throws(LedgerError) in
-            guard try self.batch(batch) != nil else { throw LedgerError.noBatch(batch, place: place) }
-            try insert(boards, into: batch)
+            // Stations that add the same board at the same time see each other's. Migrations have the number before this one.
+            try run("select pg_advisory_xact_lock(32195222186322293)")
+            guard try self.batch(batch) != nil else { throw LedgerError.noBatch(batch, place: self.place) }
+            try use(batch, for: session)
+            let place = LedgerPlace(board.address)
+            let added = try run(
+                """
+                insert into boards (batch, line, name, address, place)
+                select $1::bigint, (select coalesce(max(line), 0) + 1 from boards where batch = $1::bigint), $2::text,
+                    $3::text, $4::text
+                where not exists (select from boards where batch = $1::bigint and place = $4::text)
+                    and not exists (
+                        select from boards other
+                        join sessions owner on owner.id = other.session or owner.batch = other.batch
+                        where other.place = $4::text and other.batch <> $1::bigint and owner.expires > now()
+                            and (other.state in ('waiting', 'running') or (other.state = 'done' and $5::bigint = 0))
+                            and ($5::bigint = 0 or owner.station = (select station from sessions where id = $6::bigint)))
+                returning line
+                """,
+                [
+                    .integer(batch), .ledger(board.name), .ledger(board.address), .ledger(place.text),
+                    .integer(place.isLocal ? 1 : 0), .integer(session),
+                ])
+            return added.rows.first?.integer(0).map { Int($0) }
         }
+    }
+
+    /// Records from which batch a session leases. Throws `unavailable` if the session was closed.
+    func use(_ batch: BatchID, for session: LedgerSession.ID) throws(LedgerError) {
+        let count = try run(
+            """
+            update sessions set batch = batches.id from batches
+            where sessions.id = $1::bigint and batches.id = $2::bigint
+            """, [.integer(session), .integer(batch)]
+        ).count
+        guard count == 1 else { throw LedgerError.noSession(session, place: place) }
     }
 
     private func insert(_ boards: [NewBatch.Board], into batch: BatchID) throws(LedgerError) {
@@ -126,15 +166,17 @@ final class PostgreSQLLedgerDatabase: @unchecked Sendable {
             rest = rest.dropFirst(part.count)
             try run(
                 """
-                insert into boards (batch, line, name, address)
-                select $1::bigint, line, name, address
-                from unnest($2::bigint[], $3::text[], $4::text[]) with ordinality as b (line, name, address, place)
-                order by place
+                insert into boards (batch, line, name, address, place)
+                select $1::bigint, line, name, address, place
+                from unnest($2::bigint[], $3::text[], $4::text[], $5::text[])
+                    with ordinality as b (line, name, address, place, position)
+                order by position
                 on conflict (batch, line) do nothing
                 """,
                 [
                     .integer(batch), .integers(part.map { Int64($0.line) }), .texts(part.map(\.name.withoutNUL)),
                     .texts(part.map(\.address.withoutNUL)),
+                    .texts(part.map { LedgerPlace($0.address).text.withoutNUL }),
                 ])
         }
     }

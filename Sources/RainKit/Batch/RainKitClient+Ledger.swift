@@ -5,10 +5,12 @@ import RainCore
 extension RainKitClient {
     /// Opens a ledger of batches.
     ///
-    /// - Parameter place: the path of a SQLite file, or a `postgresql://` URL of a database that several stations share. Nil for the file
-    ///   `ledger.sqlite` in the client's folder.
-    /// - Throws: `RainKitError`: `usage` for a URL of another kind; the ledger's errors.
-    public func ledger(at place: String? = nil) async throws -> any Ledger {
+    /// - Parameters:
+    ///   - place: the path of a SQLite file, or a `postgresql://` URL of a database that several stations share. Nil for the file
+    ///     `ledger.sqlite` in the client's folder.
+    ///   - creates: whether a ledger that does not exist is created.
+    /// - Throws: `RainKitError`: `usage` for a URL of another kind; `no_ledger` if the ledger does not exist; the ledger's errors.
+    public func ledger(at place: String? = nil, creates: Bool = true) async throws -> any Ledger {
         let place = place ?? "\(configuration.state)/ledger.sqlite"
         let isDatabase = ["postgresql://", "postgres://"].contains(where: place.hasPrefix)
         guard isDatabase || !(place.contains("://") || place.contains("password=")) else {
@@ -18,9 +20,9 @@ extension RainKitClient {
         }
         return try await RainKitError.rethrowing { () async throws(LedgerError) -> any Ledger in
             if isDatabase {
-                return try await PostgreSQLLedger.open(url: place)
+                return try await PostgreSQLLedger.open(url: place, creates: creates)
             }
-            return try await SQLiteLedger.open(path: place, clock: configuration.tools.clock)
+            return try await SQLiteLedger.open(path: place, creates: creates, clock: configuration.tools.clock)
         }
     }
 
@@ -37,10 +39,16 @@ extension RainKitClient {
 
     /// Puts failed boards of a batch back, so that ``provision(batch:in:file:options:)`` tries them again.
     ///
-    /// - Parameter lines: the lines of the boards; nil for all that failed.
+    /// - Parameter lines: the lines of the boards; nil for all that failed. Boards that have not failed stay as they are.
     /// - Returns: how many boards were put back.
+    /// - Throws: `RainKitError`: `unknown_line` if the batch has no board in one of the lines; the ledger's errors.
     public func retry(_ batch: Batch, lines: [Int]? = nil, in ledger: any Ledger) async throws -> Int {
-        try await RainKitError.rethrowing { () async throws(LedgerError) in
+        if let lines {
+            let known = Set(try await report(on: batch, in: ledger).boards.map(\.line))
+            let unknown = Set(lines).subtracting(known).sorted()
+            if !unknown.isEmpty { throw RainKitError.unknownLines(unknown, of: batch) }
+        }
+        return try await RainKitError.rethrowing { () async throws(LedgerError) in
             try await ledger.retry(batch.id, lines: lines)
         }
     }
@@ -69,5 +77,15 @@ extension BatchFile {
     /// Checks that the file has the content with which a batch began. Throws `RainKitError`: `changed_batch_file`.
     public func check(isFileOf batch: Batch) throws {
         guard sha256 == batch.sha256 else { throw RainKitError.changedFile(of: batch) }
+    }
+}
+
+extension RainKitError {
+    fileprivate static func unknownLines(_ lines: [Int], of batch: Batch) -> RainKitError {
+        let list = lines.prefix(20).map(String.init).joined(separator: ", ") + (lines.count > 20 ? ", …" : "")
+        return RainKitError(
+            .request(.usage, reason: "unknown_line"),
+            message:
+                "Batch \(batch.id) has no board in line\(lines.count == 1 ? "" : "s") \(list). Nothing was started.")
     }
 }

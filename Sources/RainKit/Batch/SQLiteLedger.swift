@@ -17,13 +17,17 @@ public final class SQLiteLedger: Ledger {
 
     /// Opens the file, or makes it with mode 0600 in a folder with mode 0700.
     ///
-    /// Throws `unavailable` if libsqlite3 is not installed, `cannotWrite` if the file system does not allow it, if others may read the
+    /// Throws `unavailable` if libsqlite3 is not installed, or if the file must exist and does not, `cannotWrite` if the file system does not allow it, if others may read the
     /// file or write to its folder, or for a symbolic link, `newer`, `damaged` and `temporary`.
-    /// - Parameter clock: gives the time at which sessions run out. All processes that use the file need the same time.
+    /// - Parameters:
+    ///   - creates: whether to make the file if it does not exist.
+    ///   - clock: gives the time at which sessions run out. All processes that use the file need the same time.
     public static func open(
-        path: String, clock: any WallClock = SystemWallClock()
+        path: String, creates: Bool = true, clock: any WallClock = SystemWallClock()
     ) async throws(LedgerError) -> SQLiteLedger {
-        try await open(path: path, clock: clock, SQLiteLedgerDatabase.Options())
+        var options = SQLiteLedgerDatabase.Options()
+        options.creates = creates
+        return try await open(path: path, clock: clock, options)
     }
 
     static func open(
@@ -60,8 +64,10 @@ public final class SQLiteLedger: Ledger {
         try await work.run { database throws(LedgerError) in try database.steps(of: board) }
     }
 
-    public func add(_ boards: [NewBatch.Board], to batch: BatchID) async throws(LedgerError) {
-        try await work.run { database throws(LedgerError) in try database.add(boards, to: batch) }
+    public func add(
+        _ board: DiscoveredAddress, to batch: BatchID, for session: LedgerSession.ID
+    ) async throws(LedgerError) -> Int? {
+        try await work.run { database throws(LedgerError) in try database.add(board, to: batch, for: session) }
     }
 
     public func retry(_ batch: BatchID, lines: [Int]?) async throws(LedgerError) -> Int {

@@ -71,6 +71,11 @@ extension SQLiteLedgerDatabase {
                 unique (board, attempt, number)
             ) strict
             """,
-        ]
+        ],
+        [
+            "alter table boards add column place text not null default ''",
+            "create index boards_place on boards (place)",
+            "alter table sessions add column batch integer references batches (id)",
+        ],
     ]
 }

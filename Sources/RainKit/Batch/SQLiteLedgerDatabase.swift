@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RainAccount
 import RainPrivateFiles
 import RainSQLite
@@ -9,6 +10,8 @@ extension SQLiteRow: LedgerRow {}
 final class SQLiteLedgerDatabase: @unchecked Sendable {
     /// What tests change.
     struct Options: Sendable {
+        /// Whether a missing file is made.
+        var creates = true
         /// Each makes the next version of the tables.
         var migrations = SQLiteLedgerDatabase.migrations
         var busyTimeout = SQLiteConnection.busyTimeout
@@ -31,6 +34,7 @@ final class SQLiteLedgerDatabase: @unchecked Sendable {
     // MARK: Opening
 
     func open() throws(LedgerError) {
+        if !options.creates, access(path, F_OK) != 0, errno == ENOENT { throw LedgerError.missing(path) }
         let file: String
         do throws(PrivateFileError) {
             let (folder, name) = PrivateFile(path: path).place
@@ -39,7 +43,7 @@ final class SQLiteLedgerDatabase: @unchecked Sendable {
             }
             file = try folder.prepareFile(name)
         } catch {
-            throw LedgerError(.cannotWrite, "The ledger cannot be opened: \(error).")
+            throw LedgerError(.cannotWrite, "The ledger cannot be opened: \(advice(on: error)).")
         }
         do throws(SQLiteError) {
             let connection = try SQLiteConnection(path: file, busyTimeout: options.busyTimeout)
@@ -56,6 +60,18 @@ final class SQLiteLedgerDatabase: @unchecked Sendable {
         }
         if try version() < options.migrations.count {
             try transaction { () throws(LedgerError) in try migrate(from: try version()) }
+        }
+    }
+
+    /// The error with advice for a record that must not be lost: what is in its place may be needed.
+    private func advice(on error: PrivateFileError) -> String {
+        if let kind = error.kind { return "\(error.path) is \(kind), not a file: use another path for the ledger" }
+        switch error.code {
+        case .symbolicLink:
+            return "\(error.path) is a symbolic link: use the path of the file that it leads to"
+        case .notPrivate where error.owner == nil:
+            return "\(error.path) is not private: take away the rights of other users (chmod 600)"
+        default: return "\(error)"
         }
     }
 
@@ -106,21 +122,52 @@ final class SQLiteLedgerDatabase: @unchecked Sendable {
         }
     }
 
-    func add(_ boards: [NewBatch.Board], to batch: BatchID) throws(LedgerError) {
+    func add(
+        _ board: DiscoveredAddress, to batch: BatchID, for session: LedgerSession.ID
+    ) throws(LedgerError) -> Int? {
         try transaction { () throws(LedgerError) in
             guard try self.batch(batch) != nil else { throw LedgerError.noBatch(batch, place: path) }
-            try insert(boards, into: batch)
+            try use(batch, for: session)
+            let place = LedgerPlace(board.address)
+            let added = try rows(
+                """
+                insert into boards (batch, line, name, address, place)
+                select ?1, (select coalesce(max(line), 0) + 1 from boards where batch = ?1), ?2, ?3, ?4
+                where not exists (select 1 from boards where batch = ?1 and place = ?4)
+                    and not exists (
+                        select 1 from boards other
+                        join sessions owner on owner.id = other.session or owner.batch = other.batch
+                        where other.place = ?4 and other.batch <> ?1 and owner.expires > ?5
+                            and (other.state in ('waiting', 'running') or (other.state = 'done' and ?6 = 0))
+                            and (?6 = 0 or owner.station = (select station from sessions where id = ?7)))
+                returning line
+                """,
+                [
+                    .integer(batch), .ledger(board.name), .ledger(board.address), .ledger(place.text), .text(now),
+                    .integer(place.isLocal ? 1 : 0), .integer(session),
+                ])
+            return added.first?.integer(0).map { Int($0) }
         }
+    }
+
+    /// Records from which batch a session leases. Throws `unavailable` if the session was closed.
+    private func use(_ batch: BatchID, for session: LedgerSession.ID) throws(LedgerError) {
+        guard
+            try run("update sessions set batch = ? where id = ?", [.integer(batch), .integer(session)]) == 1
+        else { throw LedgerError.noSession(session, place: path) }
     }
 
     private func insert(_ boards: [NewBatch.Board], into batch: BatchID) throws(LedgerError) {
         for board in boards {
             try run(
                 """
-                insert into boards (batch, line, name, address) values (?, ?, ?, ?)
+                insert into boards (batch, line, name, address, place) values (?, ?, ?, ?, ?)
                 on conflict (batch, line) do nothing
                 """,
-                [.integer(batch), .integer(Int64(board.line)), .ledger(board.name), .ledger(board.address)])
+                [
+                    .integer(batch), .integer(Int64(board.line)), .ledger(board.name), .ledger(board.address),
+                    .ledger(LedgerPlace(board.address).text),
+                ])
         }
     }
 
@@ -208,16 +255,23 @@ final class SQLiteLedgerDatabase: @unchecked Sendable {
     ) throws(LedgerError) -> [LeasedBoard] {
         try transaction { () throws(LedgerError) in
             let now = now
-            guard let station = try rows("select station from sessions where id = ?", [.integer(session)]).first else {
-                throw LedgerError.noSession(session, place: path)
-            }
+            guard let owner = try rows("select station, batch from sessions where id = ?", [.integer(session)]).first
+            else { throw LedgerError.noSession(session, place: path) }
+            let station = owner.text(0) ?? ""
+            if owner.integer(1) != batch, try self.batch(batch) != nil { try use(batch, for: session) }
             let free = try rows(
                 """
                 select id from boards
-                where batch = ? and state in ('waiting', 'running')
-                    and (state = 'waiting' or session in (select id from sessions where expires <= ?))
-                order by line limit ?
-                """, [.integer(batch), .text(now), .integer(Int64(max(0, count)))])
+                where batch = ?1 and state in ('waiting', 'running')
+                    and (state = 'waiting' or session in (select id from sessions where expires <= ?2 and id <> ?3))
+                    and not exists (
+                        select 1 from boards other join sessions owner on owner.id = other.session
+                        where other.place = boards.place and other.place <> '' and other.state = 'running'
+                            and other.batch <> ?1 and owner.expires > ?2 and owner.id <> ?3
+                            and (owner.station = ?4 or not \(LedgerPlace.isLocal("other.place"))))
+                order by line limit ?5
+                """,
+                [.integer(batch), .text(now), .integer(session), .text(station), .integer(Int64(max(0, count)))])
             var leased: [LeasedBoard] = []
             for id in free.compactMap({ $0.integer(0) }) {
                 try run(
@@ -225,7 +279,7 @@ final class SQLiteLedgerDatabase: @unchecked Sendable {
                     update boards set state = 'running', attempt = attempt + 1, session = ?, station = ?, started = ?
                     where id = ?
                     """,
-                    [.integer(session), .text(station.text(0) ?? ""), .text(now), .integer(id)])
+                    [.integer(session), .text(station), .text(now), .integer(id)])
                 leased += try decoded(
                     try rows("select \(Self.columns.board) from boards where id = ?", [.integer(id)])
                 ) { $0.board.map { LeasedBoard(board: $0, session: session, fence: Int64($0.attempt)) } }

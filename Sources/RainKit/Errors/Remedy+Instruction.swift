@@ -66,6 +66,9 @@ extension Remedy {
         case .knownAutomation: "choose one of your automations"
         case .knownCommand: "give the request id that sending the command has returned"
         case .resumedBatch(let batch): "continue batch \(batch), or begin another one of the same file"
+        case .retriedBatch(let batch):
+            "try the failed boards of batch \(batch) again, or begin another batch of the same file"
+        case .begunLedger: "check the place of the ledger, or begin a batch, which creates it"
         case .knownBatch: "list the batches of the ledger"
         case .originalBatchFile: "give the file as it was when the batch began, or begin another batch"
         case .otherParent: "give the group another parent"

@@ -225,6 +225,7 @@ private struct OnboardingRun: Sendable {
         var schedule = PollSchedule.unreachable
         let began = context.time.elapsed()
         var hasTold = false
+        if request.endsWithFinishedMapping, let node = here.finishedNode { return .finishedEarlier(node) }
         while true {
             let absence: BoardError
             switch try await identity(&account) {

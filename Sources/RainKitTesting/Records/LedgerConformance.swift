@@ -59,8 +59,9 @@ private struct LedgerChecks: Sendable {
     static var all: [@Sendable (Self) async throws -> Void] {
         [
             { try await $0.batches() }, { try await $0.texts() }, { try await $0.manyBoards() },
-            { try await $0.paging() }, { try await $0.adding() }, { try await $0.leasesInOrder() },
-            { try await $0.leasesAtOnce() }, { try await $0.expiry() }, { try await $0.renewal() },
+            { try await $0.paging() }, { try await $0.adding() }, { try await $0.addingAtOnce() },
+            { try await $0.addingBesideOthers() }, { try await $0.leasesInOrder() }, { try await $0.leasesAtOnce() },
+            { try await $0.leasesOfOneAddress() }, { try await $0.expiry() }, { try await $0.renewal() },
             { try await $0.closing() }, { try await $0.unknownNumbers() }, { try await $0.results() },
             { try await $0.steps() }, { try await $0.repetition() }, { try await $0.endedLeases() },
             { try await $0.duplicates() }, { try await $0.duplicatesAtOnce() }, { try await $0.retry() },
@@ -159,16 +160,98 @@ private struct LedgerChecks: Sendable {
     }
 
     private func adding() async throws {
-        let promise = "added boards join the batch; those whose line exists stay as they are"
+        let promise = "a discovered board gets the next line; one whose address the batch has is not added again"
         let batch = try await one.create(Self.batch(boards: 2))
-        var changed = Self.board(2)
-        changed.name = "another name"
-        try await other.add([changed, Self.board(3), Self.board(4)], to: batch.id)
-        try await other.add([Self.board(3)], to: batch.id)
-        try await other.add([], to: batch.id)
+        let empty = try await one.create(Self.batch(boards: 0))
+        let session = try await other.openSession("station-1", for: .seconds(600))
+        try expect(try await other.add(Self.found(1), to: batch.id, for: session), 3, promise)
+        try expect(try await other.add(Self.found(2), to: batch.id, for: session), 4, promise)
+        for address in [Self.found(1).address, Self.found(2).address + "?adapter=hci1", Self.board(1).address] {
+            let again = DiscoveredAddress(name: "again", address: address)
+            try expect(try await other.add(again, to: batch.id, for: session), nil, promise)
+        }
+        try expect(try await one.add(Self.found(3), to: empty.id, for: session), 1, promise)
         let boards = try await one.boards(of: batch.id, after: 0, limit: 10)
-        try expect(boards.map(\.name), (1...4).map { Self.board($0).name }, promise)
+        try expect(
+            boards.map(\.name), [1, 2].map { Self.board($0).name } + [1, 2].map { Self.found($0).name }, promise)
+        try expect(boards.suffix(2).map(\.address), [1, 2].map { Self.found($0).address }, promise)
         try expect(try await one.counts(of: batch.id), BatchCounts(waiting: 4), promise)
+        for leased in try await other.lease(4, of: batch.id, for: session) {
+            _ = try await other.record([Self.change(leased, 1, .done(nodeID: nil))])
+        }
+        try expect(try await other.add(Self.found(1), to: batch.id, for: session), nil, promise)
+        try await one.closeSession(session)
+        try await refuses(.unavailable, promise) {
+            _ = try await one.add(Self.found(9), to: batch.id, for: session)
+        }
+    }
+
+    private func addingAtOnce() async throws {
+        let promise = "stations that discover the same boards at once add each of them once"
+        let batches = [try await one.create(Self.batch(boards: 0)).id, try await one.create(Self.batch(boards: 0)).id]
+        let sessions = [
+            try await one.openSession("station-1", for: .seconds(600)),
+            try await other.openSession("station-2", for: .seconds(600)),
+        ]
+        let added = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    let ledger = [one, other][number % 2]
+                    let board = Self.found(number / 2)
+                    return try await ledger.add(board, to: batches[number % 2], for: sessions[number % 2]) != nil
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        try expect(added, 20, promise)
+        let counts = [try await one.counts(of: batches[0]).total, try await one.counts(of: batches[1]).total]
+        try expect(counts[0] + counts[1], 20, promise)
+    }
+
+    private func addingBesideOthers() async throws {
+        let promise = "a board that another session works on, or is going to, is not added to another batch"
+        let batches = [try await one.create(Self.batch(boards: 0)).id, try await one.create(Self.batch(boards: 0)).id]
+        let session = try await one.openSession("station-1", for: .seconds(600))
+        let second = try await other.openSession("station-2", for: .seconds(600))
+        try expect(try await one.add(Self.found(1), to: batches[0], for: session), 1, promise)
+        try expect(try await one.add(Self.found(2), to: batches[0], for: session), 2, promise)
+        // One of them is leased, the other one waits for its turn.
+        try expect(try await one.lease(1, of: batches[0], for: session).count, 1, promise)
+        for number in 1...2 {
+            try expect(try await other.add(Self.found(number), to: batches[1], for: second), nil, promise)
+        }
+        // A board that is done may be in range for a while.
+        let done = try await one.lease(1, of: batches[0], for: session)
+        _ = try await one.record(done.map { Self.change($0, 1, .done(nodeID: nil)) })
+        try expect(try await other.add(Self.found(2), to: batches[1], for: second), nil, promise)
+        // Each machine has a port of this name.
+        let port = DiscoveredAddress(name: "port", address: "serial:/dev/ttyUSB0")
+        try expect(try await one.add(port, to: batches[0], for: session), 3, promise)
+        try expect(try await other.add(port, to: batches[1], for: second), 1, promise)
+        let sameMachine = try await other.openSession("station-1", for: .seconds(600))
+        let third = try await one.create(Self.batch(boards: 0)).id
+        try expect(try await other.add(port, to: third, for: sameMachine), nil, promise)
+        // Nobody works on the boards of a session that has ended, or run out.
+        try await one.closeSession(session)
+        try expect(try await other.add(Self.found(1), to: batches[1], for: second), 2, promise)
+        let short = try await one.openSession("station-1", for: .seconds(1))
+        try expect(try await one.lease(9, of: batches[0], for: short).map(\.board.line), [1, 3], promise)
+        try await pass(.seconds(2))
+        try expect(try await other.add(Self.found(2), to: batches[1], for: second), 3, promise)
+    }
+
+    private func leasesOfOneAddress() async throws {
+        let promise = "a board waits while another session has leased a board of another batch at its address"
+        let batches = [try await one.create(Self.batch(boards: 2)).id, try await one.create(Self.batch(boards: 3)).id]
+        let session = try await one.openSession("station-1", for: .seconds(600))
+        let second = try await other.openSession("station-1", for: .seconds(600))
+        let first = try await one.lease(2, of: batches[0], for: session)
+        try expect(first.map(\.board.line), [1, 2], promise)
+        try expect(try await other.lease(9, of: batches[1], for: second).map(\.board.line), [3], promise)
+        _ = try await one.record([Self.change(first[0], 1, .done(nodeID: nil))])
+        try expect(try await other.lease(9, of: batches[1], for: second).map(\.board.line), [1], promise)
+        try await one.closeSession(session)
+        try expect(try await other.lease(9, of: batches[1], for: second).map(\.board.line), [2], promise)
     }
 
     // MARK: Leases
@@ -266,6 +349,8 @@ private struct LedgerChecks: Sendable {
         let session = try await one.openSession("station-1", for: .seconds(1))
         let leased = try await one.lease(1, of: batch, for: session)
         try await pass(.seconds(2))
+        // It works on the board: another lease of it would make its own records stale.
+        try expect(try await one.lease(1, of: batch, for: session), [], promise)
         try await one.renew(session, for: .seconds(600))
         try expect(try await other.counts(of: batch), BatchCounts(running: 1), promise)
         let second = try await other.openSession("station-2", for: .seconds(600))
@@ -293,7 +378,7 @@ private struct LedgerChecks: Sendable {
     private func unknownNumbers() async throws {
         let promise = "a number that the ledger does not have is an error, or gives nothing"
         let session = try await one.openSession("station-1", for: .seconds(600))
-        try await refuses(.unavailable, promise) { try await one.add([Self.board(1)], to: 1000) }
+        try await refuses(.unavailable, promise) { _ = try await one.add(Self.found(1), to: 1000, for: session) }
         try expect(try await one.counts(of: 1000), BatchCounts(), promise)
         try expect(try await one.boards(of: 1000, after: 0, limit: 10), [], promise)
         try expect(try await one.steps(of: 1000), [], promise)
@@ -539,6 +624,10 @@ private struct LedgerChecks: Sendable {
 
     private static func board(_ line: Int) -> NewBatch.Board {
         NewBatch.Board(line: line, name: "lamp \(line)", address: "ble:PROV_\(line)")
+    }
+
+    private static func found(_ number: Int) -> DiscoveredAddress {
+        DiscoveredAddress(name: "found \(number)", address: "ble:7C:DF:A1:00:00:\(number + 10)")
     }
 
     private static func batch(boards: Int, user: String = "user-1") -> NewBatch {

@@ -76,8 +76,15 @@ final class BatchProgress: Sendable {
         case .counts(let counts): state.withLock { $0.counts = counts }
         case .ledgerUnreachable(let error):
             write("·", .yellow, "the record cannot be reached, so boards wait: \(error.message)")
-        case .discoveryEnded(let error):
-            output.warn("the search for boards has ended: \(error.message)", reason: error.reason)
+        case .cloudUnreachable(let error):
+            write(
+                "·", .yellow,
+                "the cloud cannot be reached, so no board begins until it answers: \(error.message.asSentence)")
+        case .cloudAnswers: write("·", .yellow, "the cloud answers again")
+        case .searchFailed(let scheme, let error):
+            output.warn(
+                "boards cannot be searched for \(Self.way(scheme)) now, so this is tried again: \(error.message)",
+                reason: error.reason)
         }
     }
 
@@ -106,6 +113,16 @@ final class BatchProgress: Sendable {
             }
         }
         return "… " + parts.joined(separator: ", ") + (isStopping ? ", stopping" : "")
+    }
+
+    private static func way(_ scheme: String) -> String {
+        switch scheme {
+        case "ble": "over Bluetooth"
+        case "softap": "as Wi-Fi networks"
+        case "serial": "on cables"
+        case "on-network": "on the network"
+        default: "over \(scheme.onOneLine)"
+        }
     }
 
     private func ended(_ board: LedgerBoard, counts: Bool = true) {

@@ -212,7 +212,8 @@ enum StepText {
         case .customData(let endpoint, let answer):
             "\(endpoint) answered: \(SendResult(endpoint, answered: answer).text)"
         case .wifi(.occupied): "the board is still trying an earlier network; it gets this one next"
-        case .wifi(.attemptFailed(let remaining)): "the board's attempt failed; it has \(remaining) attempts left"
+        case .wifi(.attemptFailed(let remaining)):
+            "the board's attempt failed; it has \(Int(remaining).counting("attempt")) left"
         case .wifi(.unreachable): "the board cannot be reached at the moment"
         case .alreadyOnline(let node): "node \(node) is in your account and online already: its Wi-Fi was not changed"
         case .resumed(let node): "finished the mapping of node \(node)"

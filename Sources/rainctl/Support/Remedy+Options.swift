@@ -77,6 +77,10 @@ extension Remedy {
         case .knownCommand: "give the request id that is shown by \(commandLine("node command send"))"
         case .resumedBatch(let batch):
             "continue it with \(commandLine("batch resume \(batch)")), or begin another batch with --again"
+        case .retriedBatch(let batch):
+            "try the failed boards again with \(commandLine("batch retry \(batch)")), or begin another batch with --again"
+        case .begunLedger:
+            "check --ledger and RAINKIT_LEDGER, or begin a batch with \(commandLine("batch run FILE"))"
         case .knownBatch: "list the batches with \(commandLine("batch status --all"))"
         case .originalBatchFile:
             "give the original file with --secrets, or begin another batch with \(commandLine("batch run FILE"))"

@@ -26,6 +26,13 @@ struct BatchCommandTests {
                 ["retry", "--lines", "14", "--board-timeout", "5s", "--at-once", "5"] + shop.common)
             #expect(second.status == 20 && second.document["boards"]?.array?.first?["attempts"]?.integer == 2)
             #expect(try shop.confirmed() == nodes)
+            let unknown = try await shop.run(["retry", "--lines", "14,77"] + shop.common)
+            #expect(unknown.status == 64 && unknown.document["error"]?["reason"]?.string == "unknown_line")
+            let begun = try await shop.run(["run", folder.file("boards.csv")] + shop.common)
+            #expect(begun.status == 64 && begun.document["error"]?["reason"]?.string == "unfinished_batch")
+            #expect(
+                begun.error.contains("batch retry 1") || "\(begun.document)".contains("batch retry 1"),
+                "\(begun.document)")
 
             let report = try await shop.run(["report", "--json"])
             #expect(report.status == 0)
@@ -75,6 +82,14 @@ struct BatchCommandTests {
             #expect(changed.status == 65 && changed.document["error"]?["reason"]?.string == "changed_batch_file")
             try shop.write()
 
+            // A place without a ledger is not made one by a command that begins nothing.
+            for command in ["status", "report", "resume", "retry"] {
+                let work = command == "resume" || command == "retry" ? shop.common : ["--json"]
+                let mistyped = try await shop.run([command, "--ledger", folder.file("lodger.sqlite")] + work)
+                #expect(mistyped.status == 69 && mistyped.document["error"]?["reason"]?.string == "no_ledger")
+                #expect(mistyped.error.contains("There is no ledger at") || mistyped.document["error"] != nil)
+                #expect(access(folder.file("lodger.sqlite"), F_OK) != 0)
+            }
             let other = try await shop.run(["resume", "--no-mapping"] + shop.common)
             #expect(other.status == 64 && other.document["error"]?["reason"]?.string == "other_account")
             let absent = try await shop.run(["resume", "99"] + shop.common)
@@ -133,31 +148,52 @@ struct BatchCommandTests {
                 _ = try await child.wait()
             }
             #expect(status == .exited(0) && kills > 3, "\(kills) kills: \(words)")
-            let nodes = try shop.confirmed()
-            #expect(Set(nodes).count == shop.radio.boards.count)
-            #expect(nodes.count == Set(nodes).count, "a board was mapped twice")
-            let report = try await shop.run(["report", "--json"])
-            let boards = report.document["boards"]?.array ?? []
-            #expect(boards.allSatisfy { $0["state"]?.string == "done" } && boards.count == shop.radio.boards.count)
-            #expect(Set(boards.compactMap { $0["node_id"]?.string }) == Set(nodes))
+            try shop.check(try await shop.run(["report", "--json"]).document)
             try await shop.close()
         }
     }
 
-    @Test("boards are provisioned as they appear, until Ctrl-C")
+    @Test("boards are provisioned as they appear, until Ctrl-C, which ends a batch that is done with 0")
     func discovered() async throws {
         try await withTemporaryFolder { folder in
             let shop = try await Workshop.open(4, folder)
-            let child = try await shop.start(
-                ["run", "--discover", "--transport", "ble", "--pop-file", folder.file("pop"), "--group", "Bench"]
-                    + shop.common)
+            let defaults = ["--transport", "ble", "--pop-file", folder.file("pop"), "--group", "Bench"] + shop.common
+            let child = try await shop.start(["run", "--discover"] + defaults)
+            let ledger = folder.file("state/rainkit/ledger.sqlite")
             var ended: ChildExit?
-            while ended == nil, try shop.confirmed().count < 4 {
-                ended = try? await child.wait(within: .milliseconds(20))
+            var done = ""
+            while ended == nil, done != "4\n" {
+                ended = try? await child.wait(within: .milliseconds(50))
+                guard try shop.confirmed().count == 4 else { continue }
+                done = try await run(
+                    "sqlite3", ["-readonly", ledger, "select count(*) from boards where state = 'done'"]
+                )
+                .standardOutput
             }
             child.signal(SIGINT)
-            _ = try await child.wait(within: .seconds(120))
+            #expect(try await child.wait(within: .seconds(120)) == .exited(0), "\(child.standardError)")
             #expect(Set(try shop.confirmed()).count == 4, "\(child.standardError)")
+            let resumed = try await shop.run(["resume"] + defaults)
+            #expect(resumed.status == 0 && resumed.document["done"]?.integer == 4, "\(resumed.error)")
+            let labels = try await shop.run(["report", "--labels", folder.file("labels.html"), "--json"])
+            #expect(labels.status == 64 && labels.document["error"]?["reason"]?.string == "no_proofs")
+            try await shop.close()
+        }
+    }
+
+    @Test("a batch that puts its boards into no account is resumed without the option")
+    func withoutAccount() async throws {
+        try await withTemporaryFolder { folder in
+            let shop = try await Workshop.open(2, folder)
+            try shop.write()
+            let begun = try await shop.run(
+                ["run", folder.file("boards.csv"), "--no-mapping", "--timeout", "1ms"] + shop.common)
+            #expect(begun.status == 16, "\(begun.error)")
+            let resumed = try await shop.run(["resume"] + shop.common)
+            #expect(resumed.status == 0 && resumed.document["done"]?.integer == 2, "\(resumed.error)")
+            #expect(try shop.confirmed().isEmpty)
+            let nameless = try await shop.run(["resume", "--station", " "] + shop.common)
+            #expect(nameless.status == 64)
             try await shop.close()
         }
     }

@@ -6,33 +6,41 @@ import Testing
 /// Three stations at one list of boards, in a database that others wrote.
 @Suite("Three stations on one PostgreSQL ledger", .serialized)
 struct BatchStationsTests {
-    @Test("stations and database are killed again and again: no board is lost, and none is mapped twice")
+    @Test(
+        "stations, database, cloud and broker are killed again and again: no board is lost, and none is mapped twice")
     func stations() async throws {
         try await withTemporaryFolder { folder in
             try await PostgreSQLServer.with { server in
-                let shop = try await Workshop.open(isSoak ? 200 : 18, folder)
+                let wanted = isSoak ? 1000 : 40
+                let shop = try await Workshop.open(isSoak ? 500 : 24, folder)
                 try shop.write()
-                let more =
-                    shop.common + ["--ledger", try await server.url(), "--at-once", "3", "--station-timeout", "3s"]
+                let place = ["--ledger", try await server.url()]
+                let more = shop.common + place + ["--at-once", "3", "--station-timeout", "3s"]
                 // Begins the batch, and ends at once.
                 let first = try await shop.run(["run", folder.file("boards.csv"), "--timeout", "1ms"] + more)
                 #expect([0, 16, 130].contains(first.status), "\(first.error)")
 
                 var random = SeededGenerator(seed: 5)
                 var stations: [ChildProcess?] = [nil, nil, nil]
-                var (kills, crashes) = (0, 0)
-                while try Set(shop.confirmed()).count < shop.radio.boards.count {
+                var (kills, databases, clouds) = (0, 0, 0)
+                var isDone = false
+                while !isDone {
                     for (index, station) in stations.enumerated() where station == nil {
                         stations[index] = try await shop.start(["resume", "--station", "bench-\(index)"] + more)
                     }
                     let index = Int.random(in: 0..<3, using: &random)
                     // Each life ends after a while, or by itself.
-                    let life = Duration.milliseconds(Int.random(in: 100...1500, using: &random))
-                    if let station = stations[index], (try? await station.wait(within: life)) != nil {
+                    let life = Duration.milliseconds(Int.random(in: 50...1000, using: &random))
+                    let ended = kills < wanted ? try? await stations[index]?.wait(within: life) : nil
+                    isDone = try Set(shop.confirmed()).count == shop.radio.boards.count
+                    if ended != nil {
                         stations[index] = nil
                         continue
                     }
-                    guard kills < 40 else { continue }
+                    guard kills < wanted else {
+                        try await Task.sleep(for: .milliseconds(100))
+                        continue
+                    }
                     stations[index]?.kill()
                     _ = try await stations[index]?.wait()
                     stations[index] = nil
@@ -40,7 +48,11 @@ struct BatchStationsTests {
                     if kills % 7 == 0 {
                         try await server.crash()
                         try await server.start()
-                        crashes += 1
+                        databases += 1
+                    }
+                    if kills % 11 == 0 {
+                        try await shop.restartCloud(pause: .milliseconds(Int.random(in: 0...1500, using: &random)))
+                        clouds += 1
                     }
                 }
                 for station in stations.compactMap({ $0 }) { _ = try await station.wait(within: .seconds(300)) }
@@ -48,12 +60,49 @@ struct BatchStationsTests {
                 let last = try await shop.run(["resume"] + more)
                 #expect(
                     last.status == 0 && last.document["done"]?.integer == Int64(shop.radio.boards.count),
-                    "\(last.error)")
-                let nodes = try shop.confirmed()
-                #expect(nodes.count == Set(nodes).count, "a board was mapped twice")
-                #expect(nodes.count == shop.radio.boards.count && kills > 2, "\(kills) kills, \(crashes) crashes")
+                    "\(last.error)\(last.document)")
+                let report = try await shop.run(["report", "--json"] + place)
+                try shop.check(report.document)
                 let states = try await server.sql("select distinct state from s1.boards")
                 #expect(states.split(separator: "\n") == ["done"])
+                // Says how much a run has seen.
+                print("\(kills) kills of stations, \(databases) of the database, \(clouds) of cloud and broker")
+                #expect(kills > 2)
+                try await shop.close()
+            }
+        }
+    }
+
+    @Test("a station that is killed as soon as a step of a board begins or ends: resume does only what is missing")
+    func everyStep() async throws {
+        try await withTemporaryFolder { folder in
+            try await PostgreSQLServer.with { server in
+                let steps = [
+                    "account", "resume", "identify", "challenge", "secure", "associate", "verify", "join", "connect",
+                    "confirm",
+                ]
+                let moments = steps.flatMap { step in ["started", "finished"].map { (step, $0) } }
+                let shop = try await Workshop.open(moments.count, folder)
+                try shop.write()
+                let place = ["--ledger", try await server.url()]
+                let more = shop.common + place + ["--at-once", "1", "--station-timeout", "1s"]
+                var reached = 0
+                for (number, (step, state)) in moments.enumerated() {
+                    let begin = number == 0 ? ["run", folder.file("boards.csv")] : ["resume"]
+                    let child = try await shop.start(begin + more.filter { $0 != "--json" } + ["--events", "ndjson"])
+                    while let line = try await child.line(within: .seconds(120)) {
+                        let event = try? JSONValue(parsing: Array(line.utf8))
+                        guard event?["step"]?.string == step, event?["state"]?.string == state else { continue }
+                        reached += 1
+                        break
+                    }
+                    child.kill()
+                    _ = try await child.wait()
+                }
+                #expect(reached >= moments.count / 2, "\(reached) of \(moments.count) moments")
+                let last = try await shop.run(["resume"] + more)
+                #expect(last.status == 0, "\(last.error)\(last.document)")
+                try shop.check(try await shop.run(["report", "--json"] + place).document)
                 try await shop.close()
             }
         }

@@ -68,6 +68,17 @@ struct PostgreSQLLedgerTests {
                 == "\(1_000 * LedgerScene.steps)|1000\n")
     }
 
+    @Test("a ledger that has to exist is not created")
+    func missing() async throws {
+        let url = try await server.url()
+        let error = await #expect(throws: LedgerError.self) {
+            try await PostgreSQLLedger.open(url: url, creates: false)
+        }
+        #expect(error?.code == .unavailable && error?.message.hasPrefix("There is no ledger at ") == true)
+        _ = try await PostgreSQLLedger.open(url: url)
+        _ = try await PostgreSQLLedger.open(url: url, creates: false)
+    }
+
     @Test("a newer schema is refused, and an older one is brought up to date")
     func versions() async throws {
         let url = try await server.url()

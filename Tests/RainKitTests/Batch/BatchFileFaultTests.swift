@@ -274,4 +274,21 @@ struct BatchFileFaultTests {
         #expect(error.reason == .tooLarge)
         #expect(error.faults[0].line == nil)
     }
+
+    @Test(
+        "a member that an object has twice is a fault of its line",
+        arguments: [
+            (#"{"name":"a","transport":"ble","pop":"x","pop":"y"}"#, "pop"),
+            (#"{"name":"a","transport":"ble","n\u0061me":"b"}"#, "name"),
+            (#"{"name":"a","transport":"ble","metadata":{"shelf":[{"b":1}],"shelf":2}}"#, "shelf"),
+            (#"{"name":"a \" ,{","transport":"ble","tags":{"k":"1","k":"1"}}"#, "k"),
+        ])
+    func repeatedMember(line: String, member: String) throws {
+        let good =
+            #"{"name":"first","transport":"ble","tags":{"name":"x","pop":"y"},"metadata":{"a":{"b":1},"c":{"b":1}}}"#
+        let error = #expect(throws: BatchFileError.self) { try BatchFile(Array("\(good)\n\(line)".utf8)) }
+        #expect(
+            error?.faults.map(\.line) == [2] && error?.faults.map(\.column) == [member],
+            "\(error.map(String.init(describing:)) ?? "")")
+    }
 }

@@ -98,7 +98,7 @@ private final class ScriptedLedger: Ledger {
     func counts(of batch: BatchID) -> BatchCounts { BatchCounts() }
     func boards(of batch: BatchID, after line: Int, limit: Int) -> [LedgerBoard] { [] }
     func steps(of board: LedgerBoard.ID) -> [LedgerStep] { [] }
-    func add(_ boards: [NewBatch.Board], to batch: BatchID) {}
+    func add(_ board: DiscoveredAddress, to batch: BatchID, for session: LedgerSession.ID) -> Int? { nil }
     func retry(_ batch: BatchID, lines: [Int]?) -> Int { 0 }
     func openSession(_ station: String, for duration: Duration) -> LedgerSession.ID { 1 }
     func renew(_ session: LedgerSession.ID, for duration: Duration) {}

@@ -28,7 +28,8 @@ struct LedgerConformanceTests {
 /// A ledger that breaks one promise.
 final class DefectiveLedger: Ledger {
     enum Defect: CaseIterable, Sendable {
-        case oldestBatchFirst, cutsTexts, countsAbandonedAsWaiting, pagesOverlap, stepsReversed, addFails, retriesAll
+        case oldestBatchFirst, cutsTexts, countsAbandonedAsWaiting, pagesOverlap, stepsReversed, addFails, addsKnown,
+            retriesAll
         case leasesAgain, leasesInDisorder, keepsFence, renewsClosed, closingKeepsBoards
         case acceptsOldFences, refusesRepetition, refusesDuplicates, recordsHalf, acceptsAfterEnd
     }
@@ -74,8 +75,12 @@ final class DefectiveLedger: Ledger {
         return defect == .stepsReversed ? steps.reversed() : steps
     }
 
-    func add(_ boards: [NewBatch.Board], to batch: BatchID) async throws(LedgerError) {
-        if defect != .addFails { try await ledger.add(boards, to: batch) }
+    func add(
+        _ board: DiscoveredAddress, to batch: BatchID, for session: LedgerSession.ID
+    ) async throws(LedgerError) -> Int? {
+        if defect == .addFails { return 1 }
+        let line = try await ledger.add(board, to: batch, for: session)
+        return line == nil && defect == .addsKnown ? 99 : line
     }
 
     func retry(_ batch: BatchID, lines: [Int]?) async throws(LedgerError) -> Int {

@@ -148,6 +148,17 @@ struct SQLiteLedgerTests {
         #expect(try await SQLiteLedger.open(path: path, options).batch(batch.id) == batch)
     }
 
+    @Test("a ledger that has to exist is not created")
+    func missing() async throws {
+        let error = await #expect(throws: LedgerError.self) {
+            try await SQLiteLedger.open(path: folder.file("lodger.db"), creates: false)
+        }
+        #expect(error?.code == .unavailable && error?.message == "There is no ledger at \(folder.file("lodger.db")).")
+        #expect(try TestSupport.files(in: folder.path).allSatisfy { $0 != "lodger.db" })
+        _ = try await SQLiteLedger.open(path: path)
+        _ = try await SQLiteLedger.open(path: path, creates: false)
+    }
+
     @Test("a newer program brings a ledger to its version, once, also if several open it at the same time")
     func migration() async throws {
         let old = try await SQLiteLedger.open(path: path)
@@ -167,7 +178,8 @@ struct SQLiteLedgerTests {
         }
         let connection = try SQLiteConnection(path: path)
         #expect(
-            try connection.rows("select version from schema_version order by version").map { $0.integer(0) } == [1, 2])
+            try connection.rows("select version from schema_version order by version").map { $0.integer(0) }
+                == (1...later.migrations.count).map { Int64($0) })
     }
 
     @Test("a migration that fails changes nothing")

@@ -136,12 +136,12 @@ extension OnboardingProgress {
     fileprivate var word: String {
         switch self {
         case .identified: "the board is identified"
-        case .heard(let networks): "\(networks.count) networks in reach"
+        case .heard(let networks): "\(networks.count.counting("network")) in reach"
         case .cannotListNetworks: "the board cannot list networks"
         case .claimInitiated(let node): "may be claimed as \(node)"
         case .certificateRequested: "a certificate is requested"
         case .claimed(let node): "claimed as \(node)"
-        case .customData(let endpoint, let answer): "\(endpoint) answered with \(answer.count) bytes"
+        case .customData(let endpoint, let answer): "\(endpoint) answered with \(answer.count.counting("byte"))"
         case .wifi: "joining"
         case .connected(let network): "on \(network.ssid) as \(network.address)"
         case .alreadyOnline(let node): "\(node) is online in the account already"

@@ -60,6 +60,9 @@ public struct OnboardingRequest: Sendable {
     /// A node that the cloud has in the user's account already, because an earlier run got that far. If the board turns out to be this node, it
     /// is not put into the account again.
     public var mappedNode: NodeID?
+    /// Whether the run ends successfully if it finishes the mapping that an earlier run of the same board has left. The board is on its network
+    /// then, and may still answer. Otherwise a board that answers is set up again.
+    var endsWithFinishedMapping = false
     /// Called before each step, and after each step that did not fail. The run waits for it, and ends with the error that it throws. With it
     /// a program can record each step before anything else happens to the board.
     public var checkpoint: (@Sendable (OnboardingCheckpoint) async throws(RainKitError) -> Void)?

@@ -76,7 +76,8 @@ struct ConnectAttempts: Sendable {
             let isCutOff = cause.code == .timeout && failureHeard != nil
             if !isCutOff { failureHeard = cause.message }
             let words = failureHeard ?? cause.message
-            reason = "No Bluetooth connection to \(board) was made in \(number) attempts (\(words))"
+            let attempts = number == 1 ? "one attempt" : "\(number) attempts"
+            reason = "No Bluetooth connection to \(board) was made in \(attempts) (\(words))"
         case .lost: reason = "The Bluetooth connection to \(board) broke each time"
         case .stale:
             let told = BluetoothError(

@@ -26,11 +26,13 @@ struct LedgerOptions: ParsableArguments {
     var ledger: String?
 
     /// Opens the ledger and closes it after the work.
+    /// - Parameter creates: whether to create a ledger that does not exist: only a command that begins a batch does.
     func open<Value: Sendable>(
-        _ client: RainKitClient, _ context: Context, _ work: (any Ledger) async throws -> Value
+        _ client: RainKitClient, _ context: Context, creates: Bool = false,
+        _ work: (any Ledger) async throws -> Value
     ) async throws -> Value {
         let place = ledger ?? context.variable("RAINKIT_LEDGER")
-        let opened = try await client.ledger(at: place)
+        let opened = try await client.ledger(at: place, creates: creates)
         do {
             let value = try await work(opened)
             await opened.close()
@@ -92,7 +94,7 @@ extension BatchListResult: CommandResult {
 extension BatchResult: CommandResult {
     var text: String {
         var lines = [
-            "Batch \(batch): \(done) of \(total) boards done, \(running) running, \(waiting) waiting, \(failed) failed"
+            "Batch \(batch): \(done) of \(total.counting("board")) done, \(running) running, \(waiting) waiting, \(failed) failed"
         ]
         if abandoned > 0 {
             lines.append(
@@ -172,13 +174,21 @@ struct BatchReportCommand: AsyncParsableCommand {
         if let csv { try write(report.csv(), to: csv) }
         if let html { try write(report.html(), to: html) }
         if let labels {
+            guard !batch.sha256.isEmpty else {
+                throw CommandFailure(
+                    .usage, reason: "no_proofs",
+                    message:
+                        "The boards of batch \(batch.id) were discovered, so no file has their proofs of possession. "
+                        + "Labels need them: the code on a label holds the board's proof.")
+            }
             let file = try await BatchFileSource(path: secrets ?? batch.file).read(
                 BatchDefaults(), within: timeout.duration)
             try file.check(isFileOf: batch)
             let sheet = BatchLabels(file.entries, boards: report.boards, layout: try BatchLabels.Layout())
             if !sheet.linesWithoutLabel.isEmpty {
                 context.output.warn(
-                    "there are no labels for lines \(sheet.linesWithoutLabel.map(String.init).joined(separator: ", ")): a label needs a "
+                    "there are no labels for line\(sheet.linesWithoutLabel.count == 1 ? "" : "s") "
+                        + "\(sheet.linesWithoutLabel.map(String.init).joined(separator: ", ")): a label needs a "
                         + "QR code, or a name with its transport.")
             }
             try write(try sheet.html(), to: labels)

@@ -36,13 +36,13 @@ struct BatchRunCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (source, discover, again) = (file.map { BatchFileSource(path: $0) }, discover, again)
-        try await work.run(options) { station in
+        try await work.run(options, creates: true) { station in
             let file = try await source?.read(station.defaults, within: .seconds(120))
             if let file { try station.checkNetworks(of: file) }
             let batch = try await station.client.createBatch(
                 file, path: source?.absolutePath ?? "", in: station.ledger, again: again, options: station.options)
             station.say(
-                "Batch \(batch.id): \(file.map { "\($0.entries.count) boards" } ?? "boards are provisioned as they appear")"
+                "Batch \(batch.id): \(file.map { $0.entries.count.counting("board") } ?? "boards are provisioned as they appear")"
             )
             return (batch, file, discover)
         }
@@ -60,14 +60,28 @@ struct BatchResume: AsyncParsableCommand {
             """)
 
     @OptionGroup var target: BatchTargetOptions
+
+    @Flag(help: "Also provision boards that appear, until Ctrl-C, if the batch began with --discover.")
+    var discover = false
+
     @OptionGroup var work: BatchWorkOptions
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws { try work.check(readsStandardInput: target.secrets == "-") }
 
     func run() async throws {
-        let target = target
-        try await work.run(options) { station in try await target.open(station) }
+        let (target, discover) = (target, discover)
+        try await work.run(options) { station in
+            let (batch, file) = try await target.open(station)
+            if discover, file != nil {
+                throw CommandFailure(
+                    .usage, message: "Batch \(batch.id) began with a file: omit --discover, or begin a batch with it.")
+            }
+            if file == nil, !discover {
+                station.say("Batch \(batch.id): boards that appear now are not added; --discover adds them")
+            }
+            return (batch, file, discover)
+        }
     }
 }
 
@@ -102,10 +116,10 @@ struct BatchRetry: AsyncParsableCommand {
     func run() async throws {
         let (target, lines) = (target, try chosenLines())
         try await work.run(options) { station in
-            let opened = try await target.open(station)
-            let count = try await station.client.retry(opened.0, lines: lines, in: station.ledger)
+            let (batch, file) = try await target.open(station)
+            let count = try await station.client.retry(batch, lines: lines, in: station.ledger)
             station.say("\(count) \(count == 1 ? "board waits" : "boards wait") again")
-            return opened
+            return (batch, file, false)
         }
     }
 }
@@ -121,12 +135,13 @@ struct BatchTargetOptions: ParsableArguments {
             valueName: "file"), completion: .file())
     var secrets: String?
 
-    func open(_ station: BatchStation) async throws -> (Batch, BatchFile?, Bool) {
+    /// Returns the batch and its file; no file for boards that were discovered.
+    func open(_ station: BatchStation) async throws -> (Batch, BatchFile?) {
         let batch = try await station.client.batch(batch, in: station.ledger)
-        guard !batch.sha256.isEmpty else { return (batch, nil, true) }
+        guard !batch.sha256.isEmpty else { return (batch, nil) }
         let file = try await BatchFileSource(path: secrets ?? batch.file).read(station.defaults, within: .seconds(120))
         try station.checkNetworks(of: file)
-        return (batch, file, false)
+        return (batch, file)
     }
 }
 

@@ -39,6 +39,9 @@ struct BatchWorkOptions: ParsableArguments {
 
     func check(readsStandardInput: Bool) throws {
         guard 1...10_000 ~= atOnce else { throw ValidationError("--at-once must be from 1 to 10000.") }
+        if let station, station.allSatisfy(\.isWhitespace) {
+            throw ValidationError("--station needs a name. Without the option, it is the machine's name.")
+        }
         let readers = [readsStandardInput, defaults.wifi.passphraseStdin, defaults.popStdin].count { $0 }
         if readers > 1 { throw ValidationError("Only one option can read from standard input.") }
         if noMapping, defaults.group != nil || defaults.tags != nil || defaults.metadata != nil {
@@ -48,8 +51,10 @@ struct BatchWorkOptions: ParsableArguments {
     }
 
     /// Opens the ledger, lets `begin` choose the batch and its file, and provisions its boards.
+    /// - Parameter creates: whether the work begins a batch, so that a ledger may be created.
     func run(
-        _ global: GlobalOptions, _ begin: @escaping @Sendable (BatchStation) async throws -> (Batch, BatchFile?, Bool)
+        _ global: GlobalOptions, creates: Bool = false,
+        _ begin: @escaping @Sendable (BatchStation) async throws -> (Batch, BatchFile?, Bool)
     ) async throws {
         let context = try Context(global)
         let defaults = try defaults.values(context)
@@ -61,7 +66,7 @@ struct BatchWorkOptions: ParsableArguments {
         options.mapsToUser = !noMapping
         if let station { options.station = station }
         let (chosen, hasNoWiFi) = (options, self.defaults.wifi.noWifi)
-        let (result, isLate) = try await ledger.open(client, context) { ledger in
+        let (result, isLate) = try await ledger.open(client, context, creates: creates) { ledger in
             let station = BatchStation(
                 client: client, ledger: ledger, options: chosen, defaults: defaults, hasNoWiFi: hasNoWiFi,
                 output: context.output)
@@ -85,7 +90,8 @@ struct BatchWorkOptions: ParsableArguments {
         var failure = CommandFailure(
             .batchPartial, reason: "batch_partial",
             message:
-                "\(result.failed) of \(result.total) boards failed. Try them again with: \(commandLine("batch retry \(result.batch)"))"
+                "\(result.failed) of \(result.total.counting("board")) failed. "
+                + "Try \(result.failed == 1 ? "it" : "them") again with: \(commandLine("batch retry \(result.batch)"))"
         )
         if !isDone {
             failure = CommandFailure(
@@ -178,7 +184,10 @@ struct BatchStation: Sendable {
         on batch: Batch, _ file: BatchFile?, discovers: Bool, within limit: Duration?, _ progress: BatchProgress
     ) async throws -> (BatchResult, isLate: Bool) {
         var options = options
-        if discovers { options.discovery = discovery }
+        if file == nil {
+            options.discovery = discovery
+            options.discovery?.searches = discovers
+        }
         let run = client.provision(batch: batch, in: ledger, file: file, options: options)
         let service = SystemdService()
         progress.begin(batch)
