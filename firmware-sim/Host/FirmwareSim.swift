@@ -165,11 +165,12 @@ struct FirmwareSim: ParsableCommand {
         let servers = boards.map { GATTServer(board: $0, stack: faults.stack, limit: faults.valueLimit) }
         var random = BoardRandom(seed: watching.seed.map { $0 &+ 2 })
         let service = try BlueZService(
-            .system, servers: servers, faults: faults, seed: UInt64(random.number()) << 32 | UInt64(random.number())
+            .system, servers: servers, faults: bluetooth.adapterFaults,
+            seed: UInt64(random.number()) << 32 | UInt64(random.number())
         ) { loop.stop() }
         loop.add(service)
         return .object([
-            .init("adapter", .string(BlueZPath.adapterText)),
+            .init("adapter", .string(BlueZPath.adapterText(0))),
             .init("boards", .array(boards.map { $0.identity.bluetoothSummary })),
         ])
     }

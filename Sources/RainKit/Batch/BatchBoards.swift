@@ -177,6 +177,7 @@ struct BatchBoards: Sendable {
         request.customData = entry.customData
         request.nodeName = entry.nodeName
         request.mappedNode = mapped
+        request.expectedNode = entry.nodeID
         var cloud = cloud
         let own = records?.records(of: "\(ledger.place)#\(board.board.batch)#\(board.board.line)")
         if let own {
@@ -200,6 +201,8 @@ struct BatchBoards: Sendable {
             if stop.isSet, case .started = point.state { throw .cancelled }
         }
         do {
+            let turn = await turn(at: entry.address)
+            defer { withExtendedLifetime(turn) {} }
             do {
                 return try await client.provision(
                     entry.address, with: entry.credentials, request, account: cloud
@@ -216,6 +219,32 @@ struct BatchBoards: Sendable {
             if let fault = fault.withLock({ $0 }) { throw fault }
             throw .run(RainKitError(wrapping: error))
         }
+    }
+
+    /// Waits until the board's transport has room for it, or the station stops.
+    private func turn(at address: BoardAddress) async -> BoardTurn? {
+        let configuration = client.configuration
+        guard let transport = configuration.transports.first(where: { $0.scheme == address.scheme }) else { return nil }
+        let held = HeldTurn()
+        // A task keeps its result as long as it is known, and `stop` knows it until the batch ends.
+        let waiting = Task {
+            let turn = await transport.turn(at: address, logger: configuration.logger)
+            held.turn.withLock { $0 = turn }
+        }
+        stop.whenSet { waiting.cancel() }
+        await withTaskCancellationHandler {
+            await waiting.value
+        } onCancel: {
+            waiting.cancel()
+        }
+        return held.turn.withLock { turn in
+            defer { turn = nil }
+            return turn
+        }
+    }
+
+    private final class HeldTurn: Sendable {
+        let turn = Mutex<BoardTurn?>(nil)
     }
 
     /// Puts the node into its group, which is created if the account has none of this name.

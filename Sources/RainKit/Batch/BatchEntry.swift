@@ -21,6 +21,8 @@ public struct BatchEntry: Sendable {
     public var proof: ProofOfPossession?
     /// Whether ``proof`` was given beside the QR code. If so, a board that claims Security 0 is refused.
     public var hasGivenProof = false
+    /// The board's node id, if it is known: the board is claimed already. A board that answers with another one is refused.
+    public var nodeID: NodeID?
     /// The network to join; nil if neither the line nor the defaults have one.
     public var network: WiFiNetwork?
     /// Tags and metadata of the line, together with those of the defaults.

@@ -20,6 +20,8 @@ public struct BatchFile: Sendable {
         case csv
         /// A JSON object for each board, on a line of its own.
         case jsonLines = "jsonl"
+        /// A folder that esp-rainmaker-admin-cli made (``BatchFile/init(premade:defaults:)``).
+        case premade
     }
 
     /// The names of the columns, and of the members of JSON Lines.
@@ -55,6 +57,10 @@ public struct BatchFile: Sendable {
         entries = reader.entries
         sha256 = Hex.text(OpenSSLHashes.sha256(bytes))
     }
+
+    init(entries: [BatchEntry], form: Form, sha256: String) {
+        (self.entries, self.form, self.sha256) = (entries, form, sha256)
+    }
 }
 
 /// Reads a file of either form, and collects its boards and its faults.
@@ -89,6 +95,7 @@ private struct BatchReader {
         switch form {
         case .csv: readCSV(text)
         case .jsonLines: readJSONLines(text)
+        case .premade: faults.add(.unusable, nil, "This is a file, and not a folder of esp-rainmaker-admin-cli.")
         }
         if lines == 0, faults.count == 0 {
             faults.add(.unusable, nil, "The file lists no boards. Add a line for each board.")

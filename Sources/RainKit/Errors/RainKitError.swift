@@ -102,6 +102,7 @@ public struct RainKitError: Error, Sendable, CustomStringConvertible {
         case let error as BoardError: self.init(error)
         case let error as AccountError: self.init(error)
         case let error as LedgerError: self.init(error)
+        case let error as BatchFileError: self.init(error)
         case is CancellationError: self = .cancelled
         default: self.init(.request(.other, reason: "other"), message: "\(error)")
         }

@@ -287,6 +287,10 @@ private struct OnboardingRun: Sendable {
             position.hasLeftOver = false
         }
         context.tell(.identified(identity))
+        if let expected = context.request.expectedNode {
+            if let node = identity.nodeID { try context.check(node, is: expected) }
+            if identity.needsClaim == true { throw .otherNode(expected, instead: nil) }
+        }
         if let account, account.cloud.claiming == nil, identity.needsClaim == true {
             throw RainKitError(
                 .claimNeeded,
@@ -585,6 +589,7 @@ private struct BoardAssociation: Sendable {
 
     /// Checks that a claimed board answers with its new name. Under its old name the cloud would never hear from it.
     private func check(_ node: NodeID) throws(RainKitError) {
+        if let expected = context.request.expectedNode { try context.check(node, is: expected) }
         guard let claimedNode = found.claimedNode, claimedNode != node else { return }
         throw RainKitError(
             BoardError(
@@ -592,6 +597,26 @@ private struct BoardAssociation: Sendable {
                 message:
                     "The board was claimed as \(claimedNode) and still calls itself \(node). Restart it, then run this again."
             ))
+    }
+}
+
+extension RainKitError {
+    /// - Parameter node: the board's own node id; nil if it is not claimed.
+    fileprivate static func otherNode(_ expected: NodeID, instead node: NodeID?) -> RainKitError {
+        let found = node.map { "it calls itself \("\($0)".onOneLine)" } ?? "it is not claimed"
+        return RainKitError(
+            BoardError(
+                .rejected,
+                message:
+                    "This board should be the node \("\(expected)".onOneLine), but \(found). Check its label, and which image was written to it.",
+                reason: "unexpected_node"))
+    }
+}
+
+extension RunContext {
+    fileprivate func check(_ node: NodeID, is expected: NodeID) throws(RainKitError) {
+        guard node != expected else { return }
+        throw .otherNode(expected, instead: node)
     }
 }
 

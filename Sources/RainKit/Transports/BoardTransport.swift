@@ -51,8 +51,21 @@ public protocol BoardTransport: Sendable {
         _ address: BoardAddress, _ opening: BoardOpening
     ) async throws(BoardError) -> UnopenedBoard
 
+    /// Waits until one more board of a batch may begin, if the transport serves only a limited number at the same time.
+    ///
+    /// - Returns: the right to begin, which ends when it is dropped; nil if there is no limit, or the calling task is cancelled.
+    func turn(at address: BoardAddress, logger: Logger) async -> BoardTurn?
+
     /// Releases the resources that all boards of this transport share.
     func close() async
+}
+
+/// The right of a board of a batch to use its transport, until this value is dropped.
+public struct BoardTurn: Sendable {
+    private let resource: any Sendable & AnyObject
+
+    /// - Parameter resource: what ends the right when it is released.
+    public init(_ resource: any Sendable & AnyObject) { self.resource = resource }
 }
 
 extension BoardTransport {
@@ -70,6 +83,7 @@ extension BoardTransport {
     public func locate(
         _ address: BoardAddress, _ opening: BoardOpening
     ) async throws(BoardError) -> UnopenedBoard { UnopenedBoard(try await board(at: address, opening)) }
+    public func turn(at address: BoardAddress, logger: Logger) async -> BoardTurn? { nil }
     public func close() async {}
 }
 

@@ -16,12 +16,12 @@ public actor BLETransport: Transport {
     public nonisolated let deadlines: ExchangeDeadlines
     public nonisolated var restoresLinks: Bool { true }
 
-    private let opening: Opening
+    private let opening: @Sendable () async throws(BluetoothError) -> any LinkMaking
     private let wanted: BoardFilter
     private let times: Times
     private let logger: Logger
 
-    private var central: BluetoothCentral?
+    private var links: (any LinkMaking)?
     private var link: BoardLink?
     /// The board that was found first; no other is used later.
     private var found: BoardFilter?
@@ -49,11 +49,14 @@ public actor BLETransport: Transport {
         /// When the board must be found and connected for the first time, however long ``connect`` is. A caller with a deadline sets it a
         /// little earlier, and so gets the reason (`not_found`) instead of a timeout.
         public var foundBy: ContinuousClock.Instant?
+        /// How much longer to wait if all links of the adapters are in use.
+        public var waiting: Duration
 
         public init(
             connect: Duration = .seconds(30), handshake: Duration = .seconds(15), exchange: Duration = .seconds(10),
-            foundBy: ContinuousClock.Instant? = nil
+            foundBy: ContinuousClock.Instant? = nil, waiting: Duration = .zero
         ) {
+            self.waiting = waiting
             self.connect = connect
             self.handshake = handshake
             self.exchange = exchange
@@ -64,6 +67,12 @@ public actor BLETransport: Transport {
             guard isFirst, let foundBy else { return connect }
             return min(connect, max(.zero, ContinuousClock.now.duration(to: foundBy)))
         }
+
+        /// How much longer than ``connecting(isFirst:)`` to wait for a link.
+        fileprivate func patience(isFirst: Bool) -> Duration {
+            guard isFirst, let foundBy else { return waiting }
+            return min(waiting, max(.zero, ContinuousClock.now.duration(to: foundBy) - connecting(isFirst: true)))
+        }
     }
 
     /// - Parameters:
@@ -73,14 +82,31 @@ public actor BLETransport: Transport {
         to board: BoardFilter, times: Times = Times(),
         logger: Logger = Logger(label: "protocomm.ble") { _ in SwiftLogNoOpLogHandler() }, central: @escaping Opening
     ) {
+        self.init(to: board, times, logger) { () async throws(BluetoothError) in try await central() }
+    }
+
+    /// - Parameters:
+    ///   - board: the board; if several match, the first that is received.
+    ///   - adapters: this machine's adapters, shared by all transports of a process. Any of them may make the connection.
+    public init(
+        to board: BoardFilter, times: Times = Times(),
+        logger: Logger = Logger(label: "protocomm.ble") { _ in SwiftLogNoOpLogHandler() }, adapters: BluetoothAdapters
+    ) {
+        self.init(to: board, times, logger) { () async throws(BluetoothError) in adapters }
+    }
+
+    private init(
+        to board: BoardFilter, _ times: Times, _ logger: Logger,
+        opening: @escaping @Sendable () async throws(BluetoothError) -> any LinkMaking
+    ) {
         wanted = board
         peer = board.label
-        opening = central
+        self.opening = opening
         self.times = times
         self.logger = logger
         deadlines = ExchangeDeadlines(
-            handshake: times.connect + times.handshake + .seconds(1),
-            exchange: times.connect + times.exchange + .seconds(1))
+            handshake: times.connect + times.waiting + times.handshake + .seconds(1),
+            exchange: times.connect + times.waiting + times.exchange + .seconds(1))
     }
 
     /// The maximum length of an attribute; a board that accepts less answers with `tooLong`.
@@ -123,8 +149,10 @@ public actor BLETransport: Transport {
         guard let (adapter, device) = last else { return }
         let link = link
         (self.link, last) = (nil, nil)
+        let slot = link?.slot
         await adapter.leave(device, isOurs: link?.isUp == true)
         link?.hold.release()
+        slot?.release(after: device, at: adapter)
     }
 
     // MARK: one exchange
@@ -159,7 +187,8 @@ public actor BLETransport: Transport {
         }
         defer { wantsForgetting = false }
         let made = try await opened().connect(
-            found ?? wanted, within: times.connecting(isFirst: isFirst), isFresh: wantsForgetting)
+            found ?? wanted, within: times.connecting(isFirst: isFirst), waiting: times.patience(isFirst: isFirst),
+            isFresh: wantsForgetting)
         guard !isClosed else {
             await made.adapter.release(made.board.path)
             throw BluetoothError.cancelled
@@ -175,10 +204,10 @@ public actor BLETransport: Transport {
         return made
     }
 
-    private func opened() async throws(BluetoothError) -> BluetoothCentral {
-        if let central { return central }
+    private func opened() async throws(BluetoothError) -> any LinkMaking {
+        if let links { return links }
         let made = try await opening()
-        central = made
+        links = made
         return made
     }
 
@@ -200,7 +229,10 @@ public actor BLETransport: Transport {
         self.link = nil
         guard link.isUp else { return noteLoss(of: link) }
         // Ends by itself, within the limits of its calls. The next connection waits for it, because the link owns the board until then.
-        Task { await link.adapter.release(link.board.path) }
+        Task {
+            await link.adapter.release(link.board.path)
+            link.slot?.release()
+        }
     }
 
     /// Counts broken links: a board that lost its keys breaks each link at the first request, when it is to be encrypted.

@@ -17,6 +17,7 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
             case notFound = "not_found"
             case scanFailed = "scan_failed"
             case connectionFailed = "connection_failed"
+            case allLinksInUse = "all_links_in_use"
             case linkLost = "link_lost"
             case refused
             case notAllowed = "not_allowed"
@@ -49,6 +50,8 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
         public static let scanFailed = Code(value: .scanFailed)
         /// The board was found, but no connection was made.
         public static let connectionFailed = Code(value: .connectionFailed)
+        /// The adapters have no connection left for another board, and none became free in time.
+        public static let allLinksInUse = Code(value: .allLinksInUse)
         /// The connection broke.
         public static let linkLost = Code(value: .linkLost)
         /// The board answered with an ATT error: a handler of its firmware failed.

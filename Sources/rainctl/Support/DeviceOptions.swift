@@ -19,8 +19,10 @@ struct DeviceOptions: ParsableArguments {
     var deviceHost: String?
 
     @Option(
-        help: ArgumentHelp("Use this Bluetooth adapter: its name, such as hci0, or its address.", valueName: "adapter"))
-    var adapter: String?
+        help: ArgumentHelp(
+            "Use this Bluetooth adapter: its name, such as hci0, or its address; repeatable (default: all).",
+            valueName: "adapter"))
+    var adapter: [String] = []
 
     @Option(
         name: [.customLong("device-name"), .customLong("device_name", withSingleDash: false)],
@@ -91,8 +93,11 @@ struct DeviceOptions: ParsableArguments {
 
     /// The options for the board's place, by their names.
     var place: [String: String] {
-        ["port": port, "device-host": deviceHost, "adapter": adapter, RainKitClient.nameOption: deviceName]
-            .compactMapValues(\.self)
+        [
+            "port": port, "device-host": deviceHost, "adapter": adapter.isEmpty ? nil : adapter.joined(separator: ","),
+            RainKitClient.nameOption: deviceName,
+        ]
+        .compactMapValues(\.self)
     }
 
     /// Checks that the transport takes the options. Each transport declares its options.

@@ -140,27 +140,48 @@ struct BluetoothOptions: ParsableArguments {
             """
             Fault of the radio: abort=P, abort-quiet=P, lose=P, losses=N, stale=P, cache=P, connect=S, resolve=S, disconnect=S, \
             forget=S, scan-busy=N, encrypt, stale-bond, readdress, stack=nimble|bluedroid, limit=BYTES, uuids3, noname, \
-            adapter=absent|off|rfkill. May be repeated. P is a fraction, S seconds.
+            adapter=absent|off|rfkill, slots=N, removed-after=N, off-after=N, broken-after=N. May be repeated; with hciN: before it, it \
+            is for that adapter alone. P is a fraction, S seconds.
             """, valueName: "key[=value]"))
     var bleFault: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Number of adapters, hci0 and so on, in range of all boards.", valueName: "n"))
+    var adapters = 1
 
     /// The board can be provisioned by BLE, with either radio.
     var isServed: Bool { ble || bleAdapter != nil }
 
-    /// The faults as values.
-    var faults: RadioFaults {
-        var faults = RadioFaults()
-        for fault in bleFault { _ = faults.set(fault) }
+    /// The faults of the boards and of the first adapter.
+    var faults: RadioFaults { adapterFaults[0] }
+
+    /// The faults of each adapter.
+    var adapterFaults: [RadioFaults] {
+        var faults = Array(repeating: RadioFaults(), count: adapters)
+        for text in bleFault { _ = Self.set(text, in: &faults) }
         return faults
     }
 
+    /// Sets `KEY[=VALUE]` for all adapters, or `hciN:KEY[=VALUE]` for one. Returns false if it is invalid.
+    private static func set(_ text: String, in faults: inout [RadioFaults]) -> Bool {
+        guard text.hasPrefix("hci"), let colon = text.firstIndex(of: ":") else {
+            var isValid = true
+            for number in faults.indices where !faults[number].set(text) { isValid = false }
+            return isValid
+        }
+        guard let number = Int(text[..<colon].dropFirst(3)), faults.indices.contains(number) else { return false }
+        return faults[number].set(String(text[text.index(after: colon)...]))
+    }
+
     mutating func validate() throws {
-        var faults = RadioFaults()
-        for fault in bleFault where !faults.set(fault) {
+        guard (1...16).contains(adapters) else { throw ValidationError("--adapters is 1 to 16") }
+        var faults = Array(repeating: RadioFaults(), count: adapters)
+        for fault in bleFault where !Self.set(fault, in: &faults) {
             throw ValidationError("--ble-fault \(fault) is not in the list of --help, or its value is invalid")
         }
         guard (1...4096).contains(boards) else { throw ValidationError("--boards is 1 to 4096") }
         if ble, bleAdapter != nil { throw ValidationError("--ble and --ble-adapter exclude each other") }
+        if !ble, adapters > 1 { throw ValidationError("--adapters needs --ble") }
         if !ble, boards > 1 { throw ValidationError("--boards needs --ble") }
         // A real radio has its own faults; the board's own faults are available there, too.
         guard ble || bleFault.isEmpty || bleAdapter != nil && bleFault.allSatisfy({ $0 == "encrypt" }) else {

@@ -63,6 +63,9 @@ public struct OnboardingRequest: Sendable {
     /// Whether the run ends successfully if it finishes the mapping that an earlier run of the same board has left. The board is on its network
     /// then, and may still answer. Otherwise a board that answers is set up again.
     var endsWithFinishedMapping = false
+    /// The node that the board must be, if the caller knows it. Such a board is claimed already. Another board, and one that needs a claim, gets
+    /// no network and is not put into the account (`unexpected_node`).
+    public var expectedNode: NodeID?
     /// Called before each step, and after each step that did not fail. The run waits for it, and ends with the error that it throws. With it
     /// a program can record each step before anything else happens to the board.
     public var checkpoint: (@Sendable (OnboardingCheckpoint) async throws(RainKitError) -> Void)?

@@ -5,7 +5,7 @@ import ProtocommTransports
 import RainCore
 import RainDBus
 
-/// Boards over Bluetooth Low Energy, through BlueZ. They share one connection to BlueZ for each adapter.
+/// Boards over Bluetooth Low Energy, through BlueZ. They use all adapters of this machine, unless an address names some.
 public struct BluetoothBoards: BoardTransport {
     public let scheme = "ble"
     public let options: [BoardOption] = [.location("device-name"), .parameter("adapter")]
@@ -21,8 +21,8 @@ public struct BluetoothBoards: BoardTransport {
         let adapter = search.parameters["adapter"]
         do throws(BluetoothError) {
             let logger = search.logger ?? Logger(label: "rainkit") { _ in SwiftLogNoOpLogHandler() }
-            let central = try await centrals.central(adapter, logger: logger)
-            try await central.discover(search.filter, for: search.time) { board in
+            let adapters = try await centrals.adapters(adapter, logger: logger)
+            try await adapters.discover(search.filter, for: search.time) { board in
                 await found(FoundBoard(board, adapter: adapter))
             }
         } catch {
@@ -31,9 +31,9 @@ public struct BluetoothBoards: BoardTransport {
     }
 
     public func board(at address: BoardAddress, _ opening: BoardOpening) async throws(BoardError) -> any Board {
-        let central: BluetoothCentral
+        let adapters: BluetoothAdapters
         do throws(BluetoothError) {
-            central = try await centrals.central(address.parameters["adapter"], logger: opening.logger)
+            adapters = try await centrals.adapters(address.parameters["adapter"], logger: opening.logger)
         } catch {
             throw BoardError(error)
         }
@@ -41,12 +41,22 @@ public struct BluetoothBoards: BoardTransport {
         if let name = address.location {
             filter = .named(name)
         } else {
-            filter = try await onlyBoard(central, by: opening.foundBy)
+            filter = try await onlyBoard(adapters, by: opening.foundBy)
         }
         return opening.protocommBoard(
-            over: BLETransport(to: filter, times: .init(foundBy: opening.foundBy), logger: opening.logger) {
-                () throws(BluetoothError) in central
-            })
+            over: BLETransport(
+                to: filter,
+                times: .init(
+                    foundBy: opening.foundBy, waiting: max(.zero, ContinuousClock.now.duration(to: opening.foundBy))),
+                logger: opening.logger, adapters: adapters))
+    }
+
+    public func turn(at address: BoardAddress, logger: Logger) async -> BoardTurn? {
+        // A problem is reported by the board's own run.
+        guard let adapters = try? await centrals.adapters(address.parameters["adapter"], logger: logger) else {
+            return nil
+        }
+        return await adapters.turn().map { BoardTurn($0) }
     }
 
     public func close() async { await centrals.close() }
@@ -55,7 +65,7 @@ public struct BluetoothBoards: BoardTransport {
 extension BoardAddress {
     /// The board with that name, or at that Bluetooth address (`AA:BB:CC:DD:EE:FF`); if none is given, the only one in range.
     ///
-    /// - Parameter adapter: `hci1`, or an adapter's address; nil for the first that is switched on.
+    /// - Parameter adapter: `hci1`, or an adapter's address, or several separated by commas; nil for all that are switched on.
     public static func bluetooth(_ name: String? = nil, adapter: String? = nil) -> BoardAddress {
         BoardAddress(scheme: "ble", location: name, parameters: adapter.map { ["adapter": $0] } ?? [:])
     }
@@ -102,7 +112,7 @@ extension BoardError {
 
 /// Returns the only board in range that no program on this machine is connected to. After the first board, waits a moment for others.
 func onlyBoard(
-    _ central: BluetoothCentral, by end: ContinuousClock.Instant
+    _ central: BluetoothAdapters, by end: ContinuousClock.Instant
 ) async throws(BoardError) -> BoardFilter {
     let heard = AdvertisingBoards()
     do throws(BluetoothError) {
@@ -145,23 +155,25 @@ private actor AdvertisingBoards {
     }
 }
 
-/// A transport's open connections to BlueZ: one for each adapter that was named, made when it is first needed.
+/// A transport's open connections to BlueZ: one for each choice of adapters, made when it is first needed.
 actor BluetoothCentrals {
     private let bus: DBusAddress
     /// Lazy, so that programs that use no Bluetooth do not spend time on its type.
-    private lazy var opening: [String: Task<Result<BluetoothCentral, BluetoothError>, Never>] = [:]
+    private lazy var opening: [String: Task<Result<BluetoothAdapters, BluetoothError>, Never>] = [:]
 
     init(bus: DBusAddress) { self.bus = bus }
 
-    /// Returns the connection for an adapter. Throws the errors of `BluetoothCentral` if it cannot be opened; the next caller tries again.
-    func central(_ adapter: String?, logger: Logger) async throws(BluetoothError) -> BluetoothCentral {
-        let key = adapter ?? ""
+    /// Returns the adapters with these names or addresses, separated by commas; nil for all. Throws the errors of `BluetoothAdapters` if they
+    /// cannot be opened; the next caller tries again.
+    func adapters(_ names: String?, logger: Logger) async throws(BluetoothError) -> BluetoothAdapters {
+        let wanted = (names ?? "").split(separator: ",").map(String.init)
+        let key = wanted.joined(separator: ",")
         // Not a part of the caller's task, because others wait for it too. It ends within two seconds.
         let task =
             opening[key]
             ?? Task { [bus] in
                 do throws(BluetoothError) {
-                    return .success(try await BluetoothCentral.open(adapter: adapter, bus: bus, logger: logger))
+                    return .success(try await BluetoothAdapters.open(wanted, bus: bus, logger: logger))
                 } catch {
                     return .failure(error)
                 }
@@ -177,7 +189,7 @@ actor BluetoothCentrals {
         let open = opening.values
         opening = [:]
         for task in open {
-            if case .success(let central) = await task.value { central.close() }
+            if case .success(let adapters) = await task.value { adapters.close() }
         }
     }
 }

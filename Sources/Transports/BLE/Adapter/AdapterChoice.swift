@@ -37,6 +37,33 @@ enum AdapterChoice {
         throw off(first)
     }
 
+    /// Returns the addresses of all adapters that are switched on, or the names of those whose address another one has, too. The order is
+    /// that of their names.
+    ///
+    /// - Parameter wanted: names and addresses; if empty, all.
+    /// - Returns: at least one, or why there is none.
+    static func keys(in tree: ObjectTree, wanted: [String]) -> Result<[String], BluetoothError> {
+        let all = tree.paths(with: BlueZName.adapter, below: BlueZName.root)
+        let chosen = all.filter { path in
+            isReady(path, tree) && (wanted.isEmpty || wanted.contains { isNamed($0, path, tree) })
+        }
+        guard chosen.isEmpty else {
+            let addresses = all.map { tree[$0, BlueZName.adapter]?["Address"]?.text ?? "" }
+            return .success(
+                chosen.map { path in
+                    let address = tree[path, BlueZName.adapter]?["Address"]?.text ?? ""
+                    return addresses.count { $0 == address } == 1 ? address : name(path)
+                })
+        }
+        guard tree.isServed else { return .failure(.stoppedBlueZ("has stopped while it was in use")) }
+        do throws(BluetoothError) {
+            let path = try path(in: tree, wanted: wanted.first, isBlocked: { RadioSwitch.isBlocked() })
+            return .success([name(path)])
+        } catch {
+            return .failure(error)
+        }
+    }
+
     static let blocked = BluetoothError(
         .blocked,
         message: "Bluetooth is blocked on this machine. Unblock it with `rfkill unblock bluetooth`, or by its "

@@ -165,4 +165,12 @@ enum BlueZErrorName {
     static let notReady = "org.bluez.Error.NotReady"
     static let notSupported = "org.bluez.Error.NotSupported"
     static let rejected = "org.bluez.Error.Rejected"
+
+    /// Whether the controller has no room for another connection: HCI errors 0x09 and 0x07, which the kernel reports as `EMLINK` and
+    /// `ENOMEM` (BlueZ, src/error.c; older versions send `strerror`).
+    static func isConnectionLimit(_ error: DBusError) -> Bool {
+        guard error.code == .remote, error.name == failed else { return false }
+        return error.message.hasSuffix("-connection-concurrent-connection-limit") || error.message == "Too many links"
+            || error.message.hasSuffix("-connection-memory-allocation")
+    }
 }

@@ -26,8 +26,17 @@ public final class BluetoothCentral: Sendable {
         adapter: String? = nil, bus: DBusAddress = .system, isBlocked: (@Sendable () -> Bool)? = nil,
         logger: Logger
     ) async throws(BluetoothError) -> BluetoothCentral {
+        try await open(adapter: adapter, bus: bus, isBlocked: isBlocked, logger: logger, isOneOfSeveral: false)
+    }
+
+    /// - Parameter isOneOfSeveral: whether another adapter is used if this one fails, so that its return is not waited for.
+    static func open(
+        adapter: String?, bus: DBusAddress, isBlocked: (@Sendable () -> Bool)? = nil, logger: Logger,
+        isOneOfSeveral: Bool
+    ) async throws(BluetoothError) -> BluetoothCentral {
         let request = OpenAdapter.Request(
-            adapter: adapter, bus: bus, isBlocked: isBlocked ?? { RadioSwitch.isBlocked() })
+            adapter: adapter, bus: bus, isBlocked: isBlocked ?? { RadioSwitch.isBlocked() },
+            patience: isOneOfSeveral ? .milliseconds(500) : AdapterLoss.patience)
         let lasting = ReconnectingAdapter(try await OpenAdapter.open(request, logger: logger)) {
             () async throws(BluetoothError) in
             try await OpenAdapter.open(request, logger: logger)
@@ -67,11 +76,24 @@ public final class BluetoothCentral: Sendable {
     ///
     /// - Throws: `notFound`, `connectionFailed`, a problem with this machine's Bluetooth, `cancelled`.
     func connect(
-        _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false
+        _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false,
+        attempts: Int = RetryBudget.maximumAttempts
     ) async throws(BluetoothError) -> BoardLink {
         let end = ContinuousClock.now + limit
         return try await withAdapter(until: end) { (adapter) async throws(BluetoothError) in
-            try await adapter.connect(filter, within: end - ContinuousClock.now, isFresh: isFresh)
+            try await adapter.connect(
+                filter, within: end - ContinuousClock.now, isFresh: isFresh, attempts: attempts)
+        }
+    }
+
+    /// Waits until the board is received, and no transport of this adapter uses it.
+    ///
+    /// - Throws: `notFound`, a problem with this machine's Bluetooth, `cancelled`.
+    func hear(
+        _ filter: BoardFilter, until end: ContinuousClock.Instant
+    ) async throws(BluetoothError) -> DiscoveredBoard {
+        try await withAdapter(until: end) { (adapter) async throws(BluetoothError) in
+            try await adapter.hear(filter, until: end)
         }
     }
 }

@@ -16,6 +16,7 @@ final class OpenAdapter: Sendable {
     let holds: ConnectionOwnership
     let discovery: Discovery
     let opened = ContinuousClock.now
+    private let patience: Duration
     private let bus: BlueZCalls
     let pairing: PairingAgent
     /// Whether the adapter could receive at BlueZ's last signal.
@@ -36,6 +37,8 @@ final class OpenAdapter: Sendable {
         var adapter: String?
         var bus: DBusAddress
         var isBlocked: @Sendable () -> Bool
+        /// How long to wait for the adapter if it is off or gone.
+        var patience = AdapterLoss.patience
     }
 
     /// Connects to BlueZ and chooses an adapter. Sends nothing by radio.
@@ -66,13 +69,16 @@ final class OpenAdapter: Sendable {
             client.close()
             throw error
         }
-        let adapter = OpenAdapter(bus, chosen, pairing: feed.pairing, logger: logger)
+        let adapter = OpenAdapter(bus, chosen, pairing: feed.pairing, patience: request.patience, logger: logger)
         feed.follow { [weak adapter] in adapter?.take($0) }
         logger.debug("bluetooth adapter", metadata: ["adapter": "\(chosen.path)"])
         return adapter
     }
 
-    private init(_ bus: BlueZCalls, _ chosen: ChosenAdapter, pairing: PairingAgent, logger: Logger) {
+    private init(
+        _ bus: BlueZCalls, _ chosen: ChosenAdapter, pairing: PairingAgent, patience: Duration, logger: Logger
+    ) {
+        self.patience = patience
         self.bus = bus
         self.chosen = chosen
         self.pairing = pairing
@@ -202,7 +208,7 @@ extension OpenAdapter {
         _ isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool, _ others: NearbyBoards?,
         _ found: @Sendable (DiscoveredBoard) async -> Bool
     ) async -> Result<Void, BluetoothError> {
-        var outage = AdapterLoss()
+        var outage = AdapterLoss(patience: patience)
         let (chosen, adapter) = (chosen, path)
         let only = filter.path(below: adapter)
         while true {
@@ -273,11 +279,12 @@ extension OpenAdapter {
     /// - Throws: `notFound`, `connectionFailed`, a problem with this machine's Bluetooth, `radioLost` if this adapter can no longer be
     ///   used, `cancelled`.
     func connect(
-        _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false
+        _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false,
+        attempts: Int = RetryBudget.maximumAttempts
     ) async throws(BluetoothError) -> BoardLink {
         var tried: String?
         do {
-            return try await keepTrying(filter, within: limit, isFresh: isFresh, &tried)
+            return try await keepTrying(filter, within: limit, isFresh: isFresh, attempts, &tried)
         } catch {
             // An attempt that was cancelled is still ending.
             if let tried, error.code != .cancelled { await leave(tried, isOurs: false) }
@@ -287,9 +294,9 @@ extension OpenAdapter {
     }
 
     private func keepTrying(
-        _ filter: BoardFilter, within limit: Duration, isFresh: Bool, _ tried: inout String?
+        _ filter: BoardFilter, within limit: Duration, isFresh: Bool, _ maximum: Int, _ tried: inout String?
     ) async throws(BluetoothError) -> BoardLink {
-        var attempts = ConnectAttempts(within: limit, hasForgotten: isFresh)
+        var attempts = ConnectAttempts(within: limit, hasForgotten: isFresh, maximum: maximum, patience: patience)
         if isFresh {
             let known = try await find(filter, until: attempts.end)
             await forget(known.board.path)
@@ -356,6 +363,35 @@ extension OpenAdapter {
             logger.debug("ending another program's connection", metadata: ["board": "\(board.label)"])
             await disconnect(board.path)
             hold.release()
+        }
+    }
+
+    /// Waits until a board is received that no transport uses, without taking it.
+    func hear(
+        _ filter: BoardFilter, until end: ContinuousClock.Instant
+    ) async throws(BluetoothError) -> DiscoveredBoard {
+        let others = filter.namesBoard ? NearbyBoards() : nil
+        if let board = try await firstHeard(filter, until: end, others) { return board }
+        throw nothingHeard(filter, others?.waiting ?? [])
+    }
+
+    /// How well this adapter receives a board at the moment; nil if it does not.
+    func reception(of address: String, _ adapter: String) -> AdapterPool.Reception? {
+        guard let path = BoardFilter.address(address).path(below: path) else { return nil }
+        let board = watch.read { tree in
+            chosen.trouble(in: tree) == nil && tree.scanTrouble == nil ? DiscoveredBoard(path: path, in: tree) : nil
+        }
+        guard let board, board.isPresent else { return nil }
+        return AdapterPool.Reception(adapter: adapter, signal: board.rssi)
+    }
+
+    /// The addresses of the boards that any program of this machine is connected to through this adapter.
+    var connectedBoards: Set<String> {
+        let adapter = path
+        return watch.read { tree in
+            Set(
+                tree.paths(with: BlueZName.device, below: adapter).filter { BoardLink.isConnected($0, tree) }
+                    .compactMap { tree[$0, BlueZName.device]?["Address"]?.text })
         }
     }
 

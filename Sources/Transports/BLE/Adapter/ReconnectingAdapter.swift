@@ -147,6 +147,9 @@ struct AdapterLoss {
     /// The current problem; nil if there is none.
     private(set) var error: BluetoothError?
     private var began: ContinuousClock.Instant?
+    private let patience: Duration
+
+    init(patience: Duration = AdapterLoss.patience) { self.patience = patience }
 
     mutating func note(_ error: BluetoothError?, now: ContinuousClock.Instant = .now) {
         // A scan that does not start is not yet an outage.
@@ -161,8 +164,8 @@ struct AdapterLoss {
         switch error.code {
         // Another client's scan may prevent the kernel from starting it for a long time.
         case .scanFailed: return limit
-        case .noBlueZ: patience = Self.restartPatience
-        default: patience = Self.patience
+        case .noBlueZ: patience = self.patience < Self.patience ? self.patience : Self.restartPatience
+        default: patience = self.patience
         }
         return max(.zero, min(limit, began + patience - now))
     }

@@ -12,6 +12,15 @@ struct BoardLink: Sendable {
     let endpoints: EndpointMap
     /// The bytes of one packet, as the two ends agreed; nil if BlueZ does not report it (before 5.62).
     let mtu: Int?
+    /// The reserved link of an adapter; nil if the caller chose the adapter.
+    var slot: AdapterSlot?
+
+    /// The same link with its reservation.
+    func holding(_ slot: AdapterSlot) -> BoardLink {
+        var link = self
+        link.slot = slot
+        return link
+    }
 
     /// Whether this connection still exists.
     var isUp: Bool {

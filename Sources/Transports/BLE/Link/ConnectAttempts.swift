@@ -32,6 +32,7 @@ struct ConnectAttempts: Sendable {
     }
 
     private var budget: RetryBudget
+    private let patience: Duration
     private var hasForgotten: Bool
     private var last: BluetoothError?
     /// When this machine's Bluetooth first reported that it is not ready.
@@ -44,8 +45,13 @@ struct ConnectAttempts: Sendable {
     /// - Parameters:
     ///   - limit: for all attempts together.
     ///   - hasForgotten: whether BlueZ has no earlier data about the board. If it has, it is made to forget it once, if that may help.
-    init(within limit: Duration, hasForgotten: Bool, now: ContinuousClock.Instant = .now) {
-        budget = RetryBudget(within: limit, now: now)
+    ///   - patience: how long to wait for an adapter that is not ready.
+    init(
+        within limit: Duration, hasForgotten: Bool, maximum: Int = RetryBudget.maximumAttempts,
+        patience: Duration = AdapterLoss.patience, now: ContinuousClock.Instant = .now
+    ) {
+        budget = RetryBudget(within: limit, maximum: maximum, now: now)
+        self.patience = patience
         self.hasForgotten = hasForgotten
     }
 
@@ -106,7 +112,7 @@ struct ConnectAttempts: Sendable {
         let since = notReadySince ?? now
         notReadySince = since
         last = error
-        guard now < since + AdapterLoss.patience, let pause = budget.next(now: now) else { throw error }
+        guard now < since + patience, let pause = budget.next(now: now) else { throw error }
         return .listenAgain(pause)
     }
 
@@ -137,6 +143,10 @@ enum ConnectFailure: Equatable {
             self = .rescan
         default:
             let meaning = BluetoothError(adapter: adapter, error)
+            if BlueZErrorName.isConnectionLimit(error) {
+                self = .machine(.allLinksInUse)
+                return
+            }
             switch meaning.code {
             case .poweredOff, .noBlueZ, .noAdapter: self = .passing(meaning)
             // le-connection-abort-by-local, Software caused connection abort, timeouts: all of these are temporary.
@@ -157,14 +167,19 @@ struct RetryBudget: Sendable {
     private var pause = Duration.milliseconds(50)
     let end: ContinuousClock.Instant
 
-    init(within limit: Duration, now: ContinuousClock.Instant = .now) { end = now + limit }
+    private let maximum: Int
+
+    init(within limit: Duration, maximum: Int = maximumAttempts, now: ContinuousClock.Instant = .now) {
+        end = now + limit
+        self.maximum = maximum
+    }
 
     func left(now: ContinuousClock.Instant = .now) -> Duration { max(end - now, .zero) }
 
     /// Returns the pause before the next attempt: none at first, then growing to a second. Nil if there is no further attempt.
     mutating func next(now: ContinuousClock.Instant = .now) -> Duration? {
         attempts += 1
-        guard attempts < Self.maximumAttempts, now < end else { return nil }
+        guard attempts < maximum, now < end else { return nil }
         guard attempts > 1 else { return .zero }
         defer { pause = min(pause * 3 / 2, .seconds(1)) }
         return min(pause, end - now)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Glibc
 import RainCore
 import RainKit
 import RainMaker
@@ -155,6 +156,7 @@ struct BatchFileSource: Sendable {
                 .usage, reason: "missing_file",
                 message: "The boards of this batch came from standard input: give the same file with --secrets.")
         }
+        if path != "-", path.isFolder { return try BatchFile(premade: path, defaults: defaults) }
         let bytes =
             path == "-"
             ? try SecretSource.standardInput(
@@ -169,5 +171,13 @@ struct BatchFileSource: Sendable {
     var absolutePath: String {
         if path == "-" { return "" }
         return path.absolutePath
+    }
+}
+
+extension String {
+    /// Whether there is a folder at this path.
+    fileprivate var isFolder: Bool {
+        var status = stat()
+        return stat(self, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 }

@@ -14,8 +14,10 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
     var transport: DiscoveryTransportName = .auto
 
     @Option(
-        help: ArgumentHelp("Use this Bluetooth adapter: its name, such as hci0, or its address.", valueName: "adapter"))
-    var adapter: String?
+        help: ArgumentHelp(
+            "Use this Bluetooth adapter: its name, such as hci0, or its address; repeatable (default: all).",
+            valueName: "adapter"))
+    var adapter: [String] = []
 
     @Option(
         name: [.customLong("device-name"), .customLong("device_name", withSingleDash: false)],
@@ -43,7 +45,7 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        if adapter != nil, let scheme = transport.scheme {
+        if !adapter.isEmpty, let scheme = transport.scheme {
             let owners = Transports.having(option: "adapter").map(\.scheme)
             guard owners.contains(scheme) else {
                 throw ValidationError("--adapter needs --transport \(owners.joined(separator: " or ")).")
@@ -67,7 +69,7 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
         let context = try Context(options, list: list)
         var search = BoardSearch(
             for: timeout.duration, name: deviceName, prefix: prefix, services: Set(service),
-            parameters: adapter.map { ["adapter": $0] } ?? [:], logger: context.logger)
+            parameters: adapter.isEmpty ? [:] : ["adapter": adapter.joined(separator: ",")], logger: context.logger)
         // The board may be plugged in later.
         search.watches = first
         var boards: [FoundBoard] = []

@@ -74,6 +74,8 @@ struct CommandBlockTests {
         ("rainctl provision --transport softap --device-host 127.0.0.1:8080", "ProvisioningTests"),
         ("rainctl device discover --transport ble", "DiscoverTests"),
         ("rainctl node params set 'Kitchen lamp' Light.Power=on --wait", "NodeParamsTests"),
+        ("rainctl batch run boards.csv", "BatchAdaptersTests"),
+        ("rainctl batch run out/2026-04-01", "BatchPremadeTests"),
     ]
 
     private static func isElsewhere(_ command: DocumentedCommand) -> Bool {

@@ -4,13 +4,13 @@ import DeviceCore
 import Glibc
 import RainJSON
 
-/// Serves a ``SimulatedBlueZ`` as `org.bluez` on a bus, with a board behind each of its devices.
+/// Serves ``SimulatedRadios`` as `org.bluez` on a bus, with a board behind each of its devices.
 final class BlueZService: EventSource {
     private static let name = "org.bluez"
     private static let owners =
         "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged'"
 
-    private var radio: SimulatedBlueZ
+    private var radio: SimulatedRadios
     private let servers: [GATTServer]
     private let connection: DBusConnection
     /// Calls that the radio has not answered yet.
@@ -30,11 +30,11 @@ final class BlueZService: EventSource {
     ///
     /// - Parameter lost: called when the connection to the bus is lost.
     init(
-        _ address: DBusAddress, servers: [GATTServer], faults: RadioFaults, seed: UInt64, lost: @escaping () -> Void
+        _ address: DBusAddress, servers: [GATTServer], faults: [RadioFaults], seed: UInt64, lost: @escaping () -> Void
     ) throws {
         self.servers = servers
         self.lost = lost
-        radio = SimulatedBlueZ(
+        radio = SimulatedRadios(
             boards: servers.map { ($0.board.identity.bluetoothAddress, $0.board.identity.name, $0.application) },
             faults: faults, seed: seed)
         do throws(DBusError) {
@@ -133,7 +133,7 @@ final class BlueZService: EventSource {
     }
 
     /// Changes the radio, and carries out the effects.
-    private func step(_ body: (inout SimulatedBlueZ) -> Void) {
+    private func step(_ body: (inout SimulatedRadios) -> Void) {
         body(&radio)
         for effect in radio.takeEffects() { carryOut(effect) }
     }

@@ -83,10 +83,12 @@ enum BlueZPath: Hashable, Sendable {
     case descriptor(Int, Int)
 
     static let bluezText = "/org/bluez"
-    static let adapterText = "/org/bluez/hci0"
 
-    static func deviceText(_ address: String) -> String {
-        adapterText + "/dev_" + address.split(separator: ":").joined(separator: "_")
+    static func adapterText(_ number: Int) -> String { "\(bluezText)/hci\(number)" }
+
+    /// - Parameter adapter: its path.
+    static func deviceText(_ address: String, below adapter: String) -> String {
+        adapter + "/dev_" + address.split(separator: ":").joined(separator: "_")
     }
 
     /// `service000c`: four lower-case hex digits, from which clients read the handle.
@@ -139,7 +141,7 @@ extension SimulatedBlueZ {
         switch object {
         case .root: return ["org"]
         case .organisation: return ["bluez"]
-        case .bluez: return faults.adapter == .absent ? [] : ["hci0"]
+        case .bluez: return (isPresent ? [last(adapter.path)] : []) + others
         case .adapter: return sorted.filter { devices[$0].isKnown }.map { last(devices[$0].path) }
         case .device(let index): return devices[index].exported.isEmpty ? [] : [last(devices[index].servicePath)]
         case .service(let index): return devices[index].exported.map { last(devices[index].characteristicPath($0)) }
@@ -175,6 +177,9 @@ struct BlueZError: Error, Hashable, Sendable {
     private static func failed(_ text: String) -> BlueZError { bluez("Failed", text) }
     /// The errors of a connection that was aborted, that is already in progress, or whose device does not answer.
     static let connectionAborted = failed("le-connection-abort-by-local")
+    /// The controller has no room for another connection (`EMLINK`, src/error.c).
+    static let connectionLimit = failed("le-connection-concurrent-connection-limit")
+    static let broken = failed("Input/output error")
     static let noDiscovery = failed("No discovery started")
     static let notConnected = failed("Not connected")
     /// An operation that was in progress when its link broke.

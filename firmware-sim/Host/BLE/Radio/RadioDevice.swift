@@ -16,10 +16,14 @@ struct RadioDevice: Sendable {
     // The board.
     private(set) var address: String
     private(set) var path: String
+    /// The path of the adapter that receives the board.
+    private let adapter: String
     let name: String
     let application: GATTApplication
     /// The board serves, and answers scans and connections.
     var isServing: Bool
+    /// Another adapter has the board's only link.
+    var isElsewhere = false
     /// Its signal strength; measurements vary around it.
     let level: Int16
 
@@ -63,25 +67,27 @@ struct RadioDevice: Sendable {
     var isForgetTimerSet = false
 
     init(
-        address: String, name: String, application: GATTApplication, isServing: Bool = true, level: Int16
+        address: String, name: String, application: GATTApplication, below adapter: String, isServing: Bool = true,
+        level: Int16
     ) {
+        self.adapter = adapter
         self.address = address
         self.name = name
         self.application = application
         self.isServing = isServing
         self.level = level
-        path = BlueZPath.deviceText(address)
+        path = BlueZPath.deviceText(address, below: adapter)
     }
 
     /// Gives the restarted board another random address.
     mutating func readdress() {
         let last = UInt8(address.suffix(2), radix: 16) ?? 0
         address = String(address.dropLast(2)) + Hex.text([last &+ 0x40]).uppercased()
-        path = BlueZPath.deviceText(address)
+        path = BlueZPath.deviceText(address, below: adapter)
     }
 
     /// A connected board does not advertise.
-    var isAdvertising: Bool { isServing && link != .up && !isClosing }
+    var isAdvertising: Bool { isServing && !isElsewhere && link != .up && !isClosing }
 
     private var isClosing: Bool { if case .closing = link { true } else { false } }
     private var isConnected: Bool { link == .up || isClosing }
@@ -162,7 +168,7 @@ extension RadioDevice {
         if let rssi { properties.append(("RSSI", .int16(rssi))) }
         return properties + [
             ("Connected", .bool(isConnected)), ("UUIDs", uuids(faults)),
-            ("Adapter", .objectPath(BlueZPath.adapterText)), ("ServicesResolved", .bool(isResolved)),
+            ("Adapter", .objectPath(adapter)), ("ServicesResolved", .bool(isResolved)),
         ]
     }
 
@@ -205,7 +211,7 @@ extension RadioDevice {
 }
 
 /// The faults and durations of a simulated radio. Times are milliseconds, fractions 0 to 1.
-struct RadioFaults: Sendable, Equatable {
+struct RadioFaults: Sendable {
     enum AdapterState: String, Sendable, CaseIterable {
         case on
         /// BlueZ runs, but has no controller.
@@ -215,6 +221,17 @@ struct RadioFaults: Sendable, Equatable {
         case rfkill
     }
 
+    /// How an adapter fails.
+    enum AdapterFailure: String, Sendable, CaseIterable {
+        case removed, off
+        /// Every operation fails, and nothing is received.
+        case broken
+    }
+
+    /// How many links the adapter carries at the same time; nil for any number.
+    var slots: Int?
+    /// How the adapter fails, and after how many links through it.
+    var failure: (kind: AdapterFailure, links: Int)?
     /// Connects that end with le-connection-abort-by-local, after Connected became true and false again.
     var abort = 0.0
     /// Connects that end with it without that change.
@@ -275,6 +292,16 @@ struct RadioFaults: Sendable, Equatable {
         case "encrypt": return Self.take(value == nil, &needsPairing)
         case "uuids3": return Self.take(value == nil, &listsGenericServices)
         case "noname": return Self.take(value == nil, &hidesName)
+        case "slots":
+            guard let count = value.flatMap(Int.init), (1...1000).contains(count) else { return false }
+            slots = count
+            return true
+        case "removed-after", "off-after", "broken-after":
+            guard let kind = AdapterFailure(rawValue: String(parts[0].dropLast("-after".count))),
+                let links = value.flatMap(Int.init), (1...100_000).contains(links)
+            else { return false }
+            failure = (kind, links)
+            return true
         case "stack": return Self.take(value.flatMap(GATTStack.init(rawValue:)), &stack)
         case "adapter": return Self.take(value.flatMap(AdapterState.init(rawValue:)), &adapter)
         case "limit":

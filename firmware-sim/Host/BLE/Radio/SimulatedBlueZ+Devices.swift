@@ -22,6 +22,7 @@ extension SimulatedBlueZ {
             }
             discovery.set(filter, of: call.sender)
         case "StartDiscovery":
+            guard !isBroken else { throw .broken }
             guard busyScans == 0 || discovery.owners.contains(call.sender) else {
                 // The kernel did not start scanning: the caller gets an error, and is forgotten (`start_discovery_complete`).
                 busyScans -= 1
@@ -60,7 +61,7 @@ extension SimulatedBlueZ {
     // MARK: Appearing and disappearing devices
 
     /// Ensures that an advertising board is reported while a client scans.
-    private mutating func expectSighting(_ index: Int, now: UInt64) {
+    mutating func expectSighting(_ index: Int, now: UInt64) {
         guard adapter.isDiscovering, devices[index].isAdvertising, !devices[index].isSightingDue else { return }
         devices[index].isSightingDue = true
         timers.add(.sighting(index, scan: scan), at: now + 1 + below(Self.firstSighting))
@@ -68,7 +69,7 @@ extension SimulatedBlueZ {
 
     mutating func sighted(_ index: Int, now: UInt64) {
         devices[index].isSightingDue = false
-        guard adapter.isDiscovering, devices[index].isAdvertising else { return }
+        guard adapter.isDiscovering, devices[index].isAdvertising, !isBroken else { return }
         devices[index].isSightingDue = true
         timers.add(.sighting(index, scan: scan), at: now + sightingPause + below(200))
         let device = devices[index]
@@ -111,7 +112,7 @@ extension SimulatedBlueZ {
     }
 
     /// Removes a device and all its data from the tree, children first.
-    private mutating func remove(_ index: Int, now: UInt64) {
+    mutating func remove(_ index: Int, now: UInt64) {
         dropLink(index, "removed", now: now)
         for attribute in attributes(of: index).reversed() { removed(attribute) }
         removed(.device(index))
@@ -235,6 +236,11 @@ extension SimulatedBlueZ {
 
     private mutating func connect(_ index: Int, _ call: RadioCall, now: UInt64) throws(BlueZError) {
         guard adapter.isPowered else { throw .notReady }
+        guard !isBroken else { throw .broken }
+        if devices[index].link == .down, let slots = faults.slots, devices.count(where: { $0.link != .down }) >= slots {
+            effects.append(.fault(board: index, "slots"))
+            throw .connectionLimit
+        }
         if devices[index].vanishesOnce, devices[index].link == .down {
             // Forgotten since discovery; its next advertisement brings it back.
             devices[index].vanishesOnce = false
@@ -264,7 +270,7 @@ extension SimulatedBlueZ {
 
     mutating func concludeConnect(_ index: Int, _ ending: Ending, now: UInt64) {
         guard case .connecting(let call) = devices[index].link else { return }
-        guard ending == .linked, devices[index].isServing, !devices[index].isBlocked else {
+        guard ending == .linked, devices[index].isServing, !devices[index].isElsewhere, !devices[index].isBlocked else {
             if ending != .linked { effects.append(.fault(board: index, "abort")) }
             if ending != .abortedQuietly {
                 // If Connected never changes, bleak waits for it until its own limit.
@@ -287,6 +293,8 @@ extension SimulatedBlueZ {
         }
         timers.add(.resolve(index, attempt: attempt), at: now + faults.resolveDelay)
         expectPairing(index, now: now)
+        links += 1
+        if let failure = faults.failure, links == failure.links { fail(failure.kind, board: index, now: now) }
     }
 
     private mutating func failConnect(_ index: Int, _ call: RadioCall?, now: UInt64) {
@@ -442,6 +450,12 @@ extension SimulatedBlueZ {
 
     /// Handles a restart of the board: its old object is removed, and its next advertisement brings another.
     mutating func readdress(_ index: Int, now: UInt64) {
+        follow(index, now: now)
+        effects += [.fault(board: index, "readdress"), .restart(board: index)]
+    }
+
+    /// Handles a restart of the board that another adapter was linked to.
+    mutating func follow(_ index: Int, now: UInt64) {
         let before = devices[index].path
         remove(index, now: now)
         devices[index].readdress()
@@ -449,6 +463,5 @@ extension SimulatedBlueZ {
         indexes[devices[index].path] = index
         let paths = devices.map(\.path)
         sorted = devices.indices.sorted { paths[$0] < paths[$1] }
-        effects += [.fault(board: index, "readdress"), .restart(board: index)]
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
 import RainCrypto
 import RainDBus
 
 /// A simulated bluetoothd as a value: calls and times in, answers and signals out.
 ///
-/// It has one adapter and a board at each of its devices. It does no I/O and reads no clock. Its caller passes milliseconds with each step,
+/// It has one adapter and a board at each of its devices; ``SimulatedRadios`` has several of them on one bus. It does no I/O and reads no clock. Its caller passes milliseconds with each step,
 /// carries out the effects in their order, and calls ``advance(to:)`` at ``nextDue``. The rules are those of BlueZ 5.66, `Cache = always`;
 /// surprising ones have a comment in the code.
 struct SimulatedBlueZ: Sendable {
@@ -30,6 +31,14 @@ struct SimulatedBlueZ: Sendable {
     static let pairingDelay: UInt64 = 50
 
     let faults: RadioFaults
+    /// Whether the adapter is plugged in.
+    var isPresent: Bool
+    /// Whether each of its operations fails.
+    var isBroken = false
+    /// The names of bluetoothd's other adapters.
+    var others: [String] = []
+    /// How many links it made.
+    var links = 0
     var adapter: RadioAdapter
     var devices: [RadioDevice]
     var discovery = DiscoverySessions()
@@ -50,18 +59,24 @@ struct SimulatedBlueZ: Sendable {
     /// Devices in the order of their paths, parents first. bluetoothctl drops an object that comes before its parent.
     var sorted: [Int]
 
-    /// - Parameter boards: with distinct addresses.
-    init(boards: [(address: String, name: String, application: GATTApplication)], faults: RadioFaults, seed: UInt64) {
+    /// - Parameters:
+    ///   - boards: with distinct addresses.
+    ///   - number: the adapter's, from 0.
+    init(
+        boards: [(address: String, name: String, application: GATTApplication)], faults: RadioFaults, seed: UInt64,
+        adapter number: Int = 0
+    ) {
         self.faults = faults
+        isPresent = faults.adapter != .absent
         busyScans = faults.busyScans
         lossesLeft = faults.losses
         random = ReproducibleRandom(seed: seed)
-        adapter = RadioAdapter(isPowered: faults.adapter == .on)
+        adapter = RadioAdapter(number, isPowered: faults.adapter == .on)
         devices = []
         for (position, board) in boards.enumerated() {
             var device = RadioDevice(
-                address: board.address, name: board.name, application: board.application,
-                level: Int16(-40 - position % 35))
+                address: board.address, name: board.name, application: board.application, below: adapter.path,
+                level: Int16(-40 - (position + 7 * number) % 35))
             device.vanishesOnce = Self.chance(faults.stale, &random)
             device.hasStaleCache = Self.chance(faults.cache, &random)
             if faults.hasStaleBonds {
@@ -103,10 +118,10 @@ struct SimulatedBlueZ: Sendable {
         case "/": return .root
         case "/org": return .organisation
         case BlueZPath.bluezText: return .bluez
-        case BlueZPath.adapterText: return faults.adapter == .absent ? nil : .adapter
+        case adapter.path: return isPresent ? .adapter : nil
         default: break
         }
-        guard faults.adapter != .absent else { return nil }
+        guard isPresent else { return nil }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         // "", org, bluez, hci0, dev, service, char, desc
         guard (5...8).contains(parts.count) else { return nil }
@@ -142,7 +157,7 @@ struct SimulatedBlueZ: Sendable {
         case .root: "/"
         case .organisation: "/org"
         case .bluez: BlueZPath.bluezText
-        case .adapter: BlueZPath.adapterText
+        case .adapter: adapter.path
         case .device(let index): devices[index].path
         case .service(let index): devices[index].servicePath
         case .characteristic(let index, let characteristic): devices[index].characteristicPath(characteristic)
@@ -159,7 +174,7 @@ struct SimulatedBlueZ: Sendable {
 
     /// Every object that has an interface of BlueZ, parents first.
     var objects: [BlueZPath] {
-        guard faults.adapter != .absent else { return [.bluez] }
+        guard isPresent else { return [.bluez] }
         return [.bluez, .adapter]
             + sorted.filter { devices[$0].isKnown }.flatMap { [.device($0)] + attributes(of: $0) }
     }
@@ -256,7 +271,7 @@ extension SimulatedBlueZ {
         guard let object = object(at: call.path) else { throw .unknownObject(call.path) }
         switch try interface(of: call, at: object) {
         case .introspectable: reply(call, [.string(introspection(of: object))])
-        case .objectManager: reply(call, [managedObjects()])
+        case .objectManager: reply(call, [.dictionary(managedEntries(), key: "o", value: "a{sa{sv}}")])
         case .properties: try receiveProperties(call, at: object, now: now)
         case .agentManager: try receiveAgent(call)
         case .adapter: try receiveAdapter(call, now: now)
@@ -284,10 +299,7 @@ extension SimulatedBlueZ {
     }
 
     /// Sorted by path, so that parents come first.
-    private func managedObjects() -> DBusValue {
-        .dictionary(
-            objects.map { DBusEntry(.objectPath(path(of: $0)), managed($0)) }, key: "o", value: "a{sa{sv}}")
-    }
+    func managedEntries() -> [DBusEntry] { objects.map { DBusEntry(.objectPath(path(of: $0)), managed($0)) } }
 
     private mutating func receiveAgent(_ call: RadioCall) throws(BlueZError) {
         switch call.member {
@@ -370,7 +382,7 @@ extension SimulatedBlueZ {
         changed(.device(index), [(name, current)])
     }
 
-    private mutating func setPowered(_ isOn: Bool, now: UInt64) {
+    mutating func setPowered(_ isOn: Bool, now: UInt64) {
         guard isOn != adapter.isPowered else { return }
         if !isOn {
             for index in devices.indices { dropLink(index, "adapter off", now: now) }
@@ -386,7 +398,8 @@ extension SimulatedBlueZ {
 
 /// The simulated controller.
 struct RadioAdapter: Sendable {
-    private let address = "02:00:5E:00:53:01"
+    let path: String
+    private let address: String
     var isPowered: Bool
     var isDiscovering = false
     var alias = "firmware-sim"
@@ -394,6 +407,12 @@ struct RadioAdapter: Sendable {
     var isPairable = true
     var discoverableTimeout: UInt32 = 180
     var pairableTimeout: UInt32 = 0
+
+    init(_ number: Int, isPowered: Bool) {
+        path = BlueZPath.adapterText(number)
+        address = "02:00:5E:00:53:" + Hex.text([UInt8(1 + number)]).uppercased()
+        self.isPowered = isPowered
+    }
 
     fileprivate var properties: Properties {
         [
