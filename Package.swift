@@ -103,6 +103,7 @@ let package = Package(
         system("CRainMosquitto", "libmosquitto", apt: "libmosquitto-dev"),
         system("CRainCurl", apt: "libcurl4-openssl-dev"),
         system("CRainDescriptors"),
+        system("CRainMicroHTTP"),
         system("CRainQRCode"),
 
         // Also compiled for boards (Embedded Swift): RainCrypto, ProtocommCore, DeviceCore.
@@ -122,6 +123,7 @@ let package = Package(
             "RainHTTPCurl", path: "Sources/Platform/Curl",
             ["RainCore", "RainCryptoOpenSSL", "RainHTTP", "RainIO", "CRainCurl"]),
         target("RainJSON", path: "Sources/Platform/JSON", ["CRainJSONC"]),
+        target("RainMicroHTTP", path: "Sources/Platform/MicroHTTP", ["CRainMicroHTTP", "RainCore", "RainIO"]),
         target("RainPostgreSQL", path: "Sources/Platform/PostgreSQL", ["RainCore", "RainIO"]),
         target("RainPrivateFiles", path: "Sources/Platform/PrivateFiles", ["RainCore", "RainJSON"]),
         target("RainQRCode", path: "Sources/Platform/QRCode", ["RainCore", "CRainQRCode"]),
@@ -158,8 +160,8 @@ let package = Package(
             [
                 "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommCore", "ProtocommTransports",
                 "RainAccount", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl",
-                "RainIO", "RainJSON", "RainMaker", "RainPostgreSQL", "RainPrivateFiles", "RainQRCode", "RainSQLite",
-                logging,
+                "RainIO", "RainJSON", "RainMaker", "RainMicroHTTP", "RainPostgreSQL", "RainPrivateFiles", "RainQRCode",
+                "RainSQLite", logging,
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
@@ -248,7 +250,8 @@ let package = Package(
             [
                 "DeviceCore", "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommTransports", "RainAccount",
                 "RainCore", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainIO", "RainJSON", "RainKit",
-                "RainKitTesting", "RainMaker", "RainPrivateFiles", "RainSQLite", "TestSupport", logging,
+                "RainKitTesting", "RainMaker", "RainMicroHTTP", "RainPrivateFiles", "RainSQLite", "TestSupport",
+                logging,
             ]),
         tests(
             "rainctl",

@@ -82,7 +82,8 @@ public struct BatchLabels: Sendable {
             sheets.append("<ul class=\"sheet\">\n\(items.joined(separator: "\n"))\n</ul>")
         }
         return HTMLPage.text(
-            title: "QR labels", style: style, body: "<main>\n\(sheets.joined(separator: "\n"))\n</main>")
+            title: "QR labels", style: style,
+            body: "<main>\n<h1>QR labels</h1>\n\(sheets.joined(separator: "\n"))\n</main>")
     }
 
     private func item(_ label: Label) throws(QRCodeError) -> String {
@@ -102,6 +103,7 @@ public struct BatchLabels: Sendable {
         """
         @page { size: A4; margin: 10mm; }
         body { margin: 0; color: #000; background: #fff; font: 2.6mm/1.2 sans-serif; }
+        h1 { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
         .sheet { display: grid; grid-template-columns: repeat(\(layout.columns), 1fr); grid-template-rows: repeat(\(layout.rows), 1fr);
           width: \(Int(Self.width))mm; height: \(Int(Self.height))mm; margin: 0; padding: 0; break-after: page; list-style: none; }
         .sheet:last-child { break-after: auto; }

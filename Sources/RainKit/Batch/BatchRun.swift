@@ -99,6 +99,23 @@ extension RainKitClient {
         return try await RainKitError.rethrowing { () async throws(LedgerError) in try await ledger.create(batch) }
     }
 
+    /// Returns the newest batch of discovered boards of the signed-in user, if some of its boards have no verdict yet. A service that was
+    /// started again continues it, so that no board is left half done.
+    public func unfinishedDiscovery(in ledger: any Ledger, options: BatchOptions = BatchOptions()) async throws
+        -> Batch?
+    {
+        let (deployment, user) = try await owner(options)
+        let batches = try await RainKitError.rethrowing { () async throws(LedgerError) in
+            try await ledger.batches(limit: 1000)
+        }
+        let newest = batches.first { $0.sha256.isEmpty && $0.deployment == deployment && $0.user == user }
+        guard let newest else { return nil }
+        let counts = try await RainKitError.rethrowing { () async throws(LedgerError) in
+            try await ledger.counts(of: newest.id)
+        }
+        return counts.waiting + counts.running > 0 ? newest : nil
+    }
+
     /// Checks that the ledger has no unfinished batch of this file and this user: its boards would be provisioned twice.
     private func check(_ file: BatchFile, _ deployment: String, _ user: String, in ledger: any Ledger) async throws {
         let batches = try await RainKitError.rethrowing { () async throws(LedgerError) in

@@ -127,7 +127,7 @@ struct BatchRunner: Sendable {
             if let discovery = options.discovery, discovery.searches {
                 group.addTask {
                     do {
-                        try await discover(discovery, book, session) { send.yield(.look) }
+                        try await discover(discovery, session) { send.yield(.look) }
                     } catch {
                         send.yield(.failed(RainKitError(wrapping: error)))
                     }
@@ -228,7 +228,7 @@ struct BatchRunner: Sendable {
 
     /// Adds each board that appears to the batch. Returns when it is cancelled, and throws if the ledger cannot be used any more.
     private func discover(
-        _ discovery: BatchDiscovery, _ book: EntryBook, _ session: LedgerSession.ID,
+        _ discovery: BatchDiscovery, _ session: LedgerSession.ID,
         _ added: @escaping @Sendable () -> Void
     ) async throws {
         let transports = client.configuration.transports.filter { transport in
@@ -245,9 +245,7 @@ struct BatchRunner: Sendable {
                         let line = try await patiently { () async throws(LedgerError) in
                             try await ledger.add(board, to: batch.id, for: session)
                         }
-                        guard let line else { return }
-                        book.add(entry, line: line)
-                        added()
+                        if line != nil { added() }
                     }
                 }
             }
@@ -306,29 +304,19 @@ enum BatchEnding: Sendable {
     case broken(RainKitError)
 }
 
-/// The entries of a batch by line, with those of boards that were discovered.
-private final class EntryBook: Sendable {
-    private let entries: Mutex<[Int: BatchEntry]>
-    private let isOfFile: Bool
+/// The entries of a batch by line.
+private struct EntryBook: Sendable {
+    private let entries: [Int: BatchEntry]
 
     init(_ entries: [BatchEntry]) {
-        self.entries = Mutex(Dictionary(entries.map { ($0.line, $0) }) { first, _ in first })
-        isOfFile = !entries.isEmpty
+        self.entries = Dictionary(entries.map { ($0.line, $0) }) { first, _ in first }
     }
 
-    /// Returns the entry of a board; nil if no file has it. A board that another run has discovered gets the entry of the discovery.
+    /// Returns the entry of a board; nil if no file has it. The entry of a discovered board is made for each lease, because its code may have
+    /// been scanned meanwhile.
     func entry(of board: LedgerBoard, _ options: BatchOptions) -> BatchEntry? {
-        // Another station may have added the line.
-        if let entry = entries.withLock({ $0[board.line] }), isOfFile || entry.address.description == board.address {
-            return entry
-        }
+        if let entry = entries[board.line] { return entry }
         guard let discovery = options.discovery, let address = try? BoardAddress(board.address) else { return nil }
         return discovery.entry(FoundBoard(address, name: board.name), board.line)
-    }
-
-    func add(_ entry: BatchEntry, line: Int) {
-        var entry = entry
-        entry.line = line
-        entries.withLock { $0[line] = entry }
     }
 }

@@ -199,7 +199,9 @@ private struct PremadeReader {
             bytes = try folder.folder("node_details").folder(node.name).file(
                 "qrcode.txt", limit: QRPayload.maximumBytes)
         } catch {
-            let advice = error.isMissing ? " esp-rainmaker-admin-cli writes it if it is called with its option for provisioning, prov." : ""
+            let advice =
+                error.isMissing
+                ? " esp-rainmaker-admin-cli writes it if it is called with its option for provisioning, prov." : ""
             fault(path, error.message + advice, error.reason)
             return nil
         }

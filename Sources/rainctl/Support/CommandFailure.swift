@@ -107,8 +107,7 @@ extension CommandFailure {
         case let error as RainKitError: self.init(error)
         case let error as BoardError: self.init(error)
         case let error as AccountError: self.init(error)
-        case is CancellationError: self.init(.cancelled, message: "Cancelled.")
-        default: self.init(.other, message: "\(error)")
+        default: self.init(RainKitError(wrapping: error))
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainJSON
 import TestSupport
 import Testing
 
@@ -22,7 +23,7 @@ struct BatchServiceTests {
     @Test("it provisions what appears, says to systemd that it works, and ends as it should")
     func service() async throws {
         try await withTemporaryFolder { folder in
-            let shop = try await Workshop.open(3, folder)
+            let shop = try await Workshop.open(3, folder, radio: ["--join-delay", "1"])
             let credentials = folder.file("credentials")
             try folder.makeFolder("credentials")
             try folder.write(SimulatedBoard.passphrase, to: "credentials/wifi")
@@ -38,9 +39,17 @@ struct BatchServiceTests {
             environment["XDG_STATE_HOME"] = folder.file("private")
             environment["CREDENTIALS_DIRECTORY"] = credentials
             environment["NOTIFY_SOCKET"] = folder.file("notify")
-            let service = try await shop.maker.start(
-                try Self.command(credentials: credentials, ssid: SimulatedBoard.ssid) + ["--station-timeout", "1s"],
-                environment: environment)
+            let command =
+                try Self.command(credentials: credentials, ssid: SimulatedBoard.ssid) + ["--station-timeout", "1s"]
+            // It dies while a board is joining. The next start continues the same batch.
+            let died = try await shop.maker.start(command, environment: environment)
+            try await systemd.wait(for: "READY=1")
+            while try shop.radio.journal.entries().allSatisfy({ $0["change"] != "credentials_received" }) {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            died.kill()
+            _ = try await died.wait()
+            let service = try await shop.maker.start(command, environment: environment)
             try await systemd.wait(for: "READY=1")
             try await systemd.wait(for: "STATUS=3 of 3 boards done, 0 running, 0 failed")
             try await systemd.wait(for: "WATCHDOG=1")

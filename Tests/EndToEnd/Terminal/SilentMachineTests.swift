@@ -26,6 +26,7 @@ struct SilentMachineTests {
         "group remove": ["g", "--yes"], "login": ["maker@example.com", "--password-file", "password"],
         "node ota": ["n1", "image"], "node remove": ["n1", "--yes"],
         "provision": ["BOARD", "--ssid", "Home", "--passphrase-file", "wifi"], "qr read": ["SERVER"],
+        "station": ["boards", "--ssid", "Home", "--passphrase-file", "wifi"],
     ]
 
     /// Each command with a time limit, and its arguments: those above, or otherwise those of the example in its help.
@@ -67,7 +68,7 @@ struct SilentMachineTests {
     private static let answered: [String: [Int]] = [
         "account confirm": [77], "account delete": [77],  // Nobody has asked for a code.
         "account header": [0], "account token": [0],  // The tokens are fresh.
-        "batch report": [1], "batch status": [1],  // There is no batch.
+        "batch report": [69], "batch status": [69],  // There is no ledger.
         "doctor": [1],
     ]
 

@@ -118,6 +118,48 @@ public final class HeadlessBrowser: Sendable {
         return "\(session)/element/\(id)"
     }
 
+    /// Runs the body of a function in the page, and returns its result.
+    @discardableResult
+    public func run(_ script: String) async throws -> JSONValue {
+        try await Self.call(
+            http, .post, session + "/execute/sync", ["script": .string(script), "args": .array([])])
+    }
+
+    /// Returns the result of a script once it is the wanted one.
+    @discardableResult
+    public func run(
+        _ script: String, within limit: Duration = .waitLimit, until isWanted: (JSONValue) -> Bool
+    ) async throws -> JSONValue {
+        let end = ContinuousClock.now + limit
+        while true {
+            let answer = try await run(script)
+            if isWanted(answer) { return answer }
+            guard ContinuousClock.now < end else { throw Failure(what: "\(script) is still \(answer)") }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    /// Sends a command of the Chrome DevTools protocol.
+    @discardableResult
+    public func send(_ command: String, _ parameters: JSONValue) async throws -> JSONValue {
+        try await Self.call(
+            http, .post, session + "/goog/cdp/execute", ["cmd": .string(command), "params": parameters])
+    }
+
+    /// Types into the element that has the focus.
+    public func press(_ key: String) async throws {
+        let keys: JSONValue = [
+            ["type": "keyDown", "value": .string(key)], ["type": "keyUp", "value": .string(key)],
+        ]
+        _ = try await Self.call(
+            http, .post, session + "/actions", ["actions": [["type": "key", "id": "keyboard", "actions": keys]]])
+    }
+
+    /// Returns a picture of the page, as PNG in base64.
+    public func screenshot() async throws -> String {
+        try await Self.call(http, .get, session + "/screenshot", nil).string ?? ""
+    }
+
     public var address: String {
         get async throws { try await Self.call(http, .get, session + "/url", nil).string ?? "" }
     }

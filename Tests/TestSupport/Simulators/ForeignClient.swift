@@ -12,6 +12,8 @@ public enum ForeignClient: String, Sendable {
     case identityClients = "identity-clients"
     /// A Python with Home Assistant's codec of Improv.
     case improvClient = "improv-client"
+    /// axe-core's script, which checks pages for accessibility.
+    case axe
     /// A Python with esptool.
     case esptool
     /// A Python with paho-mqtt and botocore.

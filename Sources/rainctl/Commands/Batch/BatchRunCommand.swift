@@ -23,7 +23,7 @@ struct BatchRunCommand: AsyncParsableCommand {
     @Flag(help: "Provision each board that appears, until Ctrl-C.")
     var discover = false
 
-    @Flag(help: "Begin another batch, although an earlier one of the same file is not finished.")
+    @Flag(help: "Begin another batch, although an earlier one of the same file, or of --discover, is not finished.")
     var again = false
 
     @OptionGroup var work: BatchWorkOptions
@@ -31,7 +31,6 @@ struct BatchRunCommand: AsyncParsableCommand {
 
     func validate() throws {
         if (file == nil) != discover { throw ValidationError("Give a file with boards, or --discover.") }
-        if again, discover { throw ValidationError("--again is for a file.") }
         try work.check(readsStandardInput: file == "-")
     }
 
@@ -40,6 +39,12 @@ struct BatchRunCommand: AsyncParsableCommand {
         try await work.run(options, creates: true) { station in
             let file = try await source?.read(station.defaults, within: .seconds(120))
             if let file { try station.checkNetworks(of: file) }
+            if discover, !again,
+                let open = try await station.client.unfinishedDiscovery(in: station.ledger, options: station.options)
+            {
+                station.say("Batch \(open.id) goes on: boards are provisioned as they appear")
+                return (open, nil, true)
+            }
             let batch = try await station.client.createBatch(
                 file, path: source?.absolutePath ?? "", in: station.ledger, again: again, options: station.options)
             station.say(
@@ -136,8 +141,14 @@ struct BatchTargetOptions: ParsableArguments {
             valueName: "file"), completion: .file())
     var secrets: String?
 
-    /// Returns the batch and its file; no file for boards that were discovered.
     func open(_ station: BatchStation) async throws -> (Batch, BatchFile?) {
+        try await Self.open(batch, secrets: secrets, station)
+    }
+
+    /// Returns the batch and its file; no file for boards that were discovered.
+    static func open(
+        _ batch: BatchID?, secrets: String?, _ station: BatchStation
+    ) async throws -> (Batch, BatchFile?) {
         let batch = try await station.client.batch(batch, in: station.ledger)
         guard !batch.sha256.isEmpty else { return (batch, nil) }
         let file = try await BatchFileSource(path: secrets ?? batch.file).read(station.defaults, within: .seconds(120))

@@ -51,9 +51,11 @@ struct BatchWorkOptions: ParsableArguments {
     }
 
     /// Opens the ledger, lets `begin` choose the batch and its file, and provisions its boards.
-    /// - Parameter creates: whether the work begins a batch, so that a ledger may be created.
+    /// - Parameters:
+    ///   - creates: whether the work begins a batch, so that a ledger may be created.
+    ///   - address: where a page shows the work until the command is stopped; nil for a run without a page.
     func run(
-        _ global: GlobalOptions, creates: Bool = false,
+        _ global: GlobalOptions, creates: Bool = false, listening address: String? = nil,
         _ begin: @escaping @Sendable (BatchStation) async throws -> (Batch, BatchFile?, Bool)
     ) async throws {
         let context = try Context(global)
@@ -71,9 +73,13 @@ struct BatchWorkOptions: ParsableArguments {
                 client: client, ledger: ledger, options: chosen, defaults: defaults, hasNoWiFi: hasNoWiFi,
                 output: context.output)
             let (batch, file, discovers) = try await begin(station)
+            let progress = BatchProgress(context, global, events: events)
+            if let address {
+                return try await station.serve(
+                    batch, file, discovers: discovers, on: address, within: timeout?.duration, progress)
+            }
             return try await station.work(
-                on: batch, file, discovers: discovers, within: timeout?.duration,
-                BatchProgress(context, global, events: events))
+                on: batch, file, discovers: discovers, within: timeout?.duration, progress)
         }
         try report(result, isLate: isLate, context)
     }
@@ -220,7 +226,7 @@ struct BatchStation: Sendable {
         return (try await client.status(of: batch, in: ledger), isLate.load(ordering: .sequentiallyConsistent))
     }
 
-    private var discovery: BatchDiscovery {
+    var discovery: BatchDiscovery {
         let defaults = defaults
         return BatchDiscovery(transports: defaults.transport.map { [$0] }) { found, line in
             var entry = BatchEntry(line: line, name: found.name ?? found.address.description, address: found.address)

@@ -43,6 +43,7 @@ struct ServedMethod: Sendable {
         "account.header": "its result is a secret for a pipe, not a document",
         "account.token": "its result is a secret for a pipe, not a document",
         "serve": "it is the server itself",
+        "station": "it is a server of its own",
     ]
 
     /// The options of a run that a server decides.

@@ -136,7 +136,7 @@ struct CommandBlockTests {
                 command.page == "docs/bluetooth.md" && command.line.contains("--pop-file")
                     || command.line == "rainctl node list"
                     // BatchCommandTests and BatchStationsTests run these.
-                    || command.page == "docs/batch.md"
+                    || command.page == "docs/batch.md" || command.page == "docs/station.md"
                     // So does WorkshopPageTests, and BatchServiceTests the gateway's.
                     || command.page == "docs/workshop.md"
                     // RecipeTests runs the whole page.
