@@ -31,6 +31,8 @@ public actor BLETransport: Transport {
     private var wantsForgetting = false
     /// Whether the board answered over this link.
     private var hasAnswered = false
+    /// The answered requests to the session's endpoint since any other one, on this link. A handshake has two rounds (one under Security 0).
+    private var handshakeRounds = 0
     /// Consecutive links that broke before an answer, although BlueZ has keys for the board.
     private var lossesWithBond = 0
     private var isClosed = false
@@ -164,6 +166,7 @@ public actor BLETransport: Transport {
             let answer = try await link.exchange(
                 request, at: characteristic, within: endpoint == .session ? times.handshake : times.exchange)
             hasAnswered = true
+            handshakeRounds = endpoint == .session ? handshakeRounds + 1 : 0
             guard !answer.isEmpty else {
                 throw error(.refused, endpoint, "The board refused the request: its answer is empty.")
             }
@@ -171,6 +174,8 @@ public actor BLETransport: Transport {
         } catch let error as BoardError {
             throw error
         } catch let failure as BluetoothError {
+            // The caller knows that its handshake is over.
+            handshakeRounds = 0
             if [.linkLost, .radioLost].contains(failure.code) { giveUpLink() }
             throw error(failure, endpoint)
         } catch {
@@ -181,7 +186,10 @@ public actor BLETransport: Transport {
     private func connected(for endpoint: Endpoint) async throws -> BoardLink {
         if let link, link.isUp { return link }
         let isFirst = found == nil
-        link = nil
+        // The board forgets a handshake with its link, and would count the second round alone as a wrong proof.
+        let breaksHandshake = handshakeRounds % 2 == 1
+        (link, handshakeRounds) = (nil, 0)
+        if breaksHandshake { throw BluetoothError(.linkLost, message: "The Bluetooth connection to the board broke.") }
         guard isFirst || endpoint == .session || endpoint == .version else {
             throw BluetoothError(.linkLost, message: "The Bluetooth connection to the board broke.")
         }
