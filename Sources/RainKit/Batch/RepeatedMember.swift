@@ -3,7 +3,7 @@ import RainJSON
 
 /// Finds a member that an object has twice. A parser of JSON keeps the last one, so a value would be lost silently.
 enum RepeatedMember {
-    /// Returns the name of the first member that its object repeats, at any depth; nil if there is none.
+    /// Returns the name of the first member that its object repeats, at any depth; nil if no object repeats one.
     /// - Parameter text: valid JSON.
     static func first(in text: [UInt8]) -> String? {
         // The names so far of each open object; nil for an array.

@@ -358,8 +358,9 @@ extension Station: LocalService {
                 return entry
             }
         }
+        let layout = try BatchLabels.Layout()
         do throws(QRCodeError) {
-            let sheet = BatchLabels(entries, boards: boards, layout: try! BatchLabels.Layout())
+            let sheet = BatchLabels(entries, boards: boards, layout: layout)
             guard !sheet.labels.isEmpty else {
                 return .text(
                     404, "No board of this batch has a QR code or a name with its transport, so there are no labels.")

@@ -91,6 +91,19 @@ struct SecondLinkTests {
         }
     }
 
+    /// The board forgets a handshake with its link. The second round alone would count as a wrong proof.
+    @Test("because it broke between two rounds of a handshake, is reported before the next round is sent")
+    func betweenRounds() async throws {
+        try await withRadio({ _ in }) { radio, transport in
+            try await expectAnswer(transport, on: .session)
+            radio.befall(.linkEnds)
+            let second = await failure(transport, on: .session)
+            #expect(second?.code == .lost)
+            try await expectAnswer(transport, on: .session)
+            #expect(radio.log.count { $0 == "Connect" } == 2)
+        }
+    }
+
     @Test("because BlueZ called a write unlikely, gets another session, and no proof is blamed")
     func unlikely() async throws {
         let unlikely = (name: "org.bluez.Error.Failed", text: "Operation failed with ATT error: 0x0e")

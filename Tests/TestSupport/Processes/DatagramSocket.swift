@@ -23,7 +23,7 @@ public final class DatagramSocket: Sendable {
 
     deinit { close(file) }
 
-    /// Returns the next datagram, which has already arrived; empty if there is none.
+    /// Returns the next datagram, which has already arrived; an empty text if no datagram has.
     public func received() -> String {
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = recv(file, &bytes, bytes.count, 0)

@@ -41,7 +41,7 @@ enum AdapterChoice {
     /// that of their names.
     ///
     /// - Parameter wanted: names and addresses; if empty, all.
-    /// - Returns: at least one, or why there is none.
+    /// - Returns: at least one adapter, or the reason why none can be used.
     static func keys(in tree: ObjectTree, wanted: [String]) -> Result<[String], BluetoothError> {
         let all = tree.paths(with: BlueZName.adapter, below: BlueZName.root)
         let chosen = all.filter { path in
