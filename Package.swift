@@ -124,6 +124,7 @@ let package = Package(
             ["RainCore", "RainCryptoOpenSSL", "RainHTTP", "RainIO", "CRainCurl"]),
         target("RainJSON", path: "Sources/Platform/JSON", ["CRainJSONC"]),
         target("RainMicroHTTP", path: "Sources/Platform/MicroHTTP", ["CRainMicroHTTP", "RainCore", "RainIO"]),
+        target("RainMosquitto", path: "Sources/Platform/Mosquitto", ["RainCore", "RainIO"]),
         target("RainPostgreSQL", path: "Sources/Platform/PostgreSQL", ["RainCore", "RainIO"]),
         target("RainPrivateFiles", path: "Sources/Platform/PrivateFiles", ["RainCore", "RainJSON"]),
         target("RainQRCode", path: "Sources/Platform/QRCode", ["RainCore", "CRainQRCode"]),
@@ -160,8 +161,9 @@ let package = Package(
             [
                 "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommCore", "ProtocommTransports",
                 "RainAccount", "RainCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainHTTPCurl",
-                "RainIO", "RainJSON", "RainMaker", "RainMicroHTTP", "RainPostgreSQL", "RainPrivateFiles", "RainQRCode",
-                "RainSQLite", logging,
+                "RainIO", "RainJSON", "RainMaker", "RainMicroHTTP", "RainMosquitto", "RainPostgreSQL",
+                "RainPrivateFiles",
+                "RainQRCode", "RainSQLite", logging,
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
@@ -250,7 +252,8 @@ let package = Package(
             [
                 "DeviceCore", "ESPProvisioning", "IdentityProviders", "Protocomm", "ProtocommTransports", "RainAccount",
                 "RainCore", "RainCryptoOpenSSL", "RainDBus", "RainHTTP", "RainIO", "RainJSON", "RainKit",
-                "RainKitTesting", "RainMaker", "RainMicroHTTP", "RainPrivateFiles", "RainSQLite", "TestSupport",
+                "RainKitTesting", "RainMaker", "RainMicroHTTP", "RainMosquitto", "RainPrivateFiles", "RainSQLite",
+                "TestSupport",
                 logging,
             ]),
         tests(
@@ -265,7 +268,11 @@ let package = Package(
             ["DeviceCore", "ProtocommCore", "RainCrypto", "RainCryptoOpenSSL", "RainJSON", "TestSupport"]),
         tests(
             "FirmwareSim",
-            ["DeviceCore", "ProtocommCore", "RainDBus", "RainJSON", "TestSupport", "firmware-sim", argumentParser]),
+            [
+                "DeviceCore", "ProtocommCore", "RainCrypto", "RainCryptoOpenSSL", "RainDBus", "RainJSON", "TestSupport",
+                "firmware-sim",
+                argumentParser,
+            ]),
         tests(
             "CloudSimulator",
             [

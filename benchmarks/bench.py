@@ -23,18 +23,20 @@ import time
 from batch import Batch
 from before import Before
 from bluetooth import Bluetooth
+from bridge import Bridge
 from c_library import CLibrary
 from ledger import Ledger
-from processes import Run, Simulator, journal, peak_memory
+from processes import AtTerminal, Run, Simulator, journal, peak_memory
 from serial import Serial
 
 USER, PASSWORD = "bench@example.com", "Passw0rd-bench"
+MANY_RECORDS = 100_000
 POP, SSID, PASSPHRASE = "abcd1234", "HomeNet", "correct horse"
 # What the rows have always measured, whatever firmware-sim's own defaults are: a mapping by secret, and the first verdict is the last.
 ONE_ATTEMPT = ("--mapping", "user", "--attempts", "0", "--no-reset-on-failure")
 
 
-ROWS = ("rest", "nodes", "serial", "library", "bluetooth", "batch", "ledger")
+ROWS = ("rest", "nodes", "serial", "library", "bluetooth", "batch", "ledger", "bridge")
 
 
 class Bench:
@@ -55,6 +57,7 @@ class Bench:
         for name, text in (("password", PASSWORD), ("pop", POP), ("wifi", PASSPHRASE), ("wrong", "not the passphrase")):
             with open(f"{folder}/{name}", "w") as file:
                 file.write(text)
+        self.account_name, self.password = USER, PASSWORD
         self.pop, self.ssid, self.passphrase = POP, SSID, PASSPHRASE
         self.boards = 0
         self.cloud_journal = f"{folder}/cloud.ndjson"
@@ -276,12 +279,14 @@ class Bench:
             Batch(self, account).run()
         if "ledger" in self.options.rows:
             Ledger(self, self.options.ledger).run()
+        if "bridge" in self.options.rows:
+            Bridge(self, self.options.bridge_boards).run()
         self.table()
 
     def run_rest(self):
         with Simulator(
             self.options.cloud, "--listen", "127.0.0.1:0", "--user", f"{USER}:{PASSWORD}", "--node", "bench-node-0001",
-            "--journal", self.cloud_journal,
+            "--journal", self.cloud_journal, "--series", self.day_of_series(),
         ) as self.cloud:
             self.use_cloud("bench", self.cloud.ready["api"])
             if "serial" in self.options.rows:
@@ -305,17 +310,42 @@ class Bench:
             self.exchanges()
             self.handshake()
 
+    def day_of_series(self):
+        """A file with a record every ten minutes of the last day, and 100,000 records of another parameter, one each second."""
+        now = int(time.time())
+        day = [{"t": now - 86_400 + number * 600 + 300, "v": number / 8} for number in range(144)]
+        many = [{"t": now - MANY_RECORDS + number, "v": number % 997} for number in range(MANY_RECORDS)]
+        series = [("Sensor.Temperature", "float", day), ("Sensor.Energy", "int", many)]
+        path = f"{self.folder}/series.ndjson"
+        with open(path, "w") as file:
+            for name, kind, records in series:
+                json.dump({"node_id": "bench-node-0001", "name": name, "dt": kind, "records": records}, file)
+                file.write("\n")
+        return path
+
     def nodes(self):
         """The boards in the account, and a value of one: beside curl on the same calls, and beside the official client."""
         api = self.cloud.ready["api"]
-        with Simulator(*self.board(1, 0)):
+        with Simulator(*self.board(1, 0), "--sensor", "3600"):
             self.check([self.provision_ours()])
             self.node_calls(api)
+            self.many_records()
             with self.tls_front(api) as (secure, authority):
                 self.rainctl("profile", "add", "bench-tls", "--base-url", secure, "--ca-file", authority)
                 self.check([self.rainctl(
                     "login", USER, "--password-file", f"{self.folder}/password", "--profile", "bench-tls")])
                 self.node_calls(secure, ours=["--profile", "bench-tls"], curl=["--cacert", authority])
+
+    def many_records(self):
+        """A plot of 100,000 records at a terminal, and the other forms. The records come in 500 pages."""
+        command = [self.options.rainctl, "node", "history", "bench-node-0001", "Sensor.Energy", "--since", "30h"]
+        forms = {"a plot": [], "CSV": ["--csv"], "SVG": ["--svg", f"{self.folder}/many.svg"]}
+        for name, options in forms.items():
+            run = AtTerminal if name == "a plot" else Run
+            runs = [run([*command, *options], self.ours_environment) for _ in range(3)]
+            self.check(runs)
+            self.row(f"node history of {MANY_RECORDS:,} records as {name}", "s", [run.wall for run in runs], None, "≤ 1 s", 2)
+            self.row("  memory", "MB", [run.peak for run in runs], None, "≤ 60 MB", 1)
 
     def node_calls(self, api, ours=(), curl=()):
         """Over TLS, as every cloud has it, where there are further arguments; the official client has none for a certificate of one's own."""
@@ -340,6 +370,21 @@ class Bench:
                 lambda: self.official("setparams", "bench-node-0001", "--data", body)),
         }
         ms = lambda runs: [run.wall * 1000 for run in runs]
+        # The official client has no history.
+        now = int(time.time())
+        node = "node_id=bench-node-0001"
+        history = (
+            f"{api}/v1/user/nodes/tsdata?{node}&param_name=Sensor.Temperature&type=float&aggregate=raw&num_records=200"
+            f"&start_time={now - 86_400}&end_time={now}")
+        ours_runs, curl_runs = self.pairs(
+            self.options.count * 4,
+            lambda: self.rainctl("node", "history", "bench-node-0001", "Sensor.Temperature", "--csv", *ours),
+            lambda: Run(["curl", *plain, f"{details}&{node}", f"{api}/v1/user/nodes/status?{node}", history]))
+        self.check(ours_runs)
+        self.check(curl_runs, who="curl")
+        self.row(
+            f"node history of a day{' over TLS' if curl else ''}, against curl on the same calls", "ms", ms(ours_runs),
+            ms(curl_runs), "≤ 1.5 × curl (right)", 1)
         for name, (rainctl, yardstick, official) in calls.items():
             ours_runs, curl_runs = self.pairs(self.options.count * 4, rainctl, yardstick)
             self.check(ours_runs)
@@ -415,6 +460,7 @@ def main():
     parser.add_argument("--batch-boards", type=int, default=1000, help="boards of a batch that are provisioned all at once")
     parser.add_argument("--official-loop", type=int, default=10, help="boards that the official client provisions in a loop")
     parser.add_argument("--official-at-once", type=int, default=4, help="of the official client's processes")
+    parser.add_argument("--bridge-boards", type=int, default=500, help="boards that the bridge shows")
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     folder = tempfile.mkdtemp(prefix="rainkit-bench-")

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes that the benchmark measures from outside, and the simulators that it measures them with."""
 
+import fcntl
 import json
 import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 
@@ -36,6 +40,30 @@ class Run:
         # In MB. At least what this process had when it started the other one.
         self.peak = usage.ru_maxrss / 1024
         self.status = child.returncode
+
+
+class AtTerminal:
+    """One finished process that ran at a terminal of 200 columns."""
+
+    def __init__(self, arguments, environment):
+        terminal, end = pty.openpty()
+        fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 200, 0, 0))
+        started = time.monotonic()
+        child = subprocess.Popen(
+            arguments, env={**environment, "TERM": "xterm-256color"}, stdin=subprocess.DEVNULL, stdout=end, stderr=end)
+        os.close(end)
+        self.output = ""
+        while True:
+            try:
+                block = os.read(terminal, 1 << 16)
+            except OSError:
+                break   # nobody has the other end any more
+            self.output += block.decode(errors="replace")
+        os.close(terminal)
+        _, status, usage = os.wait4(child.pid, 0)
+        self.status = child.returncode = os.waitstatus_to_exitcode(status)
+        self.wall = time.monotonic() - started
+        self.peak = usage.ru_maxrss / 1024
 
 
 def peak_memory(peak, arguments, environment=None):

@@ -13,6 +13,7 @@ let package = Package(
         .target(name: "ExampleSettings"),
         program("HelloLogin"),
         program("ProvisionOverSerial"),
+        program("ProvisionBatch"),
         program("GatewayLoop"),
         program("KitchenLamp"),
         .executableTarget(

@@ -135,7 +135,7 @@ extension BoardError {
         let network = ssid.map { "the network \"\($0)\"" } ?? "that network"
         return BoardError(
             .wifiNetworkNotFound,
-            message: "The board cannot find \(network). Check the name, and that it is on 2.4 GHz and in range.")
+            message: "The board cannot find \(network). Check the name. The network must be on 2.4 GHz and in range.")
     }
 
     /// Adds a remark about a possible mistake in the given network to the error: about its name if the board cannot find it, otherwise

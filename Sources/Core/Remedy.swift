@@ -108,6 +108,10 @@ public enum Remedy: Hashable, Sendable {
     case knownAccount, knownDeployment, knownProvider
     /// Read the values of the node with this id later: they show how far an update is.
     case updateState(node: String)
+    /// Ask for the state of this update of the node later.
+    case updateJob(node: String, job: String)
+    /// Start the update that the deployment's dashboard has for the node with this id.
+    case updateJobs(node: String)
     /// Choose one of the nodes in the account.
     case knownNode
     /// Give the node with this id another name, because several nodes have the same one.
@@ -138,6 +142,12 @@ public enum Remedy: Hashable, Sendable {
     case scheduleDays
     /// Give a schedule another time, because its date is over.
     case laterSchedule
+    /// Name the node whose copy of a schedule or scene is right.
+    case modelNode
+    /// Send an entry to the nodes that have no copy of it, by repairing it or by adding them.
+    case repairedCopies
+    /// Give the values that one of several nodes sets.
+    case valuesOfNode
     /// Give the account a name of the user's choice.
     case accountName
     /// Remove the deployment that already has the name.

@@ -91,8 +91,11 @@ extension String {
     }
 
     /// Text from a board, a server or a file, made safe for one line of a terminal. Control characters become spaces, and at most 300
-    /// Unicode scalars are kept.
-    package var onOneLine: String { String(String.UnicodeScalarView(unicodeScalars.prefix(300))).withoutControls }
+    /// Unicode scalars are kept. For a language model it is shorter (``ForeignText``).
+    package var onOneLine: String {
+        if let limit = ForeignText.limit { return ForeignText.cleaned(self, maximumLength: limit) }
+        return String(String.UnicodeScalarView(unicodeScalars.prefix(300))).withoutControls
+    }
 
     /// The whole text, made safe to show (``ShownText``).
     package var withoutControls: String { ShownText.plain(self) }

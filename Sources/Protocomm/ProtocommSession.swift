@@ -448,7 +448,7 @@ extension ProtocommSession {
         }
         return wrongProof(
             "The board refused the proof of possession. Check it on the board's label or QR code. "
-                + "After five wrong proofs, a RainMaker board stops provisioning until it is restarted.", of: error)
+                + "After five wrong proofs, a RainMaker board stops provisioning until you restart it.", of: error)
     }
 
     func wrongProof(_ message: String, of exchange: BoardError? = nil) -> BoardError {

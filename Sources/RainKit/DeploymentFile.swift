@@ -45,7 +45,7 @@ public struct DeploymentFile: Sendable {
                     .invalidConfiguration,
                     message: """
                         A deployment "\(deployment.name)" already exists, at \(existing.base); it was not changed. Choose \
-                        another name, or remove it first.
+                        another name, or remove the existing deployment first.
                         """, remedies: [.removedDeployment])
             }
             added.append(deployment)
@@ -124,6 +124,22 @@ private struct Stored: Codable {
         var client_id: String?
         var ca_file: String?
         var web_sign_in: Web?
+        var neo: Neo?
+    }
+
+    struct Neo: Codable {
+        var accounts_url: String
+        var region: String
+        var broker_url: String
+
+        init?(_ services: NeoServices?) {
+            guard let services else { return nil }
+            (accounts_url, region, broker_url) = (services.accounts.text, services.region, services.broker.text)
+        }
+
+        func services() throws(AccountError) -> NeoServices {
+            try NeoServices(accounts: accounts_url, region: region, broker: broker_url)
+        }
     }
 
     struct Web: Codable {
@@ -166,7 +182,7 @@ private struct Stored: Codable {
             Entry(
                 name: added.name, base_url: added.base.text, claim_url: added.claim?.text,
                 auth_url: added.authorization?.text, client_id: added.clientID, ca_file: added.certificateAuthorities,
-                web_sign_in: Web(added.webSignIn))
+                web_sign_in: Web(added.webSignIn), neo: Neo(added.neo))
         }
     }
 
@@ -177,7 +193,7 @@ private struct Stored: Codable {
                 Deployment(
                     name: entry.name, base: entry.base_url, claim: entry.claim_url, authorization: entry.auth_url,
                     clientID: entry.client_id, certificateAuthorities: entry.ca_file,
-                    webSignIn: entry.web_sign_in?.webSignIn() ?? .standard))
+                    webSignIn: entry.web_sign_in?.webSignIn() ?? .standard, neo: entry.neo?.services()))
         }
         return content
     }

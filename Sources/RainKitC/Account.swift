@@ -111,7 +111,7 @@ public func rainkit_sign_in_password(
     _ operation: UnsafeMutablePointer<OpaquePointer?>?
 ) -> Int32 {
     start(client, operation, within: Duration(milliseconds: timeout, usual: .seconds(60))) { () throws(CallError) in
-        let (user, password) = (try user.requiredText, try password.secret ?? RainKitSecret(""))
+        let (user, password) = (try user.requiredText, try password.requiredSecret)
         return { client, operation in try await client.signIn(with: .password(user: user, password), operation) }
     }
 }

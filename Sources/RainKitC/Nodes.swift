@@ -75,6 +75,8 @@ extension Client {
             case .change(let change): operation.add(change)
             case .listening: operation.note("listening")
             case .interrupted(let reason): operation.note("interrupted", reason)
+            case .alert(let alert): operation.add(alert)
+            case .withoutAlerts(let reason): operation.note("without_alerts", reason)
             }
             return true
         }
@@ -141,7 +143,7 @@ extension Client {
 
     fileprivate func share(_ names: String, with user: String) async throws -> String {
         let ids = try await kit.nodes(listed: names).map(\.id.rawValue)
-        let request = try await kit.rainMakerNodes().share(.nodes, ids, with: user, as: .secondary)
+        let request = try await kit.share(.nodes, ids, with: user)
         return JSONText.documentLine(
             ActionResult("").with("request_id", request).with("ids", ids).with("user_name", user))
     }
@@ -238,9 +240,12 @@ extension Operation {
         add(.progress(name, TimedDocument(change)))
     }
 
+    fileprivate func add(_ alert: NodeAlert) { add(.progress("alert", TimedDocument(alert))) }
+
     fileprivate func add(_ event: NodeEvent) {
         switch event {
         case .changed(let change): add(change)
+        case .alert(let alert): add(alert)
         case .added(let node):
             let note = MembershipNote(nodeID: node.id.rawValue, name: node.displayName, state: "added")
             add(.progress("added", TimedDocument(note)))
@@ -250,7 +255,7 @@ extension Operation {
         case .reachable: note("reachable")
         case .listening: note("listening")
         case .interrupted(let reason): note("interrupted", reason)
-        case .alive: break
+        case .alive, .described: break
         }
     }
 }
@@ -298,7 +303,7 @@ public func rainkit_node_set(
 ) -> Int32 {
     let limit = Duration(milliseconds: timeout, usual: usual) + .milliseconds(Int64(wait))
     return start(client, operation, within: limit) { () throws(CallError) in
-        let (nodes, values) = (try nodes.requiredText, try values.bytes)
+        let (nodes, values) = (try nodes.requiredText, Array(try values.requiredText.utf8))
         let wait = wait == 0 ? nil : Duration.milliseconds(Int64(wait))
         return { client, _ in try await client.set(nodes, values, waiting: wait) }
     }
@@ -356,7 +361,7 @@ public func rainkit_schedule_add(
     _ operation: UnsafeMutablePointer<OpaquePointer?>?
 ) -> Int32 {
     start(client, operation, within: Duration(milliseconds: timeout, usual: usual)) { () throws(CallError) in
-        let (node, name, values) = (try node.requiredText, try name.requiredText, try values.bytes)
+        let (node, name, values) = (try node.requiredText, try name.requiredText, Array(try values.requiredText.utf8))
         let (time, days) = (try time.requiredText, try days.text)
         return { client, _ in try await client.addSchedule(name, to: node, values, at: time, on: days) }
     }

@@ -74,6 +74,8 @@ final class Operation: Sendable {
         var isFreed = false
         var task: Task<Void, Never>?
         var isCancelled = false
+        /// Why the operation was cancelled, if the host did not cancel it.
+        var refusal: RainKitError?
         var answers: [RainKitSecret] = []
         var asking: CheckedContinuation<RainKitSecret?, Never>?
         /// The strings of the event that was read last.
@@ -99,7 +101,7 @@ final class Operation: Sendable {
             } catch let failure as PartialFailure {
                 last = Event(failure.error, document: failure.document)
             } catch {
-                last = Event(isCancelled ? .cancelled : RainKitError(wrapping: error))
+                last = Event(isCancelled ? refusal ?? .cancelled : RainKitError(wrapping: error))
             }
             end(last)
         }
@@ -114,6 +116,7 @@ final class Operation: Sendable {
     func ended() async { await state.withLock { $0.task }?.value }
 
     private var isCancelled: Bool { state.withLock { $0.isCancelled } }
+    private var refusal: RainKitError? { state.withLock { $0.refusal } }
 
     /// Adds an event that the host may read. Events after the last one do not count.
     func add(_ event: Event) {
@@ -198,6 +201,20 @@ final class Operation: Sendable {
         }
         task?.cancel()
         asking?.resume(returning: nil)
+    }
+
+    /// Ends an operation that needs a person, because the host only waits for its end.
+    func refuse(_ event: rainkit_event) {
+        let isPage = event.kind == Int32(RAINKIT_EVENT_PAGE)
+        let name = String(
+            decoding: UnsafeRawBufferPointer(start: event.name.data, count: event.name.length), as: UTF8.self)
+        let error = RainKitError(
+            .request(.usage, reason: "unanswered"),
+            message:
+                "The operation \(isPage ? "shows a page" : "asks for \(name)"), and rainkit_wait() cannot show it to a "
+                + "person. Read the events with rainkit_next_event().")
+        state.withLock { $0.refusal = error }
+        cancel()
     }
 
     /// Cancels what still runs, and lets waiting threads return. The descriptor is closed when the last of them has.
@@ -318,6 +335,9 @@ public func rainkit_wait(_ operation: OpaquePointer?, _ event: UnsafeMutablePoin
         while true {
             _ = try operation.wait(-1, into: &own)
             if own.kind == Int32(RAINKIT_EVENT_RESULT) || own.kind == Int32(RAINKIT_EVENT_ERROR) { break }
+            if own.kind == Int32(RAINKIT_EVENT_PAGE) || own.kind == Int32(RAINKIT_EVENT_QUESTION) {
+                operation.refuse(own)
+            }
         }
         code = own.code
         event?.store(own)

@@ -42,6 +42,14 @@ extension rainkit_string {
         }
     }
 
+    /// A secret that must not be empty.
+    var requiredSecret: RainKitSecret {
+        get throws(CallError) {
+            guard let secret = try secret else { throw .usage }
+            return secret
+        }
+    }
+
     /// A string of the library that is valid for ever.
     init(constant text: StaticString) {
         self.init(

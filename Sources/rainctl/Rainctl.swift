@@ -15,8 +15,8 @@ struct Rainctl: AsyncParsableCommand {
         subcommands: [
             Login.self, Logout.self, Whoami.self, AccountCommand.self, Provision.self, SwitchOn.self, SwitchOff.self,
             SwitchToggle.self, SetPrimary.self, Device.self, NodeCommand.self, GroupCommand.self,
-            AutomationCommand.self, BatchCommand.self, StationCommand.self, QRCommand.self, ProfileCommand.self,
-            Serve.self,
+            AutomationCommand.self, BatchCommand.self, StationCommand.self, BridgeCommand.self, QRCommand.self,
+            ProfileCommand.self, Serve.self, MCPCommand.self,
             Doctor.self, CompletionCommand.self, ManualPages.self,
         ])
 

@@ -20,6 +20,12 @@ struct HashTests {
                     """))
     }
 
+    @Test("MD5 is what RFC 1321 prints")
+    func md5() {
+        #expect(OpenSSLHashes.md5([]) == hex("d41d8cd98f00b204e9800998ecf8427e"))
+        #expect(OpenSSLHashes.md5(Array("abc".utf8)) == hex("900150983cd24fb0d6963f7d28e17f72"))
+    }
+
     @Test("HMAC is what RFC 4231 prints, for short keys and for keys longer than a block")
     func hmac() {
         #expect(

@@ -24,6 +24,15 @@ struct AnnouncedBoardsTests {
         return heard
     }
 
+    @Test(
+        "a board of RainMaker Neo announces what it serves, and counts if it signs challenges",
+        arguments: [(nil, true), ("ch_resp", true), ("local_ctrl, ch_resp", true), ("local_ctrl", false), ("", false)]
+            as [(String?, Bool)])
+    func capabilities(announced: String?, counts: Bool) {
+        let board = Self.board("Lamp", node: "n1", announced.map { ["cap": $0] } ?? [:])
+        #expect(board.signsChallenges == counts)
+    }
+
     @Test("one board at two interfaces counts once, and two boards of one name on two links count as two")
     func identity() {
         let both = Self.heard(

@@ -71,7 +71,7 @@ struct ManualPageTests {
         #expect(
             provision[form...].hasPrefix("Write the log in this form: text or json (default: text).\n.It"),
             "values that the description has are not repeated")
-        #expect(try page("rainctl-profile-add").contains("\n.Fl \\-base\\-url Ar url\n"))
+        #expect(try page("rainctl-node-share-add").contains("\n.Fl \\-with Ar user\n"))
         #expect(try page("rainctl-profile-add").contains("\n.Ar name\n"))
         #expect(try page("rainctl-account-curl").contains("\n.Fl \\- Op Ar argument No ...\n"))
         let list = try page("rainctl-node-list")

@@ -35,6 +35,9 @@ struct RemedyTests {
         (.fileStore, ["login"]), (.exportedSession, []),
         (.scheduleTime, ["node schedule add", "node schedule edit"]),
         (.scheduleDays, ["node schedule add", "node schedule edit"]), (.laterSchedule, []), (.knownAutomation, []),
+        (.modelNode, ["node schedule edit", "node scene edit"]),
+        (.repairedCopies, ["node schedule edit", "node scene edit"]),
+        (.valuesOfNode, ["node schedule edit", "node scene edit"]),
         (.knownCommand, []), (.sharedGroups, []), (.otherParent, ["group edit"]),
     ]
 
@@ -107,6 +110,7 @@ struct RemedyTests {
     private static let others: Set<Remedy> = [
         .anySecurity, .acceptedSecurity(version: 0), .otherTransport, .accessPoint, .macAddress, .flashAddress,
         .accountName, .scheduleTime, .scheduleDays, .laterSchedule, .otherParent,
+        .repairedCopies, .valuesOfNode,
     ]
 
     private static func help(_ command: String) throws -> String {

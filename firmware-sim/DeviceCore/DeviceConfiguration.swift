@@ -41,6 +41,8 @@ public struct DeviceConfiguration: Sendable {
     public var customEndpoint: Endpoint?
     /// The node's values can be read and set in the provisioning session.
     public var hasLocalData = false
+    /// The devices of the node's configuration besides the light: elements of a JSON array, each after a comma.
+    public var moreDevices: [UInt8] = []
     /// The services of the node's configuration: a JSON array, `[]` if there are none.
     public var services: [UInt8]
 

@@ -32,6 +32,9 @@ public struct DeviceCore<Security: DeviceSecurityScheme, Signer: NodeCredential>
     private var isConfigReported = false
     public internal(set) var parameters = NodeParameters()
 
+    /// The firmware's version in the node's configuration. An update changes it.
+    public var firmwareVersion = bytes("1.0")
+
     public init(configuration: DeviceConfiguration, radio: SimulatedRadio, security: Security, signer: Signer?) {
         self.configuration = configuration
         machine = ProvisioningMachine(options: configuration.provisioning, radio: radio)
@@ -261,9 +264,19 @@ extension DeviceCore {
 extension DeviceCore {
     /// The next message to publish over the board's connection; nil if none is due. It stays the same until ``published(_:)`` confirms it.
     public var nextPublication: NodePublication? {
-        guard isConfigReported else { return NodeMessages.config(nodeID: nodeID, services: configuration.services) }
+        guard isConfigReported else { return configurationMessage }
         return mappingPublication ?? parameters.publication(nodeID: nodeID)
     }
+
+    /// The node's description of itself.
+    var configurationMessage: NodePublication {
+        NodeMessages.config(
+            nodeID: nodeID, version: firmwareVersion, devices: configuration.moreDevices,
+            services: configuration.services)
+    }
+
+    /// The topic of updates.
+    public var updateTopic: [UInt8] { bytes("node/") + nodeID + bytes("/otaurl") }
 
     private var mappingPublication: NodePublication? {
         guard let pending = mapping.pending else { return nil }
@@ -277,7 +290,7 @@ extension DeviceCore {
         case .config: isConfigReported = true
         case .userMapping: if publication == mappingPublication { mapping.reported() }
         case .initialParameters, .parameters: parameters.published(publication, nodeID: nodeID)
-        case .answer: break
+        case .answer, .message: break
         }
     }
 

@@ -75,6 +75,9 @@ struct FirmwareSim: ParsableCommand {
             throw ValidationError(
                 "--mqtt connects with certificates: give --ca, and --cert and --key or --nodes unless --unclaimed")
         }
+        if cloud.neo, cloud.mqtt == nil || kind.unclaimed {
+            throw ValidationError("--neo goes with --mqtt, and with the certificate of a node")
+        }
         if kind.name.map({ $0.utf8.count > 29 }) == true, bluetooth.isServed {
             throw ValidationError("--name has at most 29 bytes over BLE, because a scan response holds no more")
         }
@@ -117,11 +120,12 @@ struct FirmwareSim: ParsableCommand {
         var console: SerialConsole?
         if let broker = cloud.mqtt, let authority = cloud.ca {
             for each in boards {
-                let link = try CloudLink(broker, authority: authority, board: each) { tag, text in
+                let link = try CloudLink(broker, authority: authority, board: each, isNeo: cloud.neo) { tag, text in
                     if each === board { console?.say(tag, text) }
                 }
                 link.usesBasicIngest = !cloud.noBasicIngest
                 loop.add(link)
+                loop.add(ImageDownload(each))
             }
         }
         if bluetooth.ble { ready.append(.init("ble", try serveRadio(boards, on: loop))) }

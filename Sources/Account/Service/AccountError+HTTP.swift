@@ -39,8 +39,9 @@ extension AccountError {
 }
 
 /// Returns a server's text in a form that is safe to show: one line of bounded length, without control characters that a terminal would
-/// obey.
+/// obey. For a language model it is shorter (``ForeignText``).
 package func presentable(_ words: String) -> String {
+    if let limit = ForeignText.limit { return ForeignText.cleaned(words, maximumLength: limit) }
     let line = ShownText.plain(String(String.UnicodeScalarView(words.unicodeScalars.prefix(300))))
     let shown = String(String.UnicodeScalarView(line.unicodeScalars.prefix(300)))
     return words.unicodeScalars.count > 300 || shown != line ? shown + "…" : line

@@ -315,6 +315,16 @@ extension AccountSession {
         return try await keeper.renewed(replacing: rejected).tokens.access
     }
 
+    /// Returns the access token and the ID token of one sign-in, for a service that takes both.
+    /// - Parameter rejected: an access token that the service refused. The session is renewed, unless another task has done so.
+    package func tokenPair(
+        replacing rejected: Secret? = nil
+    ) async throws(AccountError) -> (access: Secret, identity: Secret?) {
+        var tokens = try await keeper.fresh().tokens
+        if let rejected, tokens.access == rejected { tokens = try await keeper.renewed(replacing: rejected).tokens }
+        return (tokens.access, tokens.identity)
+    }
+
     /// Returns whether a URL belongs to the provider's services. Tokens may be sent only there.
     public func isForTokens(_ url: String) -> Bool {
         provider.resources.contains { $0.isBase(of: url) }

@@ -143,7 +143,7 @@ public actor ImprovBoard: Board {
             throw BoardError(
                 .wifiAuthenticationFailed,
                 message:
-                    "The board could not join the network: check its name and password, and that it is on 2.4 GHz and in range. Improv does "
+                    "The board could not join the network: check its name and password. The network must be on 2.4 GHz and in range. Improv does "
                     + "not report the cause.", reason: "unable_to_connect"
             ).remarking(on: asked)
         case .notAuthorized:

@@ -132,7 +132,7 @@ extension BoardError {
 
     /// The sentence about the wrong proofs that a board has counted.
     package static func countOfWrongProofs(_ count: Int) -> String {
-        "This run has used \(count) of 5 attempts. After five wrong proofs, a RainMaker board stops provisioning until it is restarted, and refuses the right proof too."
+        "This run has used \(count) of 5 attempts. After five wrong proofs, a RainMaker board refuses even the right proof, and stops provisioning until you restart it."
     }
 }
 

@@ -213,7 +213,8 @@ int32_t rainkit_next_event(rainkit_operation *operation, rainkit_event *event);
  * RAINKIT_EVENT_NONE. After the last event it returns at once with the last event again. */
 int32_t rainkit_wait_event(rainkit_operation *operation, int64_t timeout_ms, rainkit_event *event);
 
-/* Waits for the last event, drops the others, and returns the event's code: RAINKIT_OK for a result. event may be NULL. */
+/* Waits for the last event, drops the others, and returns the event's code: RAINKIT_OK for a result. event may be NULL. If
+ * the operation shows a page or asks a question, it ends with RAINKIT_USAGE (unanswered). */
 int32_t rainkit_wait(rainkit_operation *operation, rainkit_event *event);
 
 /* Answers the question of an operation, or passes it the address at which the browser ended. An empty answer cancels. */
@@ -361,6 +362,8 @@ int32_t rainkit_node_set(rainkit_client *client, rainkit_string nodes, rainkit_s
  * Watches boards until the operation is cancelled or the time is over (0: no limit). Progress events:
  *   watching                 the watch has begun: no later change is missed
  *   online, offline, value   a change, as a line of rainctl node watch --json
+ *   alert                    an alert of a board, as a line of rainctl node watch --json
+ *   without_alerts           the cloud does not let this user listen to alerts
  *   listening, interrupted   the boards' own reports are heard from now on, or not any more; the cloud is asked in any case
  * nodes may be empty for all boards of the account, also those that are added later. Then there are also:
  *   added, removed           a board came into the account or left it; at the start, added comes once for each board

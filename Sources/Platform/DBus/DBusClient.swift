@@ -73,13 +73,36 @@ public final class DBusClient: Sendable {
     public func call(
         _ call: DBusCall, within limit: Duration, inOrder: (@Sendable ([DBusValue]) -> Void)? = nil
     ) async throws(DBusError) -> [DBusValue] {
-        let cancelled = DBusError(.cancelled, message: "Cancelled.")
-        guard !Task.isCancelled else { throw cancelled }
+        try await begin(call, within: limit, inOrder: inOrder).answer()
+    }
+
+    /// Sends a call whose answer is waited for later, and which anything may end before that.
+    ///
+    /// - Throws: `cancelled` if the calling task is cancelled; `disconnected`.
+    package func begin(
+        _ call: DBusCall, within limit: Duration, inOrder: (@Sendable ([DBusValue]) -> Void)? = nil
+    ) throws(DBusError) -> OpenCall {
+        guard !Task.isCancelled else { throw OpenCall.cancelled }
         let deadline = monotonicMicroseconds() + DBusConnection.microseconds(limit)
-        let queue = queue
         let waiter = CallQueue.CallWaiter()
-        let id = try queue.post(call, deadline: deadline, inOrder, waiter)
-        return try await waiter.value { queue.answer(id, .failure(cancelled)) }.get()
+        return OpenCall(queue: queue, id: try queue.post(call, deadline: deadline, inOrder, waiter), waiter: waiter)
+    }
+
+    /// A call that was sent.
+    package struct OpenCall: Sendable {
+        fileprivate static let cancelled = DBusError(.cancelled, message: "Cancelled.")
+
+        fileprivate let queue: CallQueue
+        fileprivate let id: Int
+        fileprivate let waiter: CallQueue.CallWaiter
+
+        /// Waits for the answer. Call it once. Its errors are those of ``DBusClient/call(_:within:inOrder:)``.
+        package func answer() async throws(DBusError) -> [DBusValue] {
+            try await waiter.value { end(with: Self.cancelled) }.get()
+        }
+
+        /// Ends the call with an error, unless it is answered. An answer that comes later is dropped.
+        package func end(with error: DBusError) { queue.answer(id, .failure(error)) }
     }
 
     /// Sends a call without waiting for an answer, in its order among the other calls.

@@ -23,7 +23,10 @@ extension HTTPClient {
 /// One HTTP request with its limits.
 public struct HTTPRequest: Sendable {
     /// The supported methods.
-    public enum Method: String, Sendable { case get = "GET", post = "POST", put = "PUT", delete = "DELETE" }
+    public enum Method: String, Sendable {
+        /// The method with the name that HTTP has for it.
+        case get = "GET", post = "POST", put = "PUT", patch = "PATCH", delete = "DELETE"
+    }
 
     /// The connection for the request.
     public enum Connection: Sendable, Hashable {

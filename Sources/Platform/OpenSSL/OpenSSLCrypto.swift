@@ -286,6 +286,16 @@ public enum OpenSSLHashes: Hashes {
         }
     }
 
+    /// Returns the 16 bytes of the MD5 digest. Only to find damaged files, never against an attacker.
+    public static func md5(_ message: [UInt8]) -> [UInt8] {
+        message.withUnsafeBufferPointer { message in
+            [UInt8](unsafeUninitializedCapacity: 16) { digest, count in
+                hash(message, into: UnsafeMutableBufferPointer(rebasing: digest[..<16]), with: EVP_md5())
+                count = 16
+            }
+        }
+    }
+
     private static func hash(
         _ message: UnsafeBufferPointer<UInt8>, into digest: UnsafeMutableBufferPointer<UInt8>,
         with function: OpaquePointer?

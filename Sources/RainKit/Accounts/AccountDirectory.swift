@@ -162,8 +162,8 @@ public struct AccountAccess: Sendable {
     public let newSession: NewAccountStore?
     /// The operations of a RainMaker account; nil for any other.
     public let rainMaker: RainMakerAccount?
-    /// The nodes of a RainMaker account; nil for any other.
-    public let nodes: RainMakerCloud?
+    /// The nodes of a RainMaker or RainMaker Neo account; nil for any other.
+    public let nodes: (any NodeCloud)?
     /// The identity provider, if it is not RainMaker's own.
     public let provider: ConfiguredProvider?
     let deployment: Deployment?
@@ -182,6 +182,24 @@ public struct AccountAccess: Sendable {
         rainMaker = RainMakerAccount(deployment, session: session, http: http)
         nodes = RainMakerCloud(deployment, session: session, http: http)
         provider = nil
+        self.deployment = deployment
+        self.http = http
+    }
+
+    /// An account of RainMaker Neo: its sessions are those of the provider `neo`.
+    init(
+        _ deployment: Deployment, _ provider: ConfiguredProvider, nodes: NeoCloud, session: AccountSession,
+        http: any HTTPClient, store: any CredentialStore, place: SessionPlace
+    ) {
+        name = deployment.name
+        base = deployment.base.text
+        certificateAuthorities = deployment.certificateAuthorities
+        self.session = session
+        self.place = place
+        newSession = store as? NewAccountStore
+        rainMaker = nil
+        self.nodes = nodes
+        self.provider = provider
         self.deployment = deployment
         self.http = http
     }
@@ -206,10 +224,15 @@ public struct AccountAccess: Sendable {
 
 extension AccountAccess {
     /// Returns the operations that only a RainMaker account has.
+    ///
+    /// - Parameter subject: what the caller wants, for the message: such as `sign-in with one-time codes`.
     /// - Throws: `unsupported` for any other.
-    public func rainMakerAccount() throws(AccountError) -> RainMakerAccount {
+    public func rainMakerAccount(
+        for subject: String = "this operation of accounts"
+    ) throws(AccountError) -> RainMakerAccount {
         if let rainMaker { return rainMaker }
-        throw AccountError(.unsupported, message: "\(provider?.title ?? name) does not support this; RainMaker does")
+        throw AccountError(
+            .unsupported, message: "RainKit supports \(subject) at RainMaker, but not at \(provider?.title ?? name)")
     }
 }
 

@@ -26,7 +26,7 @@ struct BatchBoards: Sendable {
 
     /// Puts a board back that this station has not begun with.
     func release(_ board: LeasedBoard) async throws {
-        _ = try await journal(of: board).record(.released)
+        _ = try await journal(of: board).record([.released])
     }
 
     /// Provisions a board. Never throws: what happened is in the ledger.
@@ -127,8 +127,11 @@ struct BatchBoards: Sendable {
                     remedy: error.advice))
         }
         do throws(BatchFault) {
-            if let step = error.step, case .failed = event { try await journal.write(.step(step.rawValue, .failed)) }
-            try await journal.write(event)
+            if let step = error.step, case .failed = event {
+                try await journal.write(.step(step.rawValue, .failed), event)
+            } else {
+                try await journal.write(event)
+            }
         } catch {
             switch error {
             case .ledger(let error): return .broken(RainKitError(error))
@@ -287,7 +290,7 @@ actor BatchGroups {
                     return try await client.group(named: name).id
                 } catch let error as RainKitError where error.reason == "no_such_group" {
                     return try await client.asking { cloud throws(AccountError) in
-                        try await cloud.createGroup(NodeGroupChange(name: name))
+                        try await cloud.createGroup(NodeGroupChange(name: name), nodes: [])
                     }
                 }
             }
@@ -317,7 +320,15 @@ private final class BoardJournal: Sendable {
     private let board: LeasedBoard
     private let writer: LedgerWriter
     private let clock: any WallClock
-    private let state = Mutex((number: 0, node: String?.none, mac: String?.none))
+    private let state = Mutex(State())
+
+    private struct State {
+        var number = 0
+        var node: String?
+        var mac: String?
+        /// A step's end. It is written with the beginning of the next step: nothing happens between them, and a commit costs a sync.
+        var held: LedgerChange?
+    }
 
     init(_ board: LeasedBoard, _ writer: LedgerWriter, _ clock: any WallClock) {
         (self.board, self.writer, self.clock) = (board, writer, clock)
@@ -326,32 +337,42 @@ private final class BoardJournal: Sendable {
     /// The board's node id, once this lease knows it.
     var nodeID: String? { state.withLock { $0.node } }
 
-    func record(_ event: LedgerChange.Event) async throws(LedgerError) -> LedgerChange.Outcome {
-        let number = state.withLock { state in
-            state.number += 1
-            return state.number
+    /// Writes what is held, and the events.
+    func record(_ events: [LedgerChange.Event]) async throws(LedgerError) -> [LedgerChange.Outcome] {
+        let now = clock.now
+        let changes = state.withLock { state in
+            defer { state.held = nil }
+            return [state.held].compactMap { $0 } + events.map { change($0, now, &state) }
         }
-        return try await writer.write(
-            LedgerChange(
-                board: board.board.id, session: board.session, fence: board.fence, number: number, time: clock.now,
-                event: event))
+        return try await writer.write(changes)
     }
 
-    func write(_ event: LedgerChange.Event) async throws(BatchFault) {
-        let outcome: LedgerChange.Outcome
+    private func change(_ event: LedgerChange.Event, _ time: UnixTime, _ state: inout State) -> LedgerChange {
+        state.number += 1
+        return LedgerChange(
+            board: board.board.id, session: board.session, fence: board.fence, number: state.number, time: time,
+            event: event)
+    }
+
+    func write(_ events: LedgerChange.Event...) async throws(BatchFault) { try await write(events) }
+
+    private func write(_ events: [LedgerChange.Event]) async throws(BatchFault) {
+        let outcomes: [LedgerChange.Outcome]
         do throws(LedgerError) {
-            outcome = try await record(event)
+            outcomes = try await record(events)
         } catch {
             throw .ledger(error)
         }
-        switch outcome {
-        case .recorded: return
-        case .lost: throw .lost
-        case .duplicate(let line):
-            throw .run(
-                RainKitError(
-                    .request(.badData, reason: "duplicate_board"),
-                    message: "This is the board of line \(line): two lines of the batch reach the same board."))
+        for outcome in outcomes {
+            switch outcome {
+            case .recorded: continue
+            case .lost: throw .lost
+            case .duplicate(let line):
+                throw .run(
+                    RainKitError(
+                        .request(.badData, reason: "duplicate_board"),
+                        message: "This is the board of line \(line): two lines of the batch reach the same board."))
+            }
         }
     }
 
@@ -363,14 +384,17 @@ private final class BoardJournal: Sendable {
             (state.node, state.mac) = (node, mac)
             return node != nil || mac != nil
         }
+        let end: LedgerStep.State
+        switch point.state {
+        case .started:
+            let events: [LedgerChange.Event] = isNew ? [.identified(nodeID: node, mac: mac)] : []
+            return try await write(events + [.step(point.step.rawValue, .started)])
+        case .finished: end = .finished
+        case .deferred: end = .deferred
+        }
         if isNew { try await write(.identified(nodeID: node, mac: mac)) }
-        let state: LedgerStep.State =
-            switch point.state {
-            case .started: .started
-            case .finished: .finished
-            case .deferred: .deferred
-            }
-        try await write(.step(point.step.rawValue, state))
+        let now = clock.now
+        state.withLock { state in state.held = change(.step(point.step.rawValue, end), now, &state) }
     }
 
     /// Returns the address as twelve lower-case hex digits; nil for other text.

@@ -195,7 +195,7 @@ extension BatchRow {
             return nil
         }
         guard transport == nil || transport == "serial" else {
-            add(.transport, "A port is for the transport serial. Remove the port, or the transport.")
+            add(.transport, "A port works only with the transport serial. Remove the port, or the transport.")
             return nil
         }
         return serial(port, column: .port)
@@ -273,7 +273,9 @@ extension BatchRow {
             return nil
         }
         guard transport == nil || transport == address.scheme else {
-            add(.transport, "The address begins with another transport. Remove one of them.")
+            add(
+                .transport,
+                "The address begins with a transport that differs from the transport column. Remove one of the two.")
             return nil
         }
         guard let location = address.location else { return address }

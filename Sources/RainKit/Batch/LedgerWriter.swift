@@ -11,8 +11,8 @@ import Synchronization
 /// boards at once. A ledger that is out of reach for a moment is tried again; the boards wait meanwhile.
 final class LedgerWriter: Sendable {
     private struct Entry {
-        var change: LedgerChange
-        var done: CheckedContinuation<Result<LedgerChange.Outcome, LedgerError>, Never>
+        var changes: [LedgerChange]
+        var done: CheckedContinuation<Result<[LedgerChange.Outcome], LedgerError>, Never>
     }
 
     private struct State {
@@ -21,7 +21,7 @@ final class LedgerWriter: Sendable {
         var givesUp = false
     }
 
-    /// One commit has at most this many changes.
+    /// One commit begins no further entry after this many changes.
     static let largestRound = 1000
 
     private let ledger: any Ledger
@@ -43,19 +43,21 @@ final class LedgerWriter: Sendable {
         self.trouble = trouble
     }
 
-    /// Returns once the change is in the ledger, or refused. Does so also if its task is cancelled: what happened to a board is recorded in
-    /// any case.
-    func write(_ change: LedgerChange) async throws(LedgerError) -> LedgerChange.Outcome {
-        let outcome = await withCheckedContinuation { done in
+    /// Returns once the changes are in the ledger, or refused. Does so also if its task is cancelled: what happened to a board is recorded
+    /// in any case.
+    ///
+    /// - Returns: the outcome of each change.
+    func write(_ changes: [LedgerChange]) async throws(LedgerError) -> [LedgerChange.Outcome] {
+        let outcomes = await withCheckedContinuation { done in
             let begins = state.withLock { state in
-                state.waiting.append(Entry(change: change, done: done))
+                state.waiting.append(Entry(changes: changes, done: done))
                 defer { state.isWriting = true }
                 return !state.isWriting
             }
             // Not a child of the caller's task, which may be cancelled.
             if begins { Task { await writeAll() } }
         }
-        return try outcome.get()
+        return try outcomes.get()
     }
 
     /// Makes writes that are tried again fail at once: nobody waits for the ledger any longer.
@@ -63,11 +65,14 @@ final class LedgerWriter: Sendable {
 
     private func writeAll() async {
         while let round = nextRound() {
-            let result = await write(round.map(\.change))
-            for (index, entry) in round.enumerated() {
+            let result = await commit(round.flatMap(\.changes))
+            var index = 0
+            for entry in round {
+                let own = index..<index + entry.changes.count
+                index = own.upperBound
                 switch result {
-                case .success(let outcomes) where index < outcomes.count:
-                    entry.done.resume(returning: .success(outcomes[index]))
+                case .success(let outcomes) where own.upperBound <= outcomes.count:
+                    entry.done.resume(returning: .success(Array(outcomes[own])))
                 case .success:
                     let error = LedgerError(
                         .damaged, "The ledger \(ledger.place) did not report what became of a change.")
@@ -84,13 +89,18 @@ final class LedgerWriter: Sendable {
                 state.isWriting = false
                 return nil
             }
-            let round = Array(state.waiting.prefix(Self.largestRound))
+            var count = 0
+            let round = Array(
+                state.waiting.prefix { entry in
+                    defer { count += entry.changes.count }
+                    return count < Self.largestRound
+                })
             state.waiting.removeFirst(round.count)
             return round
         }
     }
 
-    private func write(_ round: [LedgerChange]) async -> Result<[LedgerChange.Outcome], LedgerError> {
+    private func commit(_ round: [LedgerChange]) async -> Result<[LedgerChange.Outcome], LedgerError> {
         let began = time.elapsed()
         var schedule = PollSchedule.unreachable
         var isFirst = true

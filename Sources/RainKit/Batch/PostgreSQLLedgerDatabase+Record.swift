@@ -3,6 +3,30 @@ import RainPostgreSQL
 
 /// Leases and records. A round of changes costs one statement, which is a transaction of its own, however many boards it is about.
 extension PostgreSQLLedgerDatabase {
+    /// The line at which the search for the next free board begins.
+    ///
+    /// Boards are leased in the order of their lines. While another program holds a snapshot, the server keeps the earlier versions of all
+    /// boards and reads past them again at each search. So a search of a session begins where its last one ended. Boards that were put back
+    /// are before that: every so often, and when too few are found, a search begins at the first line.
+    struct LeaseSearch {
+        private static let longest = 20
+        private var subject: [Int64]?
+        private var line: Int64 = 0
+        private var searches = 0
+
+        mutating func next(_ batch: BatchID, _ session: LedgerSession.ID) -> Int64 {
+            searches += 1
+            if subject != [batch, session] || searches > Self.longest { begin() }
+            return line
+        }
+
+        mutating func begin() { (subject, line, searches) = (nil, 0, 0) }
+
+        mutating func found(_ line: Int64, _ batch: BatchID, _ session: LedgerSession.ID) {
+            (subject, self.line) = ([batch, session], line)
+        }
+    }
+
     // MARK: Leasing
 
     func lease(
@@ -10,21 +34,42 @@ extension PostgreSQLLedgerDatabase {
     ) throws(LedgerError) -> [LeasedBoard] {
         if uncertain.contains(session) { try putBackUnknownBoards(of: session) }
         if held[session] == nil, try self.batch(batch) != nil { try use(batch, for: session) }
-        let boards: [LedgerBoard]
+        let line = search.next(batch, session)
+        var boards = try lease(count, of: batch, from: line, for: session)
+        if boards.count < count, line > 0 {
+            search.begin()
+            held[session, default: []].formUnion(boards.map(\.id))
+            boards += try lease(count - boards.count, of: batch, from: 0, for: session)
+        }
+        if boards.isEmpty {
+            let exists = try run("select from sessions where id = $1::bigint", [.integer(session)]).count == 1
+            guard exists else { throw LedgerError.noSession(session, place: place) }
+        }
+        held[session, default: []].formUnion(boards.map(\.id))
+        if let last = boards.map(\.line).max() { search.found(Int64(last), batch, session) }
+        return boards.sorted { $0.line < $1.line }.map {
+            LeasedBoard(board: $0, session: session, fence: Int64($0.attempt))
+        }
+    }
+
+    private func lease(
+        _ count: Int, of batch: BatchID, from line: Int64, for session: LedgerSession.ID
+    ) throws(LedgerError) -> [LedgerBoard] {
         do throws(LedgerError) {
-            boards = try decoded(
+            return try decoded(
                 try run(
                     """
                     with owner as materialized (
                         select id as owner, station as owner_station from sessions where id = $3::bigint for key share
                     ), free as materialized (
                         select id as free_board from boards
-                        where batch = $1::bigint and state in ('waiting', 'running') and exists (select from owner)
+                        where batch = $1::bigint and line >= $4::bigint and state in ('waiting', 'running')
+                            and exists (select from owner)
                             and (state = 'waiting'
                                 or session in (select id from sessions where expires <= now() and id <> $3::bigint))
                             and not exists (
                                 select from boards other join sessions on sessions.id = other.session
-                                where other.place = boards.place and other.place <> '' and other.state = 'running'
+                                where other.place = boards.place and other.place <> ''
                                     and other.batch <> $1::bigint and sessions.expires > now()
                                     and sessions.id <> $3::bigint
                                     and (sessions.station = (select owner_station from owner)
@@ -36,19 +81,11 @@ extension PostgreSQLLedgerDatabase {
                         started = now()
                     from free, owner where id = free_board
                     returning \(Self.columns.board)
-                    """, [.integer(batch), .integer(Int64(max(0, count))), .integer(session)])
+                    """, [.integer(batch), .integer(Int64(max(0, count))), .integer(session), .integer(line)])
             ) { $0.board }
         } catch {
             if error.code == .temporary { uncertain.insert(session) }
             throw error
-        }
-        if boards.isEmpty {
-            let exists = try run("select from sessions where id = $1::bigint", [.integer(session)]).count == 1
-            guard exists else { throw LedgerError.noSession(session, place: place) }
-        }
-        held[session, default: []].formUnion(boards.map(\.id))
-        return boards.sorted { $0.line < $1.line }.map {
-            LeasedBoard(board: $0, session: session, fence: Int64($0.attempt))
         }
     }
 

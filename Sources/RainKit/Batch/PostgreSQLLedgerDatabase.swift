@@ -18,6 +18,7 @@ final class PostgreSQLLedgerDatabase: @unchecked Sendable {
     private var wasOpen = false
     /// The boards that each session has leased here and not finished.
     var held: [LedgerSession.ID: Set<LedgerBoard.ID>] = [:]
+    var search = LeaseSearch()
     /// Sessions whose last lease failed, so that they may have boards which are not in ``held``.
     var uncertain: Set<LedgerSession.ID> = []
 

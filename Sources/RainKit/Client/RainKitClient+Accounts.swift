@@ -99,6 +99,7 @@ extension RainKitClient {
         _ deployment: Deployment, store: any CredentialStore, account: String?, place: SessionPlace
     ) throws(AccountError) -> AccountAccess {
         let deployment = trusting(deployment)
+        if let neo = deployment.neo { return try access(deployment, neo, store: store, account: account, place: place) }
         let http = configuration.tools.http(deployment.certificateAuthorities)
         let tools = configuration.tools
         let server = ServerClock(clock: tools.clock)
@@ -107,6 +108,27 @@ extension RainKitClient {
             store: store, key: try CredentialKey(deployment.name, account: account), clock: tools.clock, server: server,
             logger: configuration.logger, timer: tools.timer)
         return AccountAccess(deployment, session: session, http: http, store: store, place: place)
+    }
+
+    /// Returns an account of RainMaker Neo. Its users sign in at the deployment's API for accounts, and its nodes have another cloud.
+    private func access(
+        _ deployment: Deployment, _ neo: NeoServices, store: any CredentialStore, account: String?, place: SessionPlace
+    ) throws(AccountError) -> AccountAccess {
+        let tools = configuration.tools
+        let server = ServerClock(clock: tools.clock)
+        let http = tools.http(deployment.certificateAuthorities)
+        let provider = try ProviderRegistry.builtIn.provider(
+            "neo",
+            settings: ProviderSettings(
+                base: neo.accounts.text, clientID: deployment.clientID ?? NeoOutputs.usualClientID),
+            tools: tools.providerTools(http: server.listening(to: http)))
+        let session = AccountSession(
+            provider: provider, http: http, store: store, key: try CredentialKey(deployment.name, account: account),
+            clock: tools.clock, server: server, logger: configuration.logger, timer: tools.timer)
+        let nodes = NeoCloud(
+            deployment.base, neo, session: session, http: http, tools: liveTools(deployment.certificateAuthorities))
+        return AccountAccess(
+            deployment, provider, nodes: nodes, session: session, http: http, store: store, place: place)
     }
 
     /// Returns the deployment with the authorities that this client trusts.

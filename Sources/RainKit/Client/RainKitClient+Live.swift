@@ -7,7 +7,7 @@ import RainMaker
 import Synchronization
 
 extension RainKitClient {
-    /// Returns the reports of the account's boards as they arrive, if the deployment supports that.
+    /// Returns the reports and the alerts of the account's boards as they arrive, if the deployment supports that.
     ///
     /// ```swift
     /// for try await event in kit.liveEvents(of: [node.id]) {
@@ -25,7 +25,9 @@ extension RainKitClient {
             Task {
                 do throws(AccountError) {
                     let account = try accountInUse()
-                    try await cloud().listen(to: nodes, with: liveTools(account)) { queue.add($0) }
+                    try await cloud().listen(to: nodes, with: liveTools(account.certificateAuthorities)) {
+                        queue.add($0)
+                    }
                 } catch {
                     queue.finish(RainKitError(error))
                 }
@@ -33,10 +35,11 @@ extension RainKitClient {
         return AsyncThrowingStream { try await listening.next(from: queue) }
     }
 
-    private func liveTools(_ account: AccountAccess) -> LiveTools {
+    /// - Parameter authorities: a file with the authorities to trust.
+    func liveTools(_ authorities: String?) -> LiveTools {
         let tools = configuration.tools
         return LiveTools(
-            opener: tools.connections(account.certificateAuthorities), hashes: tools.crypto, sha1: OpenSSLHashes.sha1,
+            opener: tools.connections(authorities), hashes: tools.crypto, sha1: OpenSSLHashes.sha1,
             randomBytes: tools.randomBytes, clock: tools.clock, sleep: { try await tools.timer.sleep(for: $0) })
     }
 }
@@ -77,7 +80,12 @@ final class LiveEventQueue: Sendable {
     var weight: Int { state.withLock { $0.weight } }
 
     func add(_ event: LiveEvent) {
-        let weight = if case .report(let report) = event { report.values.weight } else { 256 }
+        let weight =
+            switch event {
+            case .report(let report): report.values.weight
+            case .alert(let alert): alert.weight
+            default: 256
+            }
         let waiter = state.withLock { state -> CheckedContinuation<LiveEvent?, any Error>? in
             if let waiter = state.waiter {
                 state.waiter = nil
@@ -122,6 +130,15 @@ final class LiveEventQueue: Sendable {
                 return state.waiter
             }
             waiter?.resume(returning: nil)
+        }
+    }
+}
+
+extension NodeAlert {
+    fileprivate var weight: Int {
+        switch content {
+        case .text(let text): 256 + text.utf8.count
+        case .values(let values): values.weight
         }
     }
 }

@@ -17,22 +17,27 @@ extension RainKitClient {
     }
 
     /// Passes on all nodes of the account, and remembers their names if the configuration asks for that.
-    func listNodes(_ take: (Node) throws(AccountError) -> Void) async throws(AccountError) {
+    func listNodes(
+        tagged tags: [String] = [], _ take: (Node) throws(AccountError) -> Void
+    ) async throws(AccountError) {
         var names: [RememberedNode] = []
-        try await cloud().eachNode { node throws(AccountError) in
+        try await cloud().eachNode(tagged: tags) { node throws(AccountError) in
             if names.count < NodeNameFile.maximumNodes { names.append(RememberedNode(node)) }
             try take(node)
         }
-        rememberNames(names)
+        // A part of the nodes does not replace what is known of all.
+        if tags.isEmpty { rememberNames(names) }
     }
 
     /// Passes on the nodes one by one while the cloud lists them, and keeps none: for accounts with thousands.
     ///
-    /// - Parameter take: called for each node. An error that it throws ends the listing, and is thrown unchanged.
-    public func eachNode(_ take: (Node) throws -> Void) async throws {
+    /// - Parameters:
+    ///   - tags: only nodes with one of these tags, each of the form `key:value`; empty for all nodes.
+    ///   - take: called for each node. An error that it throws ends the listing, and is thrown unchanged.
+    public func eachNode(tagged tags: [String] = [], _ take: (Node) throws -> Void) async throws {
         var failure: (any Error)?
         do throws(AccountError) {
-            try await listNodes { node throws(AccountError) in
+            try await listNodes(tagged: tags) { node throws(AccountError) in
                 do { try take(node) } catch {
                     failure = error
                     throw AccountError(.cancelled, message: "Cancelled.")
@@ -48,24 +53,24 @@ extension RainKitClient {
         try await RainKitError.rethrowing { () async throws(AccountError) in try await cloud().node(id) }
     }
 
-    /// Returns all calls of RainMaker's cloud for the nodes in the account. Their errors are `AccountError`.
+    /// Returns all calls of the account's cloud for its nodes: those of RainMaker, or of RainMaker Neo. Their errors are `AccountError`.
     ///
     /// - Throws: `unsupported` for an account of another identity system.
-    public func rainMakerNodes() throws -> RainMakerCloud {
+    public func rainMakerNodes() throws -> any NodeCloud {
         try RainKitError.rethrowing { () throws(AccountError) in try cloud() }
     }
 
-    package func cloud() throws(AccountError) -> RainMakerCloud {
+    package func cloud() throws(AccountError) -> any NodeCloud {
         let account = try accountInUse()
         if let nodes = account.nodes { return nodes }
         throw AccountError(
             .unsupported, message: "\(account.name) has no list of boards; only RainMaker has one")
     }
 
-    /// Sends a request to RainMaker's cloud, and throws the client's own error.
+    /// Sends a request to the account's cloud, and throws the client's own error.
     @discardableResult
     func asking<Answer>(
-        _ question: (RainMakerCloud) async throws(AccountError) -> Answer
+        _ question: (any NodeCloud) async throws(AccountError) -> Answer
     ) async throws(RainKitError) -> Answer {
         do throws(AccountError) { return try await question(try cloud()) } catch { throw RainKitError(error) }
     }

@@ -292,7 +292,8 @@ extension RainKitClient {
         guard let provider = configuration.provider, configuration.backend == nil else { return }
         throw AccountError(
             .missingParameter,
-            message: "users of \(title(of: provider)) need your own cloud, but no file describes one",
+            message:
+                "RainMaker's cloud does not know users of \(title(of: provider)), and no file describes your own cloud",
             remedies: [.backend])
     }
 

@@ -135,6 +135,8 @@ public struct RainKitTools: Sendable {
     public var timer: any Clock<Duration>
 
     /// Creates the tools. The defaults are libcurl, OpenSSL and the machine's clocks.
+    ///
+    /// - Parameter timer: nil for the machine's monotonic clock, with one thread for all deadlines of the process.
     public init(
         http: @escaping @Sendable (_ certificateAuthorities: String?) -> any HTTPClient = {
             CurlHTTPClient(CurlConfiguration(certificateAuthorities: $0))
@@ -148,7 +150,7 @@ public struct RainKitTools: Sendable {
             var source = OpenSSLRandom()
             return source.bytes(count)
         },
-        clock: any WallClock = SystemWallClock(), timer: any Clock<Duration> = ContinuousClock()
+        clock: any WallClock = SystemWallClock(), timer: (any Clock<Duration>)? = nil
     ) {
         self.http = http
         self.connections = connections
@@ -156,7 +158,7 @@ public struct RainKitTools: Sendable {
         self.signatures = signatures
         self.randomBytes = randomBytes
         self.clock = clock
-        self.timer = timer
+        self.timer = timer ?? TimerClock()
     }
 
     /// ``randomBytes`` as a random source.

@@ -9,6 +9,14 @@ extension Checkup {
         // No claim service claims boards of other providers' users.
         guard client.configuration.provider == nil else { return [] }
         let deployment = client.configuration.deployment
+        if deployment.neo != nil {
+            return [
+                .ok(
+                    "profile",
+                    "The deployment in use is \(deployment.name.onOneLine), a RainMaker Neo at \(deployment.base.text)."
+                )
+            ]
+        }
         guard deployment.claim != nil else {
             return [
                 .warn(

@@ -17,6 +17,7 @@ extension Checkup {
             method: .get, url: "\(deployment.base.text)/apiversions", headers: [HTTPHeader("User-Agent", "RainKit")],
             deadline: answerLimit)
         let host = deployment.base.authority
+        if deployment.neo != nil { return await neo(deployment, http) }
         async let claims = claimService(of: deployment, http)
         let response: HTTPResponse
         do throws(HTTPError) {
@@ -26,6 +27,26 @@ extension Checkup {
             return [.fail("cloud", trouble.reason, trouble.message, fix: trouble.fix)]
         }
         return [clock(response, host), Self.finding(about: response, host)].compactMap { $0 } + (await claims)
+    }
+
+    /// Whether the main API of a RainMaker Neo deployment can be reached. It answers nothing without a signature, but it answers.
+    private func neo(_ deployment: Deployment, _ http: any HTTPClient) async -> [Finding] {
+        let host = deployment.base.authority
+        let request = HTTPRequest(
+            method: .get, url: "\(deployment.base.text)/v1/groups", headers: [HTTPHeader("User-Agent", "RainKit")],
+            deadline: answerLimit)
+        let response: HTTPResponse
+        do throws(HTTPError) {
+            response = try await http.send(request)
+        } catch {
+            let trouble = trouble(error, deployment.base)
+            return [.fail("cloud", trouble.reason, trouble.message, fix: trouble.fix)]
+        }
+        // API Gateway's answer to a request without a signature.
+        let finding =
+            [401, 403].contains(response.status)
+            ? Finding.ok("cloud", "\(host) answers.") : Self.finding(about: response, host)
+        return [clock(response, host), finding].compactMap { $0 }
     }
 
     /// Nil where the answer has no date.

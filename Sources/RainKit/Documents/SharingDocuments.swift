@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainJSON
 import RainMaker
 
 // The documents of sharing: the users of boards and groups, and requests to share them.
@@ -39,6 +40,10 @@ package struct SharingRequestsResult: Encodable, Sendable {
         package let userName: String?
         package let ownerName: String?
         package let requestedAt: String?
+        package let transfer: Bool?
+        package let groupNames: [String]?
+        package let metadata: JSONValue?
+        @TextOnly package private(set) var deviceNames: [String]
     }
 
     /// - Parameters:
@@ -53,7 +58,9 @@ package struct SharingRequestsResult: Encodable, Sendable {
         requests = all.map {
             Entry(
                 requestID: $0.id, status: $0.status, ids: $0.subjects, userName: $0.userName, ownerName: $0.ownerName,
-                requestedAt: $0.requestedAt.map { Timestamp.text($0) })
+                requestedAt: $0.requestedAt.map { Timestamp.text($0) }, transfer: $0.isTransfer ? true : nil,
+                groupNames: $0.groupNames.isEmpty ? nil : $0.groupNames, metadata: $0.metadata,
+                deviceNames: $0.deviceNames)
         }
     }
 }

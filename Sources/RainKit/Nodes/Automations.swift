@@ -46,8 +46,10 @@ public struct AutomationCondition: Sendable, Equatable {
 ///
 /// In a change of an automation, what is nil or empty stays as it is.
 public struct AutomationRule: Sendable {
-    /// The node that reports. A new rule needs it, unless ``document`` has the events.
+    /// The node that reports. A new rule needs it, unless ``occasion`` is given or ``document`` has the events.
     public var reporter: Node?
+    /// The weather or daylight that sets off the automation, in place of a node.
+    public var occasion: AutomationOccasion?
     /// What the node has to report.
     public var conditions: [AutomationCondition]
     /// The values that are set, node by node.
@@ -56,15 +58,15 @@ public struct AutomationRule: Sendable {
     public var isAnyEnough: Bool?
     /// Whether the cloud acts on each report, and not only when the conditions begin to hold.
     public var retriggers: Bool?
-    /// Other members, as the cloud takes them, such as those of a rule for the weather. The properties above replace members with the same
-    /// names.
+    /// Other members, as the cloud takes them. The properties above replace members with the same names.
     public var document: JSONValue?
 
     public init(
         reporter: Node? = nil, conditions: [AutomationCondition] = [],
         actions: [(node: Node, changes: [ParameterChange])] = [], isAnyEnough: Bool? = nil, retriggers: Bool? = nil,
-        document: JSONValue? = nil
+        document: JSONValue? = nil, occasion: AutomationOccasion? = nil
     ) {
+        self.occasion = occasion
         self.reporter = reporter
         self.conditions = conditions
         self.actions = actions
@@ -116,8 +118,10 @@ extension RainKitClient {
     /// - Throws: `RainKitError`: `usage` for a blank name or an incomplete rule; the codes of `ParameterError`; the cloud's refusals.
     public func createAutomation(_ name: String, _ rule: AutomationRule) async throws -> String {
         try Self.checkAutomationName(name)
-        guard rule.document != nil || (rule.reporter != nil && !rule.conditions.isEmpty && !rule.actions.isEmpty) else {
-            throw RainKitError.usage("A rule needs three things: a reporting node, a condition, and values to set.")
+        let hasTrigger = rule.occasion != nil || (rule.reporter != nil && !rule.conditions.isEmpty)
+        guard rule.document != nil || (hasTrigger && !rule.actions.isEmpty) else {
+            throw RainKitError.usage(
+                "A rule needs what sets it off (a condition at a node, weather or daylight), and values to set.")
         }
         let members = try await members(of: rule, with: [.init("name", .string(name))], changing: nil)
         return try await asking { cloud throws(AccountError) in try await cloud.createAutomation(.object(members)) }
@@ -178,7 +182,14 @@ extension AutomationRule {
     /// - Parameter known: the automation that is changed.
     func members(changing known: Automation?) throws(RainKitError) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
-        if let reporter {
+        if let occasion {
+            guard reporter == nil, conditions.isEmpty else {
+                throw .usage("A rule needs one cause: a node, the weather, or daylight.")
+            }
+            guard occasion.count > 0 else { throw .usage("A rule for the weather needs a condition.") }
+            members += occasion.members
+            if occasion.count > 1, isAnyEnough == nil { members.append(.init("event_operator", "and")) }
+        } else if let reporter {
             let configuration = try reporter.described()
             var events: [JSONValue] = []
             do throws(ParameterError) {
@@ -196,7 +207,7 @@ extension AutomationRule {
         } else if !conditions.isEmpty {
             throw .usage("Conditions need a reporting node.")
         }
-        if let isAnyEnough, conditions.count != 1 {
+        if let isAnyEnough, (occasion?.count ?? conditions.count) != 1 {
             members.append(.init("event_operator", isAnyEnough ? "or" : "and"))
         }
         var checked: [JSONValue] = []

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainCore
-import Glibc
 import RainAccount
 import RainJSON
 import RainMaker
@@ -59,8 +58,6 @@ package struct ClockReading: Sendable, Equatable {
 package struct BoardClock: Sendable {
     /// In seconds since 1970.
     private let now: Int64
-    /// The folder with the time zones of this machine.
-    private static let zones = "/usr/share/zoneinfo"
 
     package init(_ clock: any WallClock = SystemWallClock()) { now = Int64(clock.now.seconds) }
 
@@ -81,12 +78,7 @@ package struct BoardClock: Sendable {
 
     /// Nil for a zone that this machine does not know.
     func reading(in zone: String) -> ClockReading? {
-        let isName =
-            zone.utf8.count <= 64 && zone.first != "/" && !zone.contains("..")
-            && zone.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-        guard isName, let bytes = Self.bytes(of: "\(Self.zones)/\(zone)"), let file = TimeZoneFile(bytes) else {
-            return nil
-        }
+        guard let file = TimeZoneFile(named: zone) else { return nil }
         return ClockReading(secondsSince1970: now + Int64(file.offset(at: now)))
     }
 
@@ -94,20 +86,6 @@ package struct BoardClock: Sendable {
     var earliest: ClockReading { reading(hoursEast: -12) }
     /// The clock in the first time zone: a time that is still to come there is to come everywhere.
     var latest: ClockReading { reading(hoursEast: 14) }
-
-    private static func bytes(of path: String) -> [UInt8]? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        // The largest zone has about 4 KB.
-        return [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
-            while count < buffer.count {
-                let read = read(file, buffer.baseAddress! + count, buffer.count - count)
-                guard read > 0 else { break }
-                count += read
-            }
-        }
-    }
 }
 
 extension Node {

@@ -112,7 +112,8 @@ struct NodeMatch: Sendable {
         }
         throw RainKitError(
             .request(.other, reason: "no_such_node"),
-            message: "There is no board \(name.asGiven) in your account.", remedies: [.knownNode])
+            message: "There is no board \(name.asGiven) in your account."
+                + (name.contains(",") ? " Only one board can be named here." : ""), remedies: [.knownNode])
     }
 }
 
@@ -198,7 +199,7 @@ extension RainKitClient {
         }
     }
 
-    private static func group(id: String, _ cloud: RainMakerCloud) async throws(AccountError) -> NodeGroup? {
+    private static func group(id: String, _ cloud: any NodeCloud) async throws(AccountError) -> NodeGroup? {
         do throws(AccountError) {
             return try await cloud.group(id)
         } catch {

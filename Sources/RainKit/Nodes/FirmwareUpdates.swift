@@ -260,7 +260,7 @@ extension RainKitClient {
     /// Uploads an image and has the cloud send its address to the node. The node fetches the image itself.
     ///
     /// - Parameters:
-    ///   - isFollowed: whether ``follow(_:for:report:)`` comes next. If so, the node is looked at once more between the upload and the sending:
+    ///   - isFollowed: whether `follow` comes next. If so, the node is looked at once more between the upload and the sending:
     ///     an earlier update may have ended meanwhile.
     ///   - report: receives what happens, in order.
     /// - Throws: `RainKitError`: the cloud's refusals; `insecure_url` for an upload address that is not HTTPS; `cancelled`.
@@ -320,7 +320,7 @@ extension RainKitClient {
     private static let updateTries = 6
 
     /// Makes a call again that fails for the moment.
-    private func again<Answer: Sendable>(
+    func again<Answer: Sendable>(
         _ words: String, _ report: @Sendable (FirmwareUpdateEvent) -> Void,
         _ call: () async throws(AccountError) -> Answer
     ) async throws(AccountError) -> Answer {
@@ -343,12 +343,12 @@ extension RainKitClient {
 }
 
 extension Node {
-    fileprivate var isOffline: Bool { connectivity?.isConnected == false }
+    var isOffline: Bool { connectivity?.isConnected == false }
 }
 
 /// Follows an update by what the node reports.
 private struct UpdateWatch {
-    let cloud: RainMakerCloud
+    let cloud: any NodeCloud
     let time: Timekeeper
     let sent: SentFirmwareUpdate
 
@@ -439,7 +439,7 @@ struct UpdateReports: Sendable {
 
     private var isAtEarlier: Bool { earlier != nil && !earlierIsOver }
 
-    /// - Returns: the news as a text for people; nil if there is none.
+    /// - Returns: the news as a text for people; nil without news.
     mutating func take(_ state: State, version: String?) -> String? {
         let isNew = state != last
         last = state
@@ -496,7 +496,14 @@ struct UpdateService: Sendable {
 
         /// Firmware reports nothing of updates after a restart.
         var isBlank: Bool { status == nil && info == nil }
-        var isFinal: Bool { status.map(["success", "failed", "rejected"].contains) ?? false }
+        /// Firmware reports `failed` after each attempt, also if another one follows.
+        var isFinal: Bool {
+            switch status {
+            case "success", "rejected": true
+            case "failed": !UpdateAttempt.isFollowed(info)
+            default: false
+            }
+        }
         var words: String { [status, info].compactMap { $0 }.joined(separator: ": ") }
     }
 
@@ -513,8 +520,8 @@ struct UpdateService: Sendable {
                 .request(.badData, reason: "no_service"),
                 message:
                     "\(node.shownName) cannot be updated by a program: its firmware does not have the service esp.service.ota (OTA "
-                    + "using parameters). Start updates over topics in RainMaker's dashboard."
-            )
+                    + "using parameters). It gets updates over MQTT topics: make one in the deployment's dashboard.",
+                remedies: [.updateJobs(node: node.id.rawValue)])
         }
         self.url = url
         status = path("esp.param.ota_status")

@@ -6,6 +6,9 @@ import RainMaker
 extension RainKitClient {
     /// Puts nodes into a group.
     ///
+    /// A node of a group within another group belongs to that one too. So the node is first added to each group around this one that does not
+    /// have it, as espressif/esp-rainmaker-mcp 0.2.0 does.
+    ///
     /// - Parameter list: node ids or names, such as `Kitchen lamp,Fan`.
     /// - Returns: the nodes that were added, and those that were in the group already.
     /// - Throws: `RainKitError`, as ``nodes(listed:)`` does; the cloud's refusals.
@@ -15,11 +18,33 @@ extension RainKitClient {
     ) async throws -> (added: [NodeID], already: [NodeID]) {
         let ids = try await nodes(listed: list).map(\.id)
         return try await asking { cloud throws(AccountError) in
-            let present = try await cloud.group(group.id).nodes ?? []
+            let known = try await cloud.group(group.id)
+            let present = known.nodes ?? []
             let added = ids.filter { !present.contains($0) }
-            if !added.isEmpty { try await cloud.addNodes(added, toGroup: group.id) }
+            if !added.isEmpty {
+                for outer in try await Self.groups(around: known, cloud).reversed() {
+                    let missing = added.filter { !(outer.nodes ?? []).contains($0) }
+                    if !missing.isEmpty { try await cloud.addNodes(missing, toGroup: outer.id) }
+                }
+                try await cloud.addNodes(added, toGroup: group.id)
+            }
             return (added, ids.filter { present.contains($0) })
         }
+    }
+
+    /// The groups around a group that the user may change, the innermost first.
+    private static func groups(
+        around group: NodeGroup, _ cloud: any NodeCloud
+    ) async throws(AccountError) -> [NodeGroup] {
+        var groups: [NodeGroup] = []
+        var next = group.parent
+        while let id = next, !groups.contains(where: { $0.id == id }), id != group.id {
+            let outer = try await cloud.group(id)
+            if outer.isPrimary == false { break }
+            groups.append(outer)
+            next = outer.parent
+        }
+        return groups
     }
 
     /// Takes nodes out of a group. They stay in the account.

@@ -154,6 +154,17 @@ public struct LocalNode: Sendable {
     }
 }
 
+extension RainKitError {
+    fileprivate static var noLocalControlOfNeo: RainKitError {
+        RainKitError(
+            AccountError(
+                .unsupported,
+                message:
+                    "RainKit does not support local control of RainMaker Neo yet: its boards do not answer as RainMaker's do. Use the cloud "
+                    + "instead"))
+    }
+}
+
 extension RainKitClient {
     /// Opens a session with a node on this machine's network, hands it to `body`, and closes it. The cloud is asked only for the proof of
     /// possession, and only if none is given.
@@ -162,11 +173,12 @@ extension RainKitClient {
     ///   - name: the node id, or the name that the node announces.
     ///   - limit: how long finding and opening may take.
     /// - Throws: `RainKitError`: `not_found` if no such node announces itself; `other_node` if another node answers at the host;
-    ///   `wrong_proof_of_possession`; `not_rain_maker`.
+    ///   `wrong_proof_of_possession`; `not_rain_maker`; `unsupported` at a deployment of RainMaker Neo, before anything is searched.
     public func withLocalNode<Answer: Sendable>(
         _ name: String, _ options: LocalNodeOptions = LocalNodeOptions(), within limit: Duration,
         _ body: @Sendable (LocalNode) async throws -> Answer
     ) async throws -> Answer {
+        guard configuration.deployment.neo == nil else { throw RainKitError.noLocalControlOfNeo }
         let proof = await localProof(of: name, options, within: min(limit / 3, .seconds(5)))
         let credentials = BoardCredentials(
             proof: proof.value, username: options.username ?? BoardCredentials.defaultUsername,
@@ -261,7 +273,7 @@ extension BoardError {
 
 extension Node {
     /// The proof that the node has reported to the cloud for clients of its local control (`esp.param.local_control_pop`).
-    fileprivate var localProof: String? {
+    var localProof: String? {
         let services = NodeConfiguration(configuration)?.components ?? []
         guard let service = services.first(where: { $0.type == "esp.service.local_control" }),
             let parameter = service.parameters.first(where: { $0.type == "esp.param.local_control_pop" }),

@@ -62,10 +62,11 @@ extension RainKitClient {
     ///   - command: the firmware's number for it, from 1 on.
     ///   - nodes: at most 25.
     ///   - lifetime: how long the cloud keeps the command for nodes that are offline: 1 second to 30 days; nil for no limit.
+    ///   - overrides: whether it replaces an unanswered command with the same number at the same node.
     /// - Throws: `RainKitError`: `usage` for a number, nodes or a lifetime out of these bounds; the cloud's refusals.
     public func sendCommand(
         _ command: UInt16, _ data: RainMakerCloud.CommandData = .json([:]), to nodes: [NodeID],
-        keptFor lifetime: Duration? = .seconds(30)
+        keptFor lifetime: Duration? = .seconds(30), overriding overrides: Bool = false
     ) async throws -> NodeCommandRequest {
         guard command > 0 else { throw RainKitError.usage("A command must be a number from 1 to 65535.") }
         guard !nodes.isEmpty else { throw RainKitError.usage("A command needs at least one board.") }
@@ -77,7 +78,7 @@ extension RainKitClient {
             throw RainKitError.usage("The cloud keeps a command for 1 second to 30 days.")
         }
         let sent = try await asking { cloud throws(AccountError) in
-            try await cloud.sendCommand(command, data, to: nodes, lifetime: seconds)
+            try await cloud.sendCommand(command, data, to: nodes, lifetime: seconds, overrides: overrides)
         }
         return NodeCommandRequest(id: sent.request, nodes: nodes, refused: sent.refused)
     }
@@ -91,12 +92,42 @@ extension RainKitClient {
         }
     }
 
-    /// Returns the commands that the user has sent to a node, the newest first. The cloud forgets old ones.
+    /// Returns commands that the user has sent, the newest first. The cloud forgets old ones.
     ///
-    /// - Parameter count: the maximum number of commands.
+    /// - Parameters:
+    ///   - node: only commands to this node; nil for all nodes, which needs a state.
+    ///   - status: only commands in this state.
+    ///   - count: the maximum number of commands.
     /// - Throws: `RainKitError`: the cloud's refusals.
-    public func commands(of node: NodeID, atMost count: Int) async throws -> [NodeCommandRecord] {
-        try await asking { cloud throws(AccountError) in try await cloud.commandRecords(of: node, atMost: count) }
+    public func commands(
+        of node: NodeID? = nil, in status: NodeCommandRecord.Status? = nil, atMost count: Int
+    ) async throws -> [NodeCommandRecord] {
+        try await asking { cloud throws(AccountError) in
+            try await cloud.commandRecords(of: node, in: status, number: nil, atMost: count)
+        }
+    }
+
+    /// Cancels a command at the nodes that have not answered. A command that has reached its node may be executed anyway.
+    ///
+    /// - Parameter node: only at this node; nil for all nodes of the request.
+    /// - Returns: at how many nodes the cloud cancelled it; nil if the cloud does not say.
+    /// - Throws: `RainKitError`: `no_such_request` if the cloud does not know the request, or has forgotten it.
+    @discardableResult
+    public func cancelCommand(_ request: RequestID, at node: NodeID? = nil) async throws -> Int? {
+        do throws(AccountError) { return try await cloud().cancelCommands(request, of: node, number: nil) } catch {
+            throw RainKitError(commandError: error, request)
+        }
+    }
+
+    /// Cancels all commands that a node has not answered, or those with one number.
+    ///
+    /// - Returns: how many commands the cloud cancelled; nil if it does not say.
+    /// - Throws: `RainKitError`: the cloud's refusals.
+    @discardableResult
+    public func cancelCommands(of node: NodeID, number command: UInt16? = nil) async throws -> Int? {
+        try await asking { cloud throws(AccountError) in
+            try await cloud.cancelCommands(nil, of: node, number: command)
+        }
     }
 
     /// Waits until each node has given its final answer, or the time is over.
@@ -117,7 +148,7 @@ extension RainKitClient {
 
 /// Asks the cloud for the answers to a command, until all are there.
 private struct CommandWait: Sendable {
-    let cloud: RainMakerCloud
+    let cloud: any NodeCloud
     let time: Timekeeper
     let request: NodeCommandRequest
     let limit: Duration

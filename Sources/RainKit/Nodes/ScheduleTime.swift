@@ -158,6 +158,26 @@ public enum ScheduleDays: Sendable, Equatable {
 }
 
 extension ScheduleTrigger {
+    /// Checks a trigger that a client of the cloud's API wrote.
+    ///
+    /// - Throws: `usage` for a trigger of an unknown kind, and for a number out of its bounds.
+    func check() throws(RainKitError) {
+        let isValid =
+            switch self {
+            case .weekly(let minutes, let days): (0..<1440).contains(minutes) && (0...Self.everyDay).contains(days)
+            case .date(let minutes, let day, let months, let year, _):
+                (0..<1440).contains(minutes) && (1...31).contains(day) && (0...0xFFF).contains(months)
+                    && year.map { (2000...9999).contains($0) } ?? true
+            case .after(let seconds): (1...31_536_000).contains(seconds)
+            case .other: false
+            }
+        guard isValid else {
+            throw .usage(
+                "The trigger cannot be used. It has m (0 to 1439) with d (0 to 127) or with dd (1 to 31) and mm (0 to 4095), or it has rsec (1 to 31536000)."
+            )
+        }
+    }
+
     /// The time of day, in minutes after midnight; nil for a trigger that has none.
     var minutes: Int? {
         switch self {

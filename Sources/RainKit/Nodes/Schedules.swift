@@ -25,11 +25,20 @@ public struct EntryOutcome: Sendable {
     public var changesTime = false
     /// The parameter for the time zone of a node that has none yet, and so takes the time of day for UTC. Nil if the time does not depend on it.
     public var missingTimeZone: ParameterPath?
+    /// Why the cloud did not send the change to the node; nil if it did. A call for one node throws this as an error.
+    public var failure: String?
+    /// The cloud's number for the failure.
+    public var serverCode: Int?
+    /// Whether it is not even known if the cloud has sent the change.
+    public var isSendingUnknown = false
+    /// Whether nothing was sent to the node, because it has what is wanted.
+    public var isUnchanged = false
 
     public init(
         node: NodeID, id: String, name: String? = nil, operation: ServiceOperation, isReported: Bool? = nil,
         seen: String? = nil,
-        unknown: AccountError? = nil, changesTime: Bool = false, missingTimeZone: ParameterPath? = nil
+        unknown: AccountError? = nil, changesTime: Bool = false, missingTimeZone: ParameterPath? = nil,
+        failure: String? = nil, serverCode: Int? = nil, isSendingUnknown: Bool = false, isUnchanged: Bool = false
     ) {
         self.node = node
         self.id = id
@@ -40,6 +49,10 @@ public struct EntryOutcome: Sendable {
         self.unknown = unknown
         self.changesTime = changesTime
         self.missingTimeZone = missingTimeZone
+        self.failure = failure
+        self.serverCode = serverCode
+        self.isSendingUnknown = isSendingUnknown
+        self.isUnchanged = isUnchanged
     }
 }
 
@@ -94,7 +107,7 @@ extension RainKitClient {
 
     /// Lets a schedule act again.
     ///
-    /// - Throws: `RainKitError`, as ``removeSchedule(_:at:waiting:)`` does; `usage` for a schedule whose date is over: it would never act.
+    /// - Throws: `RainKitError`, as `removeSchedule` does; `usage` for a schedule whose date is over: it would never act.
     @discardableResult
     public func enableSchedule(
         _ schedule: String, at node: Node, waiting limit: Duration? = nil
@@ -104,7 +117,7 @@ extension RainKitClient {
 
     /// Keeps a schedule from acting.
     ///
-    /// - Throws: `RainKitError`, as ``removeSchedule(_:at:waiting:)`` does.
+    /// - Throws: `RainKitError`, as `removeSchedule` does.
     @discardableResult
     public func disableSchedule(
         _ schedule: String, at node: Node, waiting limit: Duration? = nil
@@ -152,15 +165,100 @@ extension RainKitClient {
 
     /// Has a node set the values of a scene. The node reports the values, and nothing of the scene.
     ///
-    /// - Throws: `RainKitError`, as ``removeScene(_:at:waiting:)`` does.
+    /// - Throws: `RainKitError`, as `removeScene` does.
     @discardableResult
     public func activateScene(_ scene: String, at node: Node) async throws -> EntryOutcome {
         try await change(.activate, scene, in: .scenes, at: node, nil)
     }
 }
 
-extension ListService {
-    fileprivate var noun: String { self == .schedules ? "schedule" : "scene" }
+/// The parts of a schedule or a scene, with the time and the remarks that clients of the cloud's API write. Nil keeps a part.
+package struct EntryChange: Sendable {
+    package var name: String?
+    package var values: [ParameterChange]?
+    package var trigger: ScheduleTrigger?
+    package var info: String?
+    package var flags: UInt32?
+
+    package init(name: String? = nil, info: String? = nil) { (self.name, self.info) = (name, info) }
+}
+
+extension RainKitClient {
+    /// Returns an id that no entry of these nodes has, so that each can have the new entry under the same id.
+    package func newEntryID(in service: ListService, of nodes: [Node]) -> String {
+        let known = Set(nodes.flatMap { ($0.entries(of: service) ?? []).map(\.id) })
+        return freeID(besides: known)
+    }
+
+    /// Changes a schedule or a scene, and does not wait for the node.
+    ///
+    /// - Parameters:
+    ///   - entry: its id or name; the id of a new one.
+    ///   - change: the parts of an entry that is added or edited.
+    /// - Throws: `RainKitError`, as the calls for single operations do; `usage` for an id that another entry has.
+    package func changeEntry(
+        _ operation: ServiceOperation, _ entry: String, _ change: EntryChange, in service: ListService, at node: Node
+    ) async throws -> EntryOutcome {
+        switch operation {
+        case .add: try await add(entry, change, to: service, at: node)
+        case .edit: try await edit(entry, change, in: service, at: node)
+        case .remove, .enable, .disable, .activate: try await self.change(operation, entry, in: service, at: node, nil)
+        }
+    }
+
+    private func add(
+        _ id: String, _ wanted: EntryChange, to service: ListService, at node: Node
+    ) async throws(RainKitError) -> EntryOutcome {
+        try node.checkRoom(for: service)
+        guard node.entries(of: service)?.contains(where: { $0.id == id }) != true else {
+            throw .usage("\(node.shownName) already has a \(service.noun) with the id \(id.onOneLine).")
+        }
+        guard (1...ListService.maximumID).contains(id.utf8.count) else {
+            throw .usage("An id has 1 to \(ListService.maximumID) bytes.")
+        }
+        let change = try node.checked(wanted, service, try trigger(wanted.trigger, of: nil, at: node))
+        return try await send(.add, id, named: wanted.name ?? "", change, in: service, at: node, nil)
+    }
+
+    private func edit(
+        _ name: String, _ wanted: EntryChange, in service: ListService, at node: Node
+    ) async throws(RainKitError) -> EntryOutcome {
+        _ = try node.place(of: service)
+        let entry = try node.entry(name, in: service)
+        var change = try node.checked(wanted, service, try trigger(wanted.trigger, of: entry, at: node))
+        change.replacedTrigger = entry.document["triggers"]?.array?.first
+        return try await send(.edit, entry.id, named: wanted.name ?? entry.name, change, in: service, at: node, nil)
+    }
+
+    /// Checks a trigger for this node.
+    private func trigger(
+        _ trigger: ScheduleTrigger?, of entry: ServiceEntry?, at node: Node
+    ) throws(RainKitError) -> ScheduleTrigger? {
+        guard let trigger else { return nil }
+        try trigger.check()
+        try entry?.checkSingleTime()
+        let clock = BoardClock(configuration.tools.clock)
+        // Only within about a day of now the node's time zone makes a difference.
+        let isOver =
+            trigger.isOver(at: clock.earliest)
+            || trigger.isOver(at: clock.latest) && clock.reading(of: node).map { trigger.isOver(at: $0) } == true
+        guard !isOver else { throw .usage("A schedule \(trigger) would never act: that time has passed.") }
+        return trigger
+    }
+}
+
+extension ServiceEntry {
+    /// Throws `several_triggers` for a schedule with several times.
+    fileprivate func checkSingleTime() throws(RainKitError) {
+        guard triggers.count > 1 else { return }
+        let times = triggers.map(\.description).joined(separator: ", ").onOneLine
+        throw RainKitError(
+            .request(.badData, reason: "several_triggers"),
+            message: """
+                \(name.onOneLine) acts at several times (\(times)), but a change would keep only one of them. Remove \
+                \(name.onOneLine), and add a schedule for each time.
+                """)
+    }
 }
 
 extension Node {
@@ -179,12 +277,20 @@ extension Node {
         return entries(of: service) ?? []
     }
 
-    fileprivate func place(of service: ListService) throws(RainKitError) -> (path: ParameterPath, maximum: Int?) {
+    func place(of service: ListService) throws(RainKitError) -> (path: ParameterPath, maximum: Int?) {
         if let list = try described().list(of: service) { return list }
         throw RainKitError(
             .request(.badData, reason: "no_service"),
             message:
                 "\(shownName) has no \(service.noun)s: its firmware does not have the service \(service.type).")
+    }
+
+    /// Throws `list_full` if the node stores no more entries.
+    func checkRoom(for service: ListService) throws(RainKitError) {
+        guard let maximum = try place(of: service).maximum, entries(of: service)?.count ?? 0 >= maximum else { return }
+        throw RainKitError(
+            .request(.badData, reason: "list_full"),
+            message: "\(shownName) already has \(maximum) \(service.noun)s, and stores no more: remove one first.")
     }
 
     /// The entry with this id or name.
@@ -208,12 +314,19 @@ extension Node {
     }
 
     fileprivate func checked(
-        _ name: String?, _ values: [ParameterChange]?, _ trigger: ScheduleTrigger?, _ service: ListService
+        _ wanted: EntryChange, _ service: ListService, _ trigger: ScheduleTrigger?
+    ) throws(RainKitError) -> ServiceEntryChange {
+        try checked(wanted.name, wanted.values, trigger, service, info: wanted.info, flags: wanted.flags)
+    }
+
+    func checked(
+        _ name: String?, _ values: [ParameterChange]?, _ trigger: ScheduleTrigger?, _ service: ListService,
+        info: String? = nil, flags: UInt32? = nil
     ) throws(RainKitError) -> ServiceEntryChange {
         let configuration = try described()
         do throws(ParameterError) {
             let action = try values.map { values throws(ParameterError) in try configuration.checked(values).json }
-            let change = ServiceEntryChange(name: name, trigger: trigger, action: action)
+            let change = ServiceEntryChange(name: name, trigger: trigger, action: action, info: info, flags: flags)
             try change.check(by: configuration, service)
             return change
         } catch {
@@ -222,7 +335,7 @@ extension Node {
     }
 
     /// The parameter for the time zone, if the trigger depends on it and the node has no time zone.
-    fileprivate func missingTimeZone(for trigger: ScheduleTrigger?) -> ParameterPath? {
+    func missingTimeZone(for trigger: ScheduleTrigger?) -> ParameterPath? {
         switch trigger {
         case .weekly?, .date?: timeZone.flatMap { $0.name.isEmpty ? $0.path : nil }
         case .after?, .other?, nil: nil
@@ -235,19 +348,8 @@ extension RainKitClient {
         _ name: String, _ values: [ParameterChange], _ time: ScheduleTime?, to service: ListService, at node: Node,
         _ limit: Duration?
     ) async throws(RainKitError) -> EntryOutcome {
-        let place = try node.place(of: service)
-        let known = node.entries(of: service) ?? []
-        if let maximum = place.maximum, known.count >= maximum {
-            throw RainKitError(
-                .request(.badData, reason: "list_full"),
-                message:
-                    "\(node.shownName) already has \(maximum) \(service.noun)s, and stores no more: remove one first.")
-        }
-        var id = ""
-        // Four hexadecimal digits, as the apps and the official client make them.
-        repeat {
-            id = Hex.text(configuration.tools.randomBytes(2)).uppercased()
-        } while known.contains { $0.id == id }
+        try node.checkRoom(for: service)
+        let id = newEntryID(in: service, of: [node])
         let trigger = try trigger(time, of: nil, at: node)
         let change = try node.checked(name, values, trigger, service)
         return try await send(.add, id, named: name, change, in: service, at: node, limit)
@@ -270,30 +372,36 @@ extension RainKitClient {
     ) async throws(RainKitError) -> EntryOutcome {
         _ = try node.place(of: service)
         let entry = try node.entry(wanted, in: service)
-        // The node would switch it on although it would never act.
-        if operation == .enable, entry.isOver(by: BoardClock(configuration.tools.clock), at: node) {
-            let times = entry.triggers.map(\.description).joined(separator: ", ").onOneLine
-            throw .usage(
-                "\(entry.name.onOneLine) (\(times)) would never act: that time has passed.", remedies: [.laterSchedule])
-        }
+        if operation == .enable { try checkIsToCome(entry, at: node) }
         return try await send(
             operation, entry.id, named: entry.name, ServiceEntryChange(), in: service, at: node, limit)
     }
 
+    /// Returns an id of four hexadecimal digits, as the apps and the official client make them.
+    private func freeID(besides known: Set<String>) -> String {
+        var number = configuration.tools.randomBytes(2)
+        while known.contains(Hex.text(number).uppercased()) {
+            // The next number: it is free sooner or later, because nodes store few entries.
+            number[1] &+= 1
+            if number[1] == 0 { number[0] &+= 1 }
+        }
+        return Hex.text(number).uppercased()
+    }
+
+    /// Throws if a schedule's date is over. The node would enable it although it would never act.
+    func checkIsToCome(_ entry: ServiceEntry, at node: Node) throws(RainKitError) {
+        guard entry.isOver(by: BoardClock(configuration.tools.clock), at: node) else { return }
+        let times = entry.triggers.map(\.description).joined(separator: ", ").onOneLine
+        throw .usage(
+            "\(entry.name.onOneLine) (\(times)) would never act: that time has passed.", remedies: [.laterSchedule])
+    }
+
     /// Makes the trigger for this node. The missing parts of the time are taken from `entry`.
-    private func trigger(
+    func trigger(
         _ time: ScheduleTime?, of entry: ServiceEntry?, at node: Node
     ) throws(RainKitError) -> ScheduleTrigger? {
         guard let time else { return nil }
-        if let entry, entry.triggers.count > 1 {
-            let times = entry.triggers.map(\.description).joined(separator: ", ").onOneLine
-            throw RainKitError(
-                .request(.badData, reason: "several_triggers"),
-                message: """
-                    \(entry.name.onOneLine) acts at several times (\(times)), but a change would keep only one of them. Remove \
-                    \(entry.name.onOneLine), and add a schedule for each time.
-                    """)
-        }
+        try entry?.checkSingleTime()
         let clock = BoardClock(configuration.tools.clock)
         let trigger = try time.trigger(after: entry?.trigger, at: clock.earliest)
         // Only within about a day of now the node's time zone makes a difference.
@@ -336,7 +444,7 @@ extension ServiceEntry {
 
 extension ServiceEntry? {
     /// Whether what the node reports shows that the change was made.
-    fileprivate func shows(_ operation: ServiceOperation, _ change: ServiceEntryChange) -> Bool {
+    func shows(_ operation: ServiceOperation, _ change: ServiceEntryChange) -> Bool {
         switch operation {
         case .remove: return self == nil
         case .enable: return self?.isEnabled == true

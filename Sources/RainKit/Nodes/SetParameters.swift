@@ -155,7 +155,7 @@ public struct ParameterSetOutcome: Sendable {
 
 /// Sends values through the cloud, and waits until the nodes have reported them.
 package struct ParameterSetter: Sendable {
-    let cloud: RainMakerCloud
+    let cloud: any NodeCloud
     let time: Timekeeper
     let wait: Duration?
 

@@ -31,11 +31,21 @@ extension RainKitClient {
     public func watchAll(
         every interval: Duration = .seconds(5), live: Bool = true
     ) -> AsyncThrowingStream<NodeEvent, any Error> {
-        let watch = AccountWatch(
-            kit: self, time: Timekeeper(configuration.tools.timer), interval: interval, isLive: live)
+        watching(pace: { _ in interval }, live: live).events
+    }
+
+    /// Watches all nodes, as ``watchAll(every:live:)`` does.
+    ///
+    /// - Parameter pace: returns the pause between two listings for a number of nodes.
+    /// - Returns: the events, and a function for reports of nodes that arrive elsewhere, such as after a command. They are in the events, in
+    ///   the right order with the lists of the cloud.
+    func watching(
+        pace: @escaping @Sendable (_ nodes: Int) -> Duration, live: Bool
+    ) -> (events: AsyncThrowingStream<NodeEvent, any Error>, note: @Sendable (NodeReport) -> Void) {
+        let watch = AccountWatch(kit: self, time: Timekeeper(configuration.tools.timer), pace: pace, isLive: live)
         // Cancelled by its handle, when the loop is left.
         let running = RunningWatch(queue: watch.queue, task: Task { await watch.run() })
-        return AsyncThrowingStream { try await running.next() }
+        return (AsyncThrowingStream { try await running.next() }, { watch.note($0) })
     }
 }
 
@@ -43,10 +53,14 @@ extension RainKitClient {
 public enum NodeEvent: Sendable {
     /// A node is in the account: at the beginning each node once, later those that are new. Its last reported values are in it.
     case added(RainKitNode)
+    /// A node describes itself differently, for example after an update of its firmware. Its last reported values are in it.
+    case described(RainKitNode)
     /// A node is no longer in the account.
     case removed(NodeID, name: String?)
     /// A value or the connection of a node is different.
     case changed(NodeChange)
+    /// A node has raised an alert. Alerts arrive only where the deployment and the firmware allow that.
+    case alert(NodeAlert)
     /// The cloud no longer answers, or cannot be asked, for example because the disk is full and the session has to be renewed. It is asked
     /// again, and the values of the nodes are old until ``reachable``.
     case unreachable(RainKitError)
@@ -66,8 +80,10 @@ extension NodeEvent: CustomStringConvertible {
     public var description: String {
         switch self {
         case .added(let node): "\(node.shownName): added"
+        case .described(let node): "\(node.shownName): has a new description"
         case .removed(let id, let name): "\((name ?? id.rawValue).onOneLine): removed"
         case .changed(let change): "\(change)"
+        case .alert(let alert): "\(alert.node.rawValue.onOneLine): alert: \(alert.text.onOneLine)"
         case .unreachable(let error): "no list from the cloud: \(error.message)"
         case .reachable: "the cloud answers again"
         case .listening: "listening to the boards' own reports"
@@ -79,20 +95,24 @@ extension NodeEvent: CustomStringConvertible {
     /// Two waiting events of the same subject may be replaced by the later one.
     fileprivate enum Subject: Hashable {
         case value(NodeID, ParameterPath)
+        case description(NodeID)
         case connection(NodeID)
         case membership(NodeID)
+        case alert(NodeID)
         case cloud, reports, alive
     }
 
     fileprivate var subject: Subject {
         switch self {
         case .added(let node): .membership(node.id)
+        case .described(let node): .description(node.id)
         case .removed(let id, _): .membership(id)
         case .changed(let change):
             switch change.kind {
             case .value(let path, _, _): .value(change.node, path)
             case .connected: .connection(change.node)
             }
+        case .alert(let alert): .alert(alert.node)
         case .unreachable, .reachable: .cloud
         case .listening, .interrupted: .reports
         case .alive: .alive
@@ -129,6 +149,12 @@ struct AccountNodes {
         return NodeChange.between(before, entry.node).map { .changed($0) }
     }
 
+    /// Returns an alert of a node without its secrets.
+    func take(_ alert: NodeAlert) -> [NodeEvent] {
+        guard let entry = entries[alert.node] else { return [] }
+        return [.alert(alert.masked(by: entry.node.secretParameters))]
+    }
+
     /// Returns the changes that a list of the cloud brings.
     ///
     /// - Parameter reports: ``reports`` when the cloud was asked. If a node has reported since, its values may be newer than the list.
@@ -145,7 +171,10 @@ struct AccountNodes {
             let before = entry.node
             entry.node = node
             if entry.lastReport > reports { entry.node.parameters = before.parameters }
-            if node.configuration != before.configuration { entry.parameters = ReportedParameters(of: node) }
+            if node.configuration != before.configuration {
+                entry.parameters = ReportedParameters(of: node)
+                events.append(.described(entry.node))
+            }
             entries[node.id] = entry
             events += NodeChange.between(before, entry.node).map { .changed($0) }
         }
@@ -260,7 +289,7 @@ private final class AccountWatch: Sendable {
     let queue = NodeEventQueue()
     private let kit: RainKitClient
     private let time: Timekeeper
-    private let interval: Duration
+    private let pace: @Sendable (Int) -> Duration
     private let isLive: Bool
     private let nodes = Mutex(AccountNodes())
     /// Ends the pause before the next question.
@@ -271,9 +300,12 @@ private final class AccountWatch: Sendable {
         var waiter: Waiter<Void>?
     }
 
-    init(kit: RainKitClient, time: Timekeeper, interval: Duration, isLive: Bool) {
-        (self.kit, self.time, self.interval, self.isLive) = (kit, time, interval, isLive)
+    init(kit: RainKitClient, time: Timekeeper, pace: @escaping @Sendable (Int) -> Duration, isLive: Bool) {
+        (self.kit, self.time, self.pace, self.isLive) = (kit, time, pace, isLive)
     }
+
+    /// Takes a report that has arrived elsewhere.
+    func note(_ report: NodeReport) { nodes.withLock { nodes in queue.add(nodes.take(report)) } }
 
     func run() async {
         var hasWorked = false
@@ -299,12 +331,13 @@ private final class AccountWatch: Sendable {
                     listening = ids.isEmpty ? nil : Task { await listen(to: ids) }
                     heard = ids
                 }
-                await pause(interval, orBell: true)
+                await pause(pace(ids.count), orBell: true)
             } catch {
                 let error = RainKitError(wrapping: error)
                 guard error.isTransient || hasWorked && !error.needsSignIn else { return queue.finish(error) }
                 queue.add((failures == 0 ? [.unreachable(error)] : []) + [.alive])
                 failures += 1
+                let interval = pace(nodes.withLock { $0.ids.count })
                 let longer = interval * (1 << min(failures, 6))
                 let wanted = min(error.retryAfter ?? .zero, Self.longestRetryAfter)
                 await pause(max(interval, min(longer, Self.longestPause), wanted))
@@ -324,6 +357,8 @@ private final class AccountWatch: Sendable {
                         // Reports from before are only in the cloud's list.
                         ring()
                     case .interrupted(_, let reason): queue.add([.interrupted(reason)])
+                    case .alert(let alert): nodes.withLock { nodes in queue.add(nodes.take(alert)) }
+                    case .withoutAlerts: break
                     }
                 }
             } catch {

@@ -20,7 +20,8 @@ extension RainKitClient {
     /// The cloud is asked several times a second while something happens, and every two seconds while nothing does.
     ///
     /// - Parameters:
-    ///   - live: also listens to the nodes' own reports (MQTT), where the deployment and the firmware allow it.
+    ///   - live: also listens to the nodes' own reports and alerts (MQTT), where the deployment and the firmware allow it. RainMaker Neo always
+    ///     does.
     ///   - limit: how long to watch; nil for as long as the task runs.
     ///   - take: receives the events one at a time, from any task, and returns whether to go on.
     /// - Throws: `RainKitError`: a refusal of the cloud, which trying again would not fix; `unsupported` with `live` where the deployment lets
@@ -29,8 +30,11 @@ extension RainKitClient {
         _ nodes: [Node], live: Bool = false, for limit: Duration? = nil,
         _ take: @escaping @Sendable (NodeWatchEvent) -> Bool
     ) async throws {
+        let cloud = try rainMakerNodes()
+        // A cloud whose reports have everything need not be asked all the time.
+        let live = live || cloud.reportsEverything
         let run = NodeWatchRun(
-            cloud: try rainMakerNodes(), time: Timekeeper(configuration.tools.timer), nodes: nodes, limit: limit,
+            cloud: cloud, time: Timekeeper(configuration.tools.timer), nodes: nodes, limit: limit,
             take: take)
         do { try await run.run(live ? liveEvents(of: nodes.map(\.id)) : nil) } catch {
             throw RainKitError(wrapping: error)
@@ -42,8 +46,12 @@ extension RainKitClient {
 public enum NodeWatchEvent: Sendable, Equatable {
     /// A value or the connection of a node is different.
     case change(NodeChange)
+    /// A node has raised an alert.
+    case alert(NodeAlert)
     /// The nodes' own reports are heard from now on.
     case listening
+    /// The deployment does not let this user listen to alerts. The text says why.
+    case withoutAlerts(String)
     /// The connection for the nodes' own reports broke, and is made again. The text says why.
     case interrupted(String)
 }
@@ -127,6 +135,9 @@ actor WatchedNode {
 
     init(_ node: Node) { (known, parameters) = (node, ReportedParameters(of: node)) }
 
+    /// The parameters whose values are secret.
+    var secrets: SecretParameters { known.secretParameters }
+
     /// Returns the changes that a report of the node brings.
     func take(_ report: NodeReport) -> [NodeChange] {
         reports += 1
@@ -151,7 +162,7 @@ actor WatchedNode {
 
 /// Watches nodes until there is enough, the time is over, or the cloud refuses.
 private final class NodeWatchRun: Sendable {
-    private let cloud: RainMakerCloud
+    private let cloud: any NodeCloud
     private let time: Timekeeper
     private let end: Duration?
     private let watched: [NodeID: WatchedNode]
@@ -159,7 +170,7 @@ private final class NodeWatchRun: Sendable {
     private let hasEnough = Mutex(false)
 
     init(
-        cloud: RainMakerCloud, time: Timekeeper, nodes: [Node], limit: Duration?,
+        cloud: any NodeCloud, time: Timekeeper, nodes: [Node], limit: Duration?,
         take: @escaping @Sendable (NodeWatchEvent) -> Bool
     ) {
         self.cloud = cloud
@@ -215,7 +226,7 @@ private final class NodeWatchRun: Sendable {
 
 /// Asks the cloud for a node again and again: quickly while something happens, slowly while nothing does.
 private struct NodePolling: Sendable {
-    let cloud: RainMakerCloud
+    let cloud: any NodeCloud
     let time: Timekeeper
     let end: Duration?
 
@@ -232,7 +243,8 @@ private struct NodePolling: Sendable {
                 guard error.isTransient else { throw error }
                 fault = error
             }
-            let pause = pace.next(hasChanged: hasChanged, isHeard: reports > 0, fault: fault, now: time.elapsed())
+            let isHeard = reports > 0 || cloud.reportsEverything
+            let pause = pace.next(hasChanged: hasChanged, isHeard: isHeard, fault: fault, now: time.elapsed())
             let left = end.map { $0 - time.elapsed() } ?? pause
             guard left > .zero else { return }
             do { try await time.sleep(min(pause, left)) } catch { return }
@@ -284,6 +296,10 @@ enum LiveWatching {
             switch event {
             case .listening: guard take(.listening) else { return }
             case .interrupted(_, let reason): guard take(.interrupted(reason)) else { return }
+            case .withoutAlerts(_, let reason): guard take(.withoutAlerts(reason)) else { return }
+            case .alert(let alert):
+                guard let node = watched[alert.node] else { continue }
+                guard take(.alert(alert.masked(by: await node.secrets))) else { return }
             case .report(let report):
                 for change in await watched[report.node]?.take(report) ?? [] {
                     guard !isOver(), take(.change(change)) else { return }

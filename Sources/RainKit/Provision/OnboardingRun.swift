@@ -167,18 +167,22 @@ private struct OnboardingRun: Sendable {
         // A transport that supports only Wi-Fi settings requires that the board joins its network first.
         let joinsFirst = found.identity.associatesOnNetwork
         if joinsFirst { try await sendCustomData(board) }
+        var joining = context.time.elapsed()
         let early = joinsFirst ? try await join(network, board, mapping: nil) : nil
         guard let account, let means else {
             if !joinsFirst { try await sendCustomData(board) }
             let connection = joinsFirst ? early : try await join(network, board, mapping: nil)
             return try await finish(board, found, connection, account, mapping: nil)
         }
-        let mapping = try await associate(board, found, by: means, account)
+        var mapping = try await associate(board, found, by: means, account)
         do throws(RainKitError) {
-            try await verify(mapping, board, account)
-            if !joinsFirst { try await sendCustomData(board) }
+            mapping = try await verify(mapping, board, found, account)
+            if !joinsFirst {
+                try await sendCustomData(board)
+                joining = context.time.elapsed()
+            }
             let connection = joinsFirst ? early : try await join(network, board, mapping: mapping)
-            return try await finish(board, found, connection, account, mapping: mapping)
+            return try await finish(board, found, connection, account, mapping: mapping, joining: joining)
         } catch {
             await mapping.end()
             throw error
@@ -333,7 +337,11 @@ private struct OnboardingRun: Sendable {
         for identity: BoardIdentity, _ account: SignedIn?, _ steps: [OnboardingStep]
     ) async throws(RainKitError) -> Means? {
         guard let account, steps.contains(.associate) else { return nil }
-        guard steps.contains(.verify) else { return .secret }
+        guard steps.contains(.verify) else {
+            // Before anything is sent to the board.
+            guard account.cloud.mapping.acceptsSecrets else { throw .signsNoChallenge(at: account.cloud.name) }
+            return .secret
+        }
         if let challenge = account.challenge { return .signature(challenge) }
         return .signature(
             try await context.perform(.challenge) { () async throws(RainKitError) in
@@ -424,13 +432,68 @@ private struct OnboardingRun: Sendable {
             context: context, board: board, mapping: mapping, cloudName: account?.cloud.name ?? "the cloud")
     }
 
-    /// Has the cloud verify the board's signature.
+    /// Has the cloud verify the board's signature. Returns the mapping with the signature that the cloud has, or that it gets later.
     private func verify(
-        _ mapping: MappingConversation, _ board: any Board, _ account: SignedIn
-    ) async throws(RainKitError) {
-        guard case .signature? = mapping.progress.pending?.proof else { return }
-        let confirmation = confirmation(of: mapping, board, account)
-        try await context.perform(.verify) { () async throws(RainKitError) in try await confirmation.verify() }
+        _ mapping: MappingConversation, _ board: any Board, _ found: IdentifiedBoard, _ account: SignedIn
+    ) async throws(RainKitError) -> MappingConversation {
+        guard case .signature? = mapping.progress.pending?.proof else { return mapping }
+        return try await context.perform(.verify) { () async throws(RainKitError) in
+            // On the board's own network there is no cloud, so there the signature has to wait in any case.
+            guard account.cloud.mapping.challengesTakeOneAnswer, await !board.isOffline else {
+                try await confirmation(of: mapping, board, account).verify()
+                return mapping
+            }
+            return try await verified(mapping, board, found, account)
+        }
+    }
+
+    /// Sends the signature. If no reply arrives, the board signs another challenge, until the cloud has accepted or refused one. Throws the
+    /// last error if the cloud stays away.
+    private func verified(
+        _ first: MappingConversation, _ board: any Board, _ found: IdentifiedBoard, _ account: SignedIn
+    ) async throws(RainKitError) -> MappingConversation {
+        let association = BoardAssociation(context: context, board: board, found: found, account: account)
+        var patience = ChallengePatience(end: context.time.elapsed() + WaitLimits.cloudOutage)
+        var mapping = first
+        do throws(RainKitError) {
+            while true {
+                let failure: AccountError
+                do throws(AccountError) {
+                    try await mapping.tell()
+                    context.status.update { $0.trouble = nil }
+                    return mapping
+                } catch {
+                    failure = error
+                }
+                guard failure.isTransient else { throw try await mapping.failure(failure) }
+                let challenge = try await newChallenge(after: failure, account, &patience)
+                // Another run may have the node as soon as this ends. The store then refuses the next one.
+                await mapping.end()
+                mapping = try await keep(association.sign(challenge))
+            }
+        } catch {
+            await mapping.end()
+            throw error
+        }
+    }
+
+    /// Returns another challenge, once the cloud can be reached again.
+    private func newChallenge(
+        after first: AccountError, _ account: SignedIn, _ patience: inout ChallengePatience
+    ) async throws(RainKitError) -> MappingChallenge {
+        var failure = first
+        while true {
+            let pause = max(patience.schedule.next(), failure.retryAfter ?? .zero)
+            guard failure.isTransient, context.time.elapsed() + pause < patience.end else {
+                throw RainKitError(failure)
+            }
+            let trouble = RainKitError(failure)
+            context.status.update { $0.trouble = trouble }
+            if !patience.isReported { context.tell(.waitingForCloud) }
+            patience.isReported = true
+            try await context.pause(pause)
+            do throws(AccountError) { return try await account.newChallenge() } catch { failure = error }
+        }
     }
 
     // MARK: custom_data, join, connect
@@ -479,7 +542,7 @@ private struct OnboardingRun: Sendable {
     /// The rest of the run, once the board has its network and belongs to the user, if requested.
     private func finish(
         _ board: any Board, _ found: IdentifiedBoard, _ connection: Connection?, _ account: SignedIn?,
-        mapping: MappingConversation?
+        mapping: MappingConversation?, joining: Duration = .zero
     ) async throws(RainKitError) -> OnboardedNode {
         if case .alreadyOnline(let node)? = connection {
             // The cloud has the board in the account, so it does not need this run's mapping.
@@ -489,7 +552,7 @@ private struct OnboardingRun: Sendable {
         let confirmation = mapping.map { self.confirmation(of: $0, board, account) }
         if let confirmation {
             try await context.perform(.confirm) { () async throws(RainKitError) in
-                try await confirmation.confirm(found, connection)
+                try await confirmation.confirm(found, connection, joining: joining)
                 await endAssociation(board)
             }
         }
@@ -526,6 +589,14 @@ extension BoardError {
     fileprivate var isAbsence: Bool {
         (code == .unavailable || code == .neverAnswered) && reason != "not_a_board"
     }
+}
+
+/// How long a run asks a cloud that does not reply for new challenges.
+private struct ChallengePatience {
+    let end: Duration
+    var schedule = PollSchedule.unreachable
+    /// Whether the run has reported that it waits.
+    var isReported = false
 }
 
 /// A board that has answered.
@@ -707,7 +778,7 @@ struct SignedIn: Sendable {
     mutating func fetchChallengeEarly() async throws(RainKitError) {
         guard early == nil else { return }
         do throws(AccountError) {
-            early = .success(try await fetchChallenge())
+            early = .success(try await newChallenge())
         } catch {
             guard !error.endsSession else { throw RainKitError(error) }
             early = .failure(error)
@@ -723,7 +794,7 @@ struct SignedIn: Sendable {
             switch early {
             case .success(let challenge)?: return challenge
             case .failure(let error)? where !error.isTransient: throw error
-            case .failure, nil: return try await fetchChallenge()
+            case .failure, nil: return try await newChallenge()
             }
         } catch {
             guard case .failure(let first)? = early, error.isTransient else {
@@ -733,7 +804,8 @@ struct SignedIn: Sendable {
         }
     }
 
-    private func fetchChallenge() async throws(AccountError) -> MappingChallenge {
+    /// Fetches a challenge.
+    func newChallenge() async throws(AccountError) -> MappingChallenge {
         try await cloud.mapping.initiateChallenge(lifetime: WaitLimits.challengeLifetime)
     }
 }
@@ -744,6 +816,15 @@ extension AccountError {
 }
 
 extension RainKitError {
+    fileprivate static func signsNoChallenge(at cloud: String) -> RainKitError {
+        RainKitError(
+            BoardError(
+                .unsupported,
+                message:
+                    "\(cloud) only takes boards that sign a challenge (the capability ch_resp), and this board does not. Its firmware is for "
+                    + "another cloud, or too old."))
+    }
+
     fileprivate static func noChallenge(_ error: AccountError) -> RainKitError {
         var error = error
         error.message = "the cloud did not send the challenge that the board has to sign: \(error.message)"

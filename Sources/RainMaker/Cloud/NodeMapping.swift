@@ -10,6 +10,17 @@ public protocol NodeMapping: Sendable {
     /// default; false for a cloud that confirms the user's request without asking the node.
     var confirmsReports: Bool { get }
 
+    /// Whether boards can be mapped by a secret that they report. True by default; false for a cloud that only takes signatures.
+    var acceptsSecrets: Bool { get }
+
+    /// Whether a challenge is only good for one answer, and a board gets its Wi-Fi settings only after the cloud has accepted the answer. If
+    /// no reply to the answer arrives, the board signs another challenge. False by default.
+    var challengesTakeOneAnswer: Bool { get }
+
+    /// How long a run waits until the cloud sees a board online after it has joined its network. Nil (the default) if a run does not wait for
+    /// that.
+    var presenceLimit: Duration? { get }
+
     /// Signs in to the cloud, if the cloud has a session of its own beside the identity provider's. Does nothing by default.
     func beginSession() async throws(AccountError)
 
@@ -42,6 +53,9 @@ public protocol NodeMapping: Sendable {
 
 extension NodeMapping {
     public var confirmsReports: Bool { true }
+    public var acceptsSecrets: Bool { true }
+    public var challengesTakeOneAnswer: Bool { false }
+    public var presenceLimit: Duration? { nil }
     public func beginSession() async throws(AccountError) {}
     public func endSession() async throws(AccountError) {}
     public func connectivity(of node: NodeID) async throws(AccountError) -> Node.Connectivity? { nil }

@@ -17,10 +17,12 @@ public struct Deployment: Sendable, Equatable {
     public var webSignIn: WebSignIn
     /// The path of a PEM file with certificate authorities, which replace those of the system.
     public var certificateAuthorities: String?
+    /// The other services of a RainMaker Neo deployment, whose main API is ``base``; nil for RainMaker's own cloud.
+    public var neo: NeoServices?
 
     public init(
         name: String, base: String, claim: String? = nil, authorization: String? = nil, clientID: String? = nil,
-        certificateAuthorities: String? = nil, webSignIn: WebSignIn = .standard
+        certificateAuthorities: String? = nil, webSignIn: WebSignIn = .standard, neo: NeoServices? = nil
     ) throws(AccountError) {
         _ = try CredentialKey(name)
         let given = try ServiceURL(base)
@@ -31,6 +33,7 @@ public struct Deployment: Sendable, Equatable {
         self.clientID = clientID
         self.certificateAuthorities = certificateAuthorities
         self.webSignIn = webSignIn
+        self.neo = neo
     }
 
     /// The addresses to which the tokens of a stored session may be sent. The session is bound to them.

@@ -284,6 +284,55 @@ extension RainMakerAccount {
     }
 }
 
+extension RainMakerAccount {
+    /// Asks the cloud to put together everything that it has stored about the signed-in user.
+    ///
+    /// - Returns: the request's id, for ``collectedData(_:)``.
+    public func requestData() async throws(AccountError) -> RequestID {
+        let reply = try await call(RainMakerCall(.post, "user/data-requests", body: [:]))
+        guard let id = reply["request_id"]?.string, !id.isEmpty else {
+            throw service.incomplete("request_id", in: reply)
+        }
+        return RequestID(id)
+    }
+
+    /// Returns the URL of the data that the user requested; nil while the cloud puts it together. Whoever has the URL can read the data; it
+    /// works for 24 hours.
+    ///
+    /// - Throws: `rejected` for a request that the cloud does not know.
+    public func collectedData(_ request: RequestID) async throws(AccountError) -> Secret? {
+        let id = PercentEncoding.encoded(request.rawValue)
+        let reply = try await call(RainMakerCall(.get, "user/data-requests/\(id)"))
+        guard let url = reply["presigned_url"]?.unlessNull else { return nil }
+        guard let text = url.string, text.hasPrefix("https://") else {
+            throw service.incomplete("presigned_url", in: reply)
+        }
+        return Secret(text)
+    }
+
+    /// Returns what a user shows to all other users: an object of applications, which is empty if the user shows nothing.
+    ///
+    /// - Parameter user: another user's name; nil for the signed-in user.
+    /// - Throws: `unknownUser`.
+    public func publicProfile(of user: String? = nil) async throws(AccountError) -> JSONValue {
+        let reply = try await call(
+            RainMakerCall(.get, "user/public_profile", query: user.map { [("user_name", $0)] } ?? []))
+        let profile = reply["profile"]?.unlessNull ?? [:]
+        guard profile.members != nil else { throw service.incomplete("an object in profile", in: reply) }
+        return profile
+    }
+
+    /// Replaces what the signed-in user shows to all other users.
+    ///
+    /// - Parameter profile: an object; nil removes it.
+    public func setPublicProfile(_ profile: JSONValue?) async throws(AccountError) {
+        guard profile == nil || profile?.members != nil else {
+            throw AccountError(.invalidInput, message: "a public profile is a JSON object")
+        }
+        try await call(RainMakerCall(.put, "user/public_profile", body: ["profile": profile ?? .null]))
+    }
+}
+
 /// Values that applications store with an account, each under a key.
 public struct RainMakerCustomData: Sendable, Equatable {
     /// A value and its key.

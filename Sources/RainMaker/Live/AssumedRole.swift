@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainAccount
 import RainCore
-import RainCrypto
 import RainHTTP
 import RainJSON
 
@@ -15,6 +14,10 @@ public struct AssumedRole: Sendable, Equatable {
     public var sessionToken: Secret
     /// The broker's region, such as `us-east-1`; nil if the cloud does not say.
     public var region: String?
+
+    package init(accessKey: String, secretKey: Secret, sessionToken: Secret, region: String? = nil) {
+        (self.accessKey, self.secretKey, self.sessionToken, self.region) = (accessKey, secretKey, sessionToken, region)
+    }
 }
 
 /// The address of a deployment's broker.
@@ -79,37 +82,5 @@ extension RainMakerCloud {
         // WebSocket schemes map to HTTP's: `wss` is `https`, and `ws` (only to this machine) is `http`.
         let url = named.map { $0.hasPrefix("ws") ? "http" + $0.dropFirst(2) : $0 } ?? "https://\(host)/mqtt"
         return BrokerAddress(host: host, webSocket: try ServiceURL(url))
-    }
-}
-
-/// A GET that AWS IoT accepts because its query is signed (Signature Version 4). The session token follows the signature, as AWS IoT
-/// requires for WebSockets ("MQTT over the WebSocket protocol", AWS IoT Core's developer guide).
-struct SignedRequest {
-    /// Path and query. For some minutes the query is as powerful as a password.
-    let target: String
-
-    /// How many seconds the signature can open a connection. An open connection outlasts it.
-    private static let seconds = 300
-
-    init(
-        host: String, path: String, region: String, role: AssumedRole, at time: UnixTime, hashes: any Hashes.Type,
-        goodFor seconds: Int = Self.seconds
-    ) {
-        let moment = CivilTime(time).basicText
-        let day = String(moment.prefix(8))
-        let scope = "\(day)/\(region)/iotdevicegateway/aws4_request"
-        let query =
-            "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" + PercentEncoding.encoded("\(role.accessKey)/\(scope)")
-            + "&X-Amz-Date=\(moment)&X-Amz-Expires=\(seconds)&X-Amz-SignedHeaders=host"
-        let canonical = "GET\n\(path)\n\(query)\nhost:\(host)\n\nhost\n" + Hex.text(hashes.sha256([]))
-        let text = "AWS4-HMAC-SHA256\n\(moment)\n\(scope)\n" + Hex.text(hashes.sha256(Array(canonical.utf8)))
-        var key = Array("AWS4".utf8) + role.secretKey.revealBytes()
-        for part in [day, region, "iotdevicegateway", "aws4_request"] {
-            key = hashes.hmacSHA256(Array(part.utf8), key: key)
-        }
-        let signature = Hex.text(hashes.hmacSHA256(Array(text.utf8), key: key))
-        target =
-            "\(path)?\(query)&X-Amz-Signature=\(signature)&X-Amz-Security-Token="
-            + PercentEncoding.encoded(role.sessionToken.revealString())
     }
 }

@@ -19,6 +19,10 @@ public enum LiveEvent: Sendable, Equatable {
     case listening([NodeID])
     /// One of the nodes sent a report.
     case report(NodeReport)
+    /// One of the nodes raised an alert.
+    case alert(NodeAlert)
+    /// The deployment does not let this user listen to the alerts of these nodes. Their reports arrive.
+    case withoutAlerts([NodeID], reason: String)
     /// The connection for these nodes has ended, and the client is connecting again.
     case interrupted([NodeID], reason: String)
 }

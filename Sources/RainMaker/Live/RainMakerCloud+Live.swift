@@ -5,11 +5,13 @@ import RainCrypto
 import RainIO
 
 extension RainMakerCloud {
-    /// Listens to the reports of nodes, by MQTT over WebSocket, until the task is cancelled. A lost connection is made again, with new
-    /// credentials.
+    /// Listens to the reports and the alerts of nodes, by MQTT over WebSocket, until the task is cancelled. A lost connection is made again, with
+    /// new credentials.
     ///
     /// Firmware that reports by AWS IoT's basic ingest cannot be heard: only the cloud gets its values. RainMaker's firmware uses it by
     /// default (`CONFIG_ESP_RMAKER_MQTT_USE_BASIC_INGEST_TOPICS`).
+    ///
+    /// Whether a user may listen to alerts is not documented. A broker ends the connection if not; then another one is made without alerts.
     ///
     /// - Parameter take: receives the events. There is one connection for every five nodes, and the events of a connection arrive one at a
     ///   time.
@@ -18,13 +20,69 @@ extension RainMakerCloud {
     public func listen(
         to nodes: [NodeID], with tools: LiveTools, _ take: @escaping @Sendable (LiveEvent) async -> Void
     ) async throws(AccountError) {
-        let parts = stride(from: 0, to: nodes.count, by: Self.nodesPerRole).map {
-            Array(nodes[$0..<min($0 + Self.nodesPerRole, nodes.count)])
-        }
-        let failure = await withTaskGroup(of: AccountError?.self) { group in
-            for part in parts {
-                group.addTask { await LiveConnection(cloud: self, nodes: part, tools: tools).run(take) }
+        let cloud = self
+        let connections = stride(from: 0, to: nodes.count, by: Self.nodesPerRole).map { start -> LiveConnection in
+            let part = Array(nodes[start..<min(start + Self.nodesPerRole, nodes.count)])
+            return LiveConnection(
+                nodes: part, tools: tools, report: { NodeReport($0, of: part) }, alert: { NodeAlert($0, of: part) }
+            ) { withAlerts async throws(AccountError) in
+                try await cloud.liveRequest(for: part, withAlerts, tools)
             }
+        }
+        try await LiveConnection.run(connections, take)
+    }
+
+    /// Returns the description of a connection that hears these nodes. Its address is signed now.
+    private func liveRequest(
+        for nodes: [NodeID], _ withAlerts: Bool, _ tools: LiveTools
+    ) async throws(AccountError) -> MQTTSubscription.Request {
+        let broker = try await broker()
+        let role = try await assumeRole(for: nodes)
+        let url = broker.webSocket
+        let host = url.authority
+        let schemeAndHost = url.text.hasPrefix("https") ? "https://\(host)" : "http://\(host)"
+        let path = String(url.text.dropFirst(schemeAndHost.count))
+        let signer = AWSSigner(
+            role, region: role.region ?? broker.region ?? "us-east-1", service: AWSSigner.broker, hashes: tools.hashes)
+        let target = signer.target(
+            host: host, path: path.isEmpty ? "/" : path, at: tools.clock.now, goodFor: Self.signatureSeconds)
+        let id = tools.randomBytes(8).map { String($0, radix: 16) }.joined()
+        return MQTTSubscription.Request(
+            url: schemeAndHost, host: host, target: target, clientID: "rainkit-\(id)",
+            topics: nodes.map(NodeReport.topic) + (withAlerts ? nodes.map(NodeAlert.topic) : []))
+    }
+
+    /// How many seconds the signature can open a connection. An open connection outlasts it.
+    private static let signatureSeconds = 300
+}
+
+/// One connection to a broker, and the connections that replace it after a failure.
+struct LiveConnection: Sendable {
+    /// The nodes that it hears.
+    let nodes: [NodeID]
+    let tools: LiveTools
+    /// Reads a message. Returns nil for one that is not a report of a node.
+    let report: @Sendable (MQTTMessage) -> NodeReport?
+    /// Reads a message. Returns nil for one that is not an alert of a node. Nil for a cloud without topics for alerts.
+    let alert: (@Sendable (MQTTMessage) -> NodeAlert?)?
+    /// Describes the next connection, with or without the topics for alerts, and with credentials that are valid now.
+    let request: @Sendable (_ withAlerts: Bool) async throws(AccountError) -> MQTTSubscription.Request
+
+    init(
+        nodes: [NodeID], tools: LiveTools,
+        report: @escaping @Sendable (MQTTMessage) -> NodeReport?,
+        alert: (@Sendable (MQTTMessage) -> NodeAlert?)? = nil,
+        request: @escaping @Sendable (_ withAlerts: Bool) async throws(AccountError) -> MQTTSubscription.Request
+    ) {
+        (self.nodes, self.tools, self.report, self.alert, self.request) = (nodes, tools, report, alert, request)
+    }
+
+    /// Runs connections until one of them cannot continue, or the task is cancelled.
+    static func run(
+        _ connections: [LiveConnection], _ take: @escaping @Sendable (LiveEvent) async -> Void
+    ) async throws(AccountError) {
+        let failure = await withTaskGroup(of: AccountError?.self) { group in
+            for connection in connections { group.addTask { await connection.run(take) } }
             var failure: AccountError?
             for await ended in group {
                 failure = failure ?? ended
@@ -34,27 +92,26 @@ extension RainMakerCloud {
         }
         throw failure ?? AccountError(.cancelled, message: "cancelled")
     }
-}
-
-/// One connection, and the connections that replace it after a failure.
-private struct LiveConnection: Sendable {
-    let cloud: RainMakerCloud
-    let nodes: [NodeID]
-    let tools: LiveTools
 
     /// - Returns: the reason for which it cannot continue.
     func run(_ take: @escaping @Sendable (LiveEvent) async -> Void) async -> AccountError {
         let progress = Progress()
         var pause = LiveReconnection()
+        var alerts = AlertAttempts(hasTopics: alert != nil)
         while true {
             let failure: AccountError
             do throws(AccountError) {
-                try await connect(progress, take)
+                try await connect(progress, alerts, take)
             } catch {
                 failure = error
             }
+            if alerts.areNext, await progress.takesRefusal() {
+                alerts.refused(failure.message)
+                continue
+            }
             let listened = await progress.end(at: tools.now())
             if failure.code == .cancelled || Task.isCancelled { return AccountError(.cancelled, message: "cancelled") }
+            if listened.ever { alerts.announced() }
             // A connection that never worked will not work later, unless the network was the reason.
             guard failure.isTransient || listened.ever else { return failure }
             await take(.interrupted(nodes, reason: failure.message))
@@ -70,6 +127,15 @@ private struct LiveConnection: Sendable {
     private actor Progress {
         private var start: ContinuousClock.Instant?
         private var ever = false
+        private var isRefused = false
+
+        func refused() { isRefused = true }
+
+        /// Returns whether the broker has refused the subscription since the last call.
+        func takesRefusal() -> Bool {
+            defer { isRefused = false }
+            return isRefused
+        }
 
         func listens(from now: ContinuousClock.Instant) { (start, ever) = (now, true) }
 
@@ -81,38 +147,50 @@ private struct LiveConnection: Sendable {
     }
 
     private func connect(
-        _ progress: Progress, _ take: @escaping @Sendable (LiveEvent) async -> Void
+        _ progress: Progress, _ alerts: AlertAttempts, _ take: @escaping @Sendable (LiveEvent) async -> Void
     ) async throws(AccountError) -> Never {
-        let broker = try await cloud.broker()
-        let role = try await cloud.assumeRole(for: nodes)
-        let url = broker.webSocket
-        let host = url.authority
-        let schemeAndHost = url.text.hasPrefix("https") ? "https://\(host)" : "http://\(host)"
-        let path = String(url.text.dropFirst(schemeAndHost.count))
-        let signed = SignedRequest(
-            host: host, path: path.isEmpty ? "/" : path, region: role.region ?? broker.region ?? "us-east-1",
-            role: role,
-            at: tools.clock.now, hashes: tools.hashes)
-        let id = tools.randomBytes(8).map { String($0, radix: 16) }.joined()
-        let subscription = MQTTSubscription(
-            MQTTSubscription.Request(
-                url: schemeAndHost, host: host, target: signed.target, clientID: "rainkit-\(id)",
-                topics: nodes.map(NodeReport.topic)),
-            tools: tools.subscription)
+        let request = try await request(alerts.areNext)
+        let subscription = MQTTSubscription(request, tools: tools.subscription)
         do throws(MQTTError) {
-            try await subscription.run { [nodes] event in
+            try await subscription.run { [nodes, report, alert] event in
                 switch event {
                 case .subscribed:
                     await progress.listens(from: tools.now())
                     await take(.listening(nodes))
+                    if let reason = alerts.refusal { await take(.withoutAlerts(nodes, reason: reason)) }
+                case .published: break
                 case .message(let message):
-                    if let report = NodeReport(message, of: nodes) { await take(.report(report)) }
+                    if let report = report(message) { await take(.report(report)) }
+                    if let alert = alert?(message) { await take(.alert(alert)) }
                 }
             }
         } catch {
-            throw AccountError(error, broker: host)
+            if error.code == .notAllowed { await progress.refused() }
+            throw AccountError(error, broker: request.host)
         }
     }
+}
+
+/// Decides whether a connection asks for alerts, too.
+///
+/// A lost connection looks like a refusal, so the second refusal counts.
+struct AlertAttempts {
+    private var left: Int
+    /// Why there are no alerts, until that was reported.
+    private(set) var refusal: String?
+
+    /// - Parameter hasTopics: whether the cloud has topics for alerts.
+    init(hasTopics: Bool = true) { left = hasTopics ? 2 : 0 }
+
+    /// Whether the next connection asks for alerts.
+    var areNext: Bool { left > 0 }
+
+    mutating func refused(_ reason: String) {
+        left -= 1
+        if left == 0 { refusal = reason }
+    }
+
+    mutating func announced() { refusal = nil }
 }
 
 /// Computes the time to wait before the next connection. It becomes longer each time.
@@ -136,7 +214,7 @@ struct LiveReconnection {
 }
 
 extension AccountError {
-    fileprivate init(_ error: MQTTError, broker host: String) {
+    init(_ error: MQTTError, broker host: String) {
         let code: Code =
             switch error.code {
             case .untrusted: .tls
@@ -146,7 +224,7 @@ extension AccountError {
             case .cancelled: .cancelled
             default: .network
             }
-        self.init(code, message: "live changes from \(host): \(error.message)")
+        self.init(code, message: "the broker at \(host): \(error.message)")
     }
 }
 
@@ -176,7 +254,7 @@ public struct LiveTools: Sendable {
         (self.randomBytes, self.clock, self.sleep) = (randomBytes, clock, sleep)
     }
 
-    fileprivate var subscription: MQTTSubscription.Tools {
+    var subscription: MQTTSubscription.Tools {
         MQTTSubscription.Tools(
             opener: opener, random: randomBytes,
             base64: Base64.text, sha1: sha1, sleep: sleep)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The packets that a subscriber receives, and builders for those that it sends (MQTT 3.1.1, OASIS standard of 2014-10-29).
+/// The packets that a client receives, and builders for those that it sends (MQTT 3.1.1, OASIS standard of 2014-10-29).
 enum MQTTPacket: Equatable {
     case connectAcknowledgement(code: UInt8)
     /// One code for each topic, in the order of the topics. The code 0x80 is a refusal.
     case subscribeAcknowledgement(id: UInt16, codes: [UInt8])
     /// - Parameter id: nil if no acknowledgement is needed.
     case publish(topic: String, payload: [UInt8], id: UInt16?)
+    /// The server has taken a message of this client.
+    case publishAcknowledged(id: UInt16)
     case pingResponse
 
     /// Builds a CONNECT packet (section 3.1) with a clean session, and without user name and password.
@@ -17,6 +19,11 @@ enum MQTTPacket: Equatable {
     /// Builds a SUBSCRIBE packet (section 3.8).
     static func subscribe(id: UInt16, topics: [String]) -> [UInt8] {
         packet(0x82, number(id) + topics.flatMap { text($0) + [0] })
+    }
+
+    /// Builds a PUBLISH packet (section 3.3) with quality of service 1: the server acknowledges it.
+    static func publish(_ message: MQTTMessage, id: UInt16) -> [UInt8] {
+        packet(0x32, text(message.topic) + number(id) + message.payload)
     }
 
     /// Builds a PUBACK packet (section 3.4).
@@ -90,10 +97,11 @@ struct MQTTPacketReader {
         case 0x90 where bytes.count >= 3:
             return .subscribeAcknowledgement(id: UInt16(bytes[0]) << 8 | UInt16(bytes[1]), codes: Array(bytes[2...]))
         case 0xD0 where bytes.isEmpty: return .pingResponse
+        case 0x40 where bytes.count == 2: return .publishAcknowledged(id: UInt16(bytes[0]) << 8 | UInt16(bytes[1]))
         case 0x30...0x3F: if let packet = publish(head, bytes) { return packet }
         default: break
         }
-        throw MQTTError(.malformed, "an MQTT packet that a subscriber never receives")
+        throw MQTTError(.malformed, "an MQTT packet that a client never receives")
     }
 
     /// Reads a PUBLISH packet (section 3.3). This client never requests quality of service 2.

@@ -15,7 +15,7 @@ package struct MQTTMessage: Sendable, Equatable {
     }
 }
 
-/// A connection to a broker over WebSocket (MQTT 3.1.1, 6) that subscribes to topics and publishes nothing.
+/// A connection to a broker over WebSocket (MQTT 3.1.1, 6) that subscribes to topics, and then publishes given messages.
 ///
 /// It ends with the task that runs it, with the connection, or if the server does not answer a ping within the agreed time.
 package struct MQTTSubscription: Sendable {
@@ -29,8 +29,10 @@ package struct MQTTSubscription: Sendable {
         package var target: String
         /// The id of this client. The broker ends another connection with the same id.
         package var clientID: String
-        /// Topic filters (MQTT 3.1.1, 4.7).
+        /// Topic filters (MQTT 3.1.1, 4.7), at most ``MQTTSubscription/topicsPerConnection``.
         package var topics: [String]
+        /// The messages to publish once the subscription is accepted, with quality of service 1.
+        package var messages: [MQTTMessage] = []
         /// The time in seconds between two pings. After a ping, data must arrive within the same time.
         package var keepAlive: UInt16 = 30
 
@@ -67,9 +69,17 @@ package struct MQTTSubscription: Sendable {
     package enum Event: Sendable, Equatable {
         /// The broker has accepted the subscription. Messages that are published from now on arrive.
         case subscribed
+        /// The broker has taken all messages of the request. It is sent only if there are any.
+        case published
         /// Somebody has published something.
         case message(MQTTMessage)
     }
+
+    /// AWS IoT accepts this many subscriptions of one connection, and as many messages that are not acknowledged ("AWS IoT Core message
+    /// broker and protocol limits and quotas").
+    package static let topicsPerConnection = 50
+    /// AWS IoT accepts this many topics in one request.
+    static let topicsPerRequest = 8
 
     private let request: Request
     private let tools: Tools
@@ -136,6 +146,7 @@ package struct MQTTSubscription: Sendable {
                     case .subscribed:
                         liveness.subscribed()
                         await take(.subscribed)
+                    case .published: await take(.published)
                     case .message(let message): await take(.message(message))
                     }
                 }
@@ -194,7 +205,7 @@ private struct SubscriberState {
     /// The next action for the caller.
     enum Action: Equatable {
         case send([UInt8])
-        case subscribed
+        case subscribed, published
         case message(MQTTMessage)
     }
 
@@ -205,9 +216,11 @@ private struct SubscriberState {
     private var packets = MQTTPacketReader()
     private let subscription: MQTTSubscription.Request
     private let random: @Sendable (Int) -> [UInt8]
-
-    /// The first and only packet identifier. No other packet of this client has one.
-    private static let subscribeID: UInt16 = 1
+    /// The requests that are not acknowledged, by packet identifier: their numbers of topics.
+    private var unacknowledged: [UInt16: Int]
+    private var requests: [[UInt8]]
+    /// The packet identifiers of messages that the server has not taken yet.
+    private var unpublished: Set<UInt16> = []
 
     init(
         _ subscription: MQTTSubscription.Request, upgrade: WebSocketUpgrade,
@@ -216,6 +229,15 @@ private struct SubscriberState {
         self.subscription = subscription
         self.random = random
         stage = .upgrading(upgrade)
+        unacknowledged = [:]
+        requests = []
+        let size = MQTTSubscription.topicsPerRequest
+        for start in stride(from: 0, to: subscription.topics.count, by: size) {
+            let topics = Array(subscription.topics[start..<min(start + size, subscription.topics.count)])
+            let id = UInt16(requests.count + 1)
+            unacknowledged[id] = topics.count
+            requests.append(MQTTPacket.subscribe(id: id, topics: topics))
+        }
     }
 
     /// Takes bytes from the server, and returns the next actions.
@@ -236,6 +258,8 @@ private struct SubscriberState {
         switch stage {
         case .connecting where end.code == .lost, .subscribing where end.code == .lost:
             MQTTError(.notAllowed, "the server has closed the connection instead of subscribing")
+        case .subscribed where end.code == .lost && !unpublished.isEmpty:
+            MQTTError(.notAllowed, "the server has closed the connection instead of taking the message")
         default: end
         }
     }
@@ -259,16 +283,18 @@ private struct SubscriberState {
         switch (packet, stage) {
         case (.connectAcknowledgement(code: 0), .connecting):
             stage = .subscribing
-            return [.send(frame(MQTTPacket.subscribe(id: Self.subscribeID, topics: subscription.topics)))]
+            return unacknowledged.isEmpty ? subscribed() : requests.map { .send(frame($0)) }
         case (.connectAcknowledgement(let code), .connecting):
             // 4 and 5 are about credentials, 3 is a server that is unavailable (3.2.2.3).
             throw MQTTError(code == 3 ? .unreachable : .refused, "the server refuses the connection (code \(code))")
-        case (.subscribeAcknowledgement(Self.subscribeID, let codes), .subscribing):
-            guard codes.count == subscription.topics.count, !codes.contains(where: { $0 > 2 }) else {
+        case (.subscribeAcknowledgement(let id, let codes), .subscribing) where unacknowledged[id] != nil:
+            guard codes.count == unacknowledged.removeValue(forKey: id), !codes.contains(where: { $0 > 2 }) else {
                 throw MQTTError(.notAllowed, "the server refuses the subscription")
             }
-            stage = .subscribed
-            return [.subscribed]
+            return unacknowledged.isEmpty ? subscribed() : []
+        case (.publishAcknowledged(let id), .subscribed) where unpublished.contains(id):
+            unpublished.remove(id)
+            return unpublished.isEmpty ? [.published] : []
         case (.pingResponse, .subscribed): return []
         // A message may come before the acknowledgement of its subscription (3.8.4).
         case (.publish(let topic, let payload, let id), .subscribing),
@@ -277,6 +303,18 @@ private struct SubscriberState {
             return [message] + (id.map { [.send(frame(MQTTPacket.publishAcknowledgement(id: $0)))] } ?? [])
         default: throw MQTTError(.malformed, "an MQTT packet out of order")
         }
+    }
+
+    /// Publishes the messages, now that their answers can arrive.
+    private mutating func subscribed() -> [Action] {
+        stage = .subscribed
+        var actions: [Action] = [.subscribed]
+        for (index, message) in subscription.messages.enumerated() {
+            let id = UInt16(requests.count + 1 + index)
+            unpublished.insert(id)
+            actions.append(.send(frame(MQTTPacket.publish(message, id: id))))
+        }
+        return actions
     }
 }
 

@@ -76,7 +76,7 @@ struct MappingCalls: Sendable {
         _ call: NodeMappingDescription.Call, _ member: String, knows known: Set<MappingPlaceholder>,
         needs needed: [MappingPlaceholder]
     ) throws(MappingDescriptionProblem) -> Call {
-        guard let method = HTTPRequest.Method(rawValue: call.method) else {
+        guard let method = HTTPRequest.Method(rawValue: call.method), method != .patch else {
             throw MappingDescriptionProblem(
                 member: "\(member).method", sentence: "\(call.method) is not GET, POST, PUT or DELETE")
         }

@@ -89,18 +89,27 @@ extension RainMakerCloud {
     ///
     /// - Throws: the errors of `take`, and `malformedAnswer` for a list that repeats itself, or has more than 1000 pages, 100,000 nodes or
     ///   64 MiB. No real account has so many.
-    public func eachNode(_ take: (Node) throws(AccountError) -> Void) async throws(AccountError) {
-        try await eachNode(within: ListBound(), take)
+    ///
+    /// - Parameter tags: only nodes with one of these tags, each of the form `key:value`; empty for all nodes. Throws `invalidTag` for another
+    ///   form, before anything is sent.
+    public func eachNode(
+        tagged tags: [String], _ take: (Node) throws(AccountError) -> Void
+    ) async throws(AccountError) {
+        try await eachNode(tagged: tags, within: ListBound(), take)
     }
 
     private func eachNode(
-        within bound: ListBound, _ take: (Node) throws(AccountError) -> Void
+        tagged tags: [String] = [], within bound: ListBound, _ take: (Node) throws(AccountError) -> Void
     ) async throws(AccountError) {
-        try await eachPage(query: [("node_details", "true")], within: bound) { page throws(AccountError) in
+        for tag in tags { try check(tag) }
+        var query = [(name: "node_details", value: "true")]
+        if !tags.isEmpty { query.append(("tags", tags.joined(separator: " OR "))) }
+        try await eachPage(query: query, within: bound) { page throws(AccountError) in
             guard let details = page["node_details"]?.array else { throw incomplete("node_details", in: page) }
             for detail in details {
                 guard let node = Node(detail) else { throw incomplete("the id of a node") }
-                try take(node)
+                // A cloud that does not know the filter lists all nodes.
+                if tags.isEmpty || tags.contains(where: { node.tags.contains($0) }) { try take(node) }
             }
             return details.count
         }

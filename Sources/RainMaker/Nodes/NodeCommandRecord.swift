@@ -18,27 +18,37 @@ public struct NodeCommandRecord: Sendable, Equatable {
         case failure
         /// The node did not answer in time.
         case timedOut
+        /// Another command with the same number replaced it before the node answered (`override`).
+        case overridden
+        /// The user cancelled it before the node answered.
+        case cancelled
         /// A state that is not documented.
         case other(String)
 
-        fileprivate init(_ word: String) {
-            switch word {
-            case "requested": self = .requested
-            case "in_progress": self = .inProgress
-            case "success": self = .success
-            case "failure": self = .failure
-            case "timed_out": self = .timedOut
-            default: self = .other(word)
+        /// The documented states.
+        public static let known: [Status] = [
+            .requested, .inProgress, .success, .failure, .timedOut, .overridden, .cancelled,
+        ]
+
+        /// - Parameter word: the cloud's word, such as `timed_out`.
+        public init(_ word: String) { self = Self.known.first { $0.word == word } ?? .other(word) }
+
+        /// The cloud's word for the state, such as `timed_out`.
+        public var word: String {
+            switch self {
+            case .requested: "requested"
+            case .inProgress: "in_progress"
+            case .success: "success"
+            case .failure: "failure"
+            case .timedOut: "timed_out"
+            case .overridden: "overridden"
+            case .cancelled: "cancelled"
+            case .other(let word): word
             }
         }
 
         /// Whether the state is final.
-        public var isFinal: Bool {
-            switch self {
-            case .requested, .inProgress: false
-            case .success, .failure, .timedOut, .other: true
-            }
-        }
+        public var isFinal: Bool { self != .requested && self != .inProgress }
     }
 
     /// The node.
@@ -92,14 +102,16 @@ extension RainMakerCloud {
     /// - Parameters:
     ///   - command: the firmware's number for the command. 0 is not a command.
     ///   - lifetime: how long the cloud keeps the command for nodes that are offline, see ``commandLifetime``.
+    ///   - overrides: whether it replaces an unanswered command with the same number at the same node.
     /// - Returns: the request's id, and the nodes to which the cloud did not send it, with reasons.
     public func sendCommand(
-        _ command: UInt16, _ data: CommandData, to nodes: [NodeID], lifetime: Int64? = 30
+        _ command: UInt16, _ data: CommandData, to nodes: [NodeID], lifetime: Int64? = 30, overrides: Bool = false
     ) async throws(AccountError) -> (request: RequestID, refused: [ParameterOutcome]) {
         var body: [JSONValue.Member] = [
             .init("node_ids", .array(nodes.map { .string($0.rawValue) })), .init("cmd", .integer(Int64(command))),
             .init("timeout", .integer(lifetime ?? -1)),
         ]
+        if overrides { body.append(.init("override", true)) }
         switch data {
         case .json(let value): body.append(.init("data", value))
         case .bytes(let bytes):
@@ -110,11 +122,54 @@ extension RainMakerCloud {
         }
         let reply = try await call(RainMakerCall(.post, Self.commandPath, body: .object(body)))
         guard let id = reply["request_id"]?.string, !id.isEmpty else { throw incomplete("request_id", in: reply) }
-        let refused = (reply["responses"]?.array ?? []).filter { $0["status"]?.string == "failure" }.compactMap {
-            entry in
-            entry["node_id"]?.string.map { ParameterOutcome(NodeID($0), refused: entry) }
+        return (RequestID(id), (reply["responses"]?.array ?? []).flatMap(Self.refusals))
+    }
+
+    /// Reads an entry of `responses`: `{"node_id",…}`, or `{"node_ids":[…],"response":{…}}` of several nodes
+    /// (espressif/esp-rainmaker-app-sdk-ts 3.3.0).
+    private static func refusals(_ entry: JSONValue) -> [ParameterOutcome] {
+        let answer = entry["response"] ?? entry
+        guard answer["status"]?.string == "failure" else { return [] }
+        let nodes = entry["node_ids"]?.array ?? [entry["node_id"] ?? .null]
+        return nodes.compactMap { $0.string.map { ParameterOutcome(NodeID($0), refused: answer) } }
+    }
+
+    /// Cancels commands that nodes have not answered. A command that has reached its node may be executed anyway.
+    ///
+    /// - Parameters:
+    ///   - request: the request; nil for all requests to the node.
+    ///   - node: the node; nil for all nodes of the request.
+    ///   - command: only commands with this number; needs a node.
+    /// - Returns: how many commands the cloud cancelled; nil if it does not say.
+    /// - Throws: `invalidInput` without a request and without a node, before anything is sent; `rejected` with the server code
+    ///   ``unknownRequest``.
+    @discardableResult
+    public func cancelCommands(
+        _ request: RequestID? = nil, of node: NodeID? = nil, number command: UInt16? = nil
+    ) async throws(AccountError) -> Int? {
+        guard node != nil || (request != nil && command == nil) else {
+            throw AccountError(.invalidInput, message: "a command to cancel needs its request id or its node")
         }
-        return (RequestID(id), refused)
+        var query: [(name: String, value: String)] = []
+        if let request { query.append(("request_id", request.rawValue)) }
+        if let node { query.append(("node_id", node.rawValue)) }
+        if let command { query.append(("cmd_id", "\(command)")) }
+        let reply: JSONValue
+        do throws(AccountError) {
+            reply = try await call(RainMakerCall(.delete, Self.commandPath, query: query))
+        } catch {
+            throw Self.aboutCommands(error)
+        }
+        // The description of the interface has an integer, espressif/esp-rainmaker-app-sdk-ts 3.3.0 a text.
+        return reply["total_cancelled"].flatMap(LenientInteger.init).flatMap { Int(exactly: $0.value) }
+    }
+
+    /// Replaces the general meaning of ``unknownRequest``, which is about mapping requests.
+    private static func aboutCommands(_ error: AccountError) -> AccountError {
+        guard error.serverCode == unknownRequest else { return error }
+        return AccountError(
+            .rejected, message: "the cloud does not know a command with this request id, or no longer",
+            serverCode: error.serverCode, status: error.status)
     }
 
     /// Returns the state of a command at each node.
@@ -125,13 +180,26 @@ extension RainMakerCloud {
         try await commandRecords([("request_id", request.rawValue)])
     }
 
-    /// Returns the commands that the user has sent to a node, the newest first.
+    /// Returns commands that the user has sent, the newest first.
     ///
-    /// - Parameter count: the maximum number of commands.
+    /// - Parameters:
+    ///   - node: only commands to this node; nil for all nodes.
+    ///   - status: only commands in this state.
+    ///   - command: only commands with this number; needs a node.
+    ///   - count: the maximum number of commands.
+    /// - Throws: `invalidInput` without a node and without a state, before anything is sent: the cloud lists no more at once.
     public func commandRecords(
-        of node: NodeID, atMost count: Int
+        of node: NodeID? = nil, in status: NodeCommandRecord.Status? = nil, number command: UInt16? = nil,
+        atMost count: Int
     ) async throws(AccountError) -> [NodeCommandRecord] {
-        try await commandRecords([("node_id", node.rawValue)], atMost: count)
+        guard node != nil || (status != nil && command == nil) else {
+            throw AccountError(.invalidInput, message: "a list of commands needs a node or a state")
+        }
+        var query: [(name: String, value: String)] = []
+        if let node { query.append(("node_id", node.rawValue)) }
+        if let status { query.append(("status", status.word)) }
+        if let command { query.append(("cmd_id", "\(command)")) }
+        return try await commandRecords(query, atMost: count)
     }
 
     private func commandRecords(
@@ -146,11 +214,7 @@ extension RainMakerCloud {
             do throws(AccountError) {
                 page = try await measuredCall(RainMakerCall(.get, Self.commandPath, query: query))
             } catch {
-                // The general meaning of this number is about mapping requests.
-                guard error.serverCode == Self.unknownRequest else { throw error }
-                throw AccountError(
-                    .rejected, message: "the cloud does not know a command with this request id, or no longer",
-                    serverCode: error.serverCode, status: error.status)
+                throw Self.aboutCommands(error)
             }
             guard let list = page.reply["requests"]?.array else { throw incomplete("requests", in: page.reply) }
             try bound.count(list.count, bytes: page.bytes)

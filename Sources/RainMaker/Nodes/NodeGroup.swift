@@ -24,6 +24,10 @@ public struct NodeGroup: Sendable, Equatable {
     public var isMutuallyExclusive: Bool
     /// Whether the user owns it; nil if the cloud does not say.
     public var isPrimary: Bool?
+    /// An object of the application that made the group (`custom_data`).
+    public var customData: JSONValue? { document["custom_data"]?.unlessNull }
+    /// A second object for applications (`group_metadata`), which the apps of 2026 use.
+    public var metadata: JSONValue? { document["group_metadata"]?.unlessNull }
     /// The whole entry from the cloud.
     public var document: JSONValue
 
@@ -58,13 +62,16 @@ public struct NodeGroupChange: Sendable, Equatable {
     public var parent: String?
     /// Whether its nodes may not be in another such group.
     public var isMutuallyExclusive: Bool?
-    /// An object for applications.
+    /// An object for applications (`custom_data`).
     public var customData: JSONValue?
+    /// A second object for applications (`group_metadata`).
+    public var metadata: JSONValue?
 
     public init(
         name: String? = nil, type: String? = nil, summary: String? = nil, parent: String? = nil,
-        isMutuallyExclusive: Bool? = nil, customData: JSONValue? = nil
+        isMutuallyExclusive: Bool? = nil, customData: JSONValue? = nil, metadata: JSONValue? = nil
     ) {
+        self.metadata = metadata
         self.name = name
         self.type = type
         self.summary = summary
@@ -80,6 +87,7 @@ public struct NodeGroupChange: Sendable, Equatable {
         var members = texts.compactMap { name, text in text.map { JSONValue.Member(name, .string($0)) } }
         if let isMutuallyExclusive { members.append(.init("mutually_exclusive", .bool(isMutuallyExclusive))) }
         if let customData { members.append(.init("custom_data", customData)) }
+        if let metadata { members.append(.init("group_metadata", metadata)) }
         return members
     }
 }

@@ -65,6 +65,12 @@ public struct SharingRequest: Sendable, Equatable {
     public var ownerName: String?
     /// The time of the offer, by the cloud's clock. It can be accepted for seven days.
     public var requestedAt: UnixTime?
+    /// Whether the recipient becomes the owner in place of the present one.
+    public var isTransfer: Bool
+    /// The names of offered groups; empty if the cloud does not say, and for nodes.
+    public var groupNames: [String]
+    /// What the owner's application sent for the recipient, such as `{"devices":[{"name":"Kitchen lamp"}]}`.
+    public var metadata: JSONValue?
 
     init?(_ json: JSONValue) {
         guard let id = json["request_id"]?.string, !id.isEmpty else { return nil }
@@ -74,22 +80,38 @@ public struct SharingRequest: Sendable, Equatable {
         userName = json["user_name"]?.string
         ownerName = json["primary_user_name"]?.string
         requestedAt = json["request_timestamp"].flatMap(LenientInteger.init).map { UnixTime(seconds: Double($0.value)) }
+        isTransfer = json["transfer"]?.bool ?? false
+        groupNames = (json["group_names"]?.array ?? []).compactMap(\.string)
+        metadata = json["metadata"]?.unlessNull
     }
+
+    /// The names of the offered devices, as the metadata of the apps has them: `{"devices":[{"name":"Kitchen lamp"}]}`.
+    public var deviceNames: [String] { (metadata?["devices"]?.array ?? []).compactMap { $0["name"]?.string } }
 }
 
 extension RainMakerCloud {
+    /// The sub-roles that a secondary user can have (`sub_role`). Nodes get them in the upper half of a command's role byte, one bit for
+    /// each (esp-rainmaker-common, `esp_rmaker_cmd_resp.h`).
+    public static let subRoles = 1...4
+
     /// Offers nodes or groups to another user, who has seven days to accept.
     ///
     /// - Parameters:
     ///   - ids: of nodes or groups that the signed-in user owns.
     ///   - userName: the other user's e-mail address or telephone number.
+    ///   - subRole: a number from ``subRoles`` that nodes get with each command of a secondary user. Its meaning is the product's own.
     ///   - metadata: an object for the other user's application.
     /// - Returns: the request's id. Throws `unknownUser` if the user does not exist.
     @discardableResult
     public func share(
         _ kind: SharedKind, _ ids: [String], with userName: String, as role: SharedRole = .secondary,
-        metadata: JSONValue? = nil
+        subRole: Int? = nil, metadata: JSONValue? = nil
     ) async throws(AccountError) -> String {
+        if let subRole {
+            guard Self.subRoles.contains(subRole), role == .secondary else {
+                throw AccountError(.invalidInput, message: "a sub-role is 1 to 4, and only for a secondary user")
+            }
+        }
         var body: [JSONValue.Member] = [
             .init(kind.rawValue, .array(ids.map { .string($0) })), .init("user_name", .string(userName)),
         ]
@@ -100,6 +122,7 @@ extension RainMakerCloud {
             body.append(.init("transfer", true))
             if stays { body.append(.init("new_role", "secondary")) }
         }
+        if let subRole { body.append(.init("sub_role", .integer(Int64(subRole)))) }
         if let metadata { body.append(.init("metadata", metadata)) }
         let reply: JSONValue
         do throws(AccountError) {

@@ -33,6 +33,8 @@ public struct NodeConfiguration: Sendable, Equatable {
         public var isWritable: Bool
         /// Whether the node reports its value (`properties` has `read`). True if the node lists no properties.
         public var isReadable: Bool
+        /// The kind of time series that the cloud keeps of it (`properties` has `time_series` or `simple_ts`); nil if it keeps none.
+        public var series: SeriesKind?
         /// The minimum number.
         public var minimum: Double?
         /// The maximum number.
@@ -41,6 +43,8 @@ public struct NodeConfiguration: Sendable, Equatable {
         public var step: Double?
         /// The only accepted texts, if the node lists them (`valid_strs`).
         public var validTexts: [String]?
+        /// How applications should show it, such as `esp.ui.slider` (`ui_type`); nil if the node does not say.
+        public var uiType: String?
 
         /// Whether the node reports the value that was set. A trigger of the system service does not: it causes an action and remains
         /// `false`. Triggers are `esp.param.reboot`, `esp.param.wifi-reset` and `esp.param.factory-reset`
@@ -112,10 +116,14 @@ extension NodeConfiguration.Parameter {
         let properties = json["properties"]?.array
         isWritable = properties.map { $0.contains("write") } ?? true
         isReadable = properties.map { $0.contains("read") } ?? true
+        // Firmware refuses both at once.
+        series =
+            properties.flatMap { $0.contains("time_series") ? .full : $0.contains("simple_ts") ? .simple : nil }
         minimum = json["bounds"]?["min"]?.double
         maximum = json["bounds"]?["max"]?.double
         step = json["bounds"]?["step"]?.double
         validTexts = json["valid_strs"]?.array?.compactMap(\.string)
+        uiType = json["ui_type"]?.string
     }
 }
 
@@ -142,12 +150,13 @@ extension NodeConfiguration {
                 message: "There is no device \(presentable(path.component)); the board has \(Self.list(known)).")
         }
         guard let parameter = component.parameter(path.parameter) else {
+            let device = "\(component.isService ? "service" : "device") \(presentable(component.name))"
+            let known = Self.list(component.parameters.map(\.name))
             throw ParameterError(
                 .noSuchParameter,
-                message:
-                    "The \(component.isService ? "service" : "device") \(presentable(component.name)) has no parameter "
-                    + "\(presentable(path.parameter)); it has "
-                    + "\(Self.list(component.parameters.map(\.name))).")
+                message: path.parameter.isEmpty
+                    ? "Name a parameter of the \(device) too, as in \(presentable(component.name)).Power; it has \(known)."
+                    : "The \(device) has no parameter \(presentable(path.parameter)); it has \(known).")
         }
         return parameter
     }

@@ -100,12 +100,18 @@ public struct ServiceEntryChange: Sendable, Equatable {
     public var action: JSONValue?
     /// A remark for applications.
     public var info: String?
+    /// A number for applications, which schedules have.
+    public var flags: UInt32?
 
-    public init(name: String? = nil, trigger: ScheduleTrigger? = nil, action: JSONValue? = nil, info: String? = nil) {
+    public init(
+        name: String? = nil, trigger: ScheduleTrigger? = nil, action: JSONValue? = nil, info: String? = nil,
+        flags: UInt32? = nil
+    ) {
         self.name = name
         self.trigger = trigger
         self.action = action
         self.info = info
+        self.flags = flags
     }
 
     /// Returns the change of the list's parameter that causes this operation.
@@ -117,6 +123,7 @@ public struct ServiceEntryChange: Sendable, Equatable {
         if let trigger { members.append(.init("triggers", [trigger.json(replacing: replacedTrigger)])) }
         if let action { members.append(.init("action", action)) }
         if let info { members.append(.init("info", .string(info))) }
+        if let flags { members.append(.init("flags", .integer(Int64(flags)))) }
         return ParameterChange(path, [.object(members)])
     }
 
@@ -198,6 +205,22 @@ public enum ScheduleTrigger: Sendable, Equatable {
         guard let old, ScheduleTrigger(old).isOfKind(of: self), let members = json.members else { return json }
         let kept = (old.members ?? []).filter { !Self.knownMembers.contains($0.name) }
         return .object(members + kept)
+    }
+
+    /// Returns a trigger as a node has reported it, without the time of its next action (`ts`).
+    package static func withoutNextTime(_ json: JSONValue) -> JSONValue {
+        .object((json.members ?? []).filter { $0.name != "ts" })
+    }
+
+    /// Whether two nodes' reports of a trigger mean the same. The time of the next action does not count.
+    package static func isSame(_ one: JSONValue, _ other: JSONValue) -> Bool {
+        let (one, other) = (withoutNextTime(one), withoutNextTime(other))
+        let (trigger, otherTrigger) = (ScheduleTrigger(one), ScheduleTrigger(other))
+        guard trigger.isOfKind(of: otherTrigger) else { return one.isReport(of: other) }
+        func unknown(_ json: JSONValue) -> JSONValue {
+            .object((json.members ?? []).filter { !knownMembers.contains($0.name) })
+        }
+        return trigger == otherTrigger && unknown(one).isReport(of: unknown(other))
     }
 
     private func isOfKind(of other: ScheduleTrigger) -> Bool {

@@ -23,6 +23,8 @@ public final class CloudServer: Sendable {
         public var journal: String?
         /// The path of an NDJSON file for the codes that users would get by e-mail or SMS; nil for no file.
         public var mailbox: String?
+        /// The path of an NDJSON file with records of time series; nil for no records.
+        public var series: String?
         public var options = CloudAPI.Options()
         /// Called on any thread when the broker ends by itself. The API keeps running, but receives no messages from nodes.
         public var onBrokerDeath: @Sendable () -> Void = {}
@@ -54,6 +56,7 @@ public final class CloudServer: Sendable {
         for user in configuration.users { try api.addUser(name: user.name, password: user.password) }
         for name in configuration.superAdmins { try api.promote(name: name) }
         for node in configuration.nodes { try api.addNode(node) }
+        if let path = configuration.series { try api.loadSeries(path) }
         let listener = try HTTPListener(
             address: configuration.listen, clock: { api.now }, refusal: { api.refuse(status: $0, reason: $1) },
             handler: { api.respond(to: $0) })

@@ -6,14 +6,15 @@ import Glibc
 struct CloudSim: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cloud-sim",
-        abstract: "Simulated servers on this machine: the ESP RainMaker cloud, and identity systems.",
+        abstract: "Simulated servers on this machine: the ESP RainMaker cloud, RainMaker Neo, and identity systems.",
         discussion: """
             Example: cloud-sim --user me@example.com:secret
 
-            Without a subcommand it simulates the cloud, and accepts its options: `cloud-sim --user a@b.c:secret`. `cloud-sim cloud --help` and
-            `cloud-sim identity --help` list them.
+            Without a subcommand it simulates the cloud, and accepts its options: `cloud-sim --user a@b.c:secret`. `cloud-sim cloud --help`,
+            `cloud-sim neo --help` and `cloud-sim identity --help` list the options.
             """,
-        subcommands: [SimulateCloud.self, SimulateIdentity.self], defaultSubcommand: SimulateCloud.self)
+        subcommands: [SimulateCloud.self, SimulateNeo.self, SimulateIdentity.self],
+        defaultSubcommand: SimulateCloud.self)
 }
 
 /// The signals that end the program. From its creation they are blocked in every thread, and ``wait()`` takes them. No code runs in a

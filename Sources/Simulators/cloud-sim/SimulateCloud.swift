@@ -88,7 +88,33 @@ struct SimulateCloud: ParsableCommand {
     @Option(help: ArgumentHelp("Append events to this file, as NDJSON without secrets.", valueName: "FILE"))
     var journal: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Load records of time series from this file, as NDJSON {node_id, kind, name, dt, records: [{t, v}]}. The kind is \
+            tsdata or simple_tsdata.
+            """, valueName: "FILE"))
+    var series: String?
+
+    @Option(help: ArgumentHelp("Maximum number of records of time series.", valueName: "N"))
+    var seriesLimit = 2_000_000
+
+    @Option(help: ArgumentHelp("How long records of time series are kept, in days.", valueName: "D"))
+    var seriesRetention = 732
+
+    @Flag(help: "Users may not listen to the alerts of boards. (Whether they may at the real cloud is not public.)")
+    var noAlertTopics = false
+
+    @Flag(help: "Serve no aggregates of simple time series, like older backends.")
+    var noSimpleAggregates = false
+
     func validate() throws {
+        guard (1...100_000_000).contains(seriesLimit) else {
+            throw ValidationError("--series-limit takes a number from 1 to 100000000.")
+        }
+        guard (1...36_500).contains(seriesRetention) else {
+            throw ValidationError("--series-retention takes a number of days from 1 to 36500.")
+        }
         guard (0...1_000_000_000).contains(refreshGrace) else {
             throw ValidationError("--refresh-grace takes a number of seconds from 0 to 1000000000.")
         }
@@ -126,6 +152,11 @@ struct SimulateCloud: ParsableCommand {
         configuration.options.rotatesRefreshTokens = rotateRefresh
         configuration.options.claimQuota = claimQuota
         configuration.options.mappingPatience = .seconds(mappingTimeout)
+        configuration.series = series
+        configuration.options.seriesLimit = seriesLimit
+        configuration.options.seriesRetention = .seconds(seriesRetention * 86_400)
+        configuration.options.allowsAlertTopics = !noAlertTopics
+        configuration.options.hasSimpleAggregates = !noSimpleAggregates
         // SIGUSR1 ends the wait for signals below; no other code sends it.
         configuration.onBrokerDeath = { kill(getpid(), SIGUSR1) }
         let simulator: CloudServer

@@ -25,6 +25,7 @@ public struct DiscoveredBoard: Sendable, Hashable {
         }
         self.path = path
         self.address = address
+        (rssi, isConnected) = (nil, false)
         // BlueZ's alias for a device without a name is its address with dashes.
         name =
             properties["Name"]?.text
@@ -33,6 +34,14 @@ public struct DiscoveredBoard: Sendable, Hashable {
                     address.asciiLowercased.utf8.map { $0 == UInt8(ascii: ":") ? UInt8(ascii: "-") : $0 }) ? nil : alias
             }
         serviceUUIDs = (properties["UUIDs"]?.texts ?? []).map(\.asciiLowercased)
+        update(from: properties)
+    }
+
+    /// The properties of BlueZ's device that all others than ``update(from:)`` come from.
+    static let identity: Set<String> = ["Address", "Name", "Alias", "UUIDs"]
+
+    /// Sets what changes while the board is received.
+    mutating func update(from properties: ObjectTree.Properties) {
         rssi = properties["RSSI"]?.integer
         isConnected = properties["Connected"]?.boolean ?? false
     }
@@ -119,7 +128,10 @@ public struct BoardFilter: Sendable, Hashable {
     }
 
     /// Whether it is only a board's name.
-    var namesBoard: Bool { if case .name = wanted { true } else { false } }
+    var namesBoard: Bool { name != nil }
+
+    /// The name, if it is only a board's name.
+    var name: String? { if case .name(let name) = wanted { name } else { nil } }
 
     /// Whether this board matches by its name, its address and the services that it advertises.
     public func matches(_ board: DiscoveredBoard) -> Bool {

@@ -19,8 +19,10 @@ struct ProfileAdd: AsyncParsableCommand {
         commandName: "add", abstract: "Add your own deployment.",
         discussion: """
             Example: rainctl profile add lab --base-url https://rainmaker.example.com
+                     rainctl profile add home --neo rmng-client-outputs.json
 
-            An existing name is refused. To change a profile: rainctl profile set
+            A deployment of RainMaker Neo is described by its file rmng-client-outputs.json, or by --base-url and the three --neo-… \
+            options. An existing name is refused. To change a profile: rainctl profile set
             """)
 
     @Argument(help: "The profile's name.")
@@ -29,22 +31,85 @@ struct ProfileAdd: AsyncParsableCommand {
     @Option(
         name: .customLong("base-url"), help: ArgumentHelp("Set the base URL of the API, without v1/.", valueName: "url")
     )
-    var base: String
+    var base: String?
 
     @OptionGroup var addresses: DeploymentOptions
+
+    @OptionGroup(title: "RainMaker Neo") var neo: NeoDeploymentOptions
 
     @OptionGroup(title: "Sign-in in a browser") var web: WebSignInOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
+    func validate() throws {
+        try neo.validate(base: base)
+        guard (base == nil) != (neo.outputs == nil) else {
+            throw ValidationError("Give --base-url, or --neo for a deployment of RainMaker Neo.")
+        }
+        if neo.isGiven, addresses.claim != nil || addresses.authorization != nil || web.isGiven {
+            throw ValidationError(
+                "A deployment of RainMaker Neo has no --claim-url and no settings of the sign-in page: its accounts have one address."
+            )
+        }
+    }
+
     func run() async throws {
         let context = try Context(options)
+        let authorities = try CertificateOption.path(options)
+        let outputs = try await neo.loaded(context, authorities)
         let deployment = try Deployment(
-            name: name, base: base, claim: addresses.claim, authorization: addresses.authorization,
-            clientID: addresses.clientID,
-            certificateAuthorities: CertificateOption.path(options), webSignIn: web.webSignIn())
+            name: name, base: outputs?.api ?? base ?? "", claim: addresses.claim,
+            authorization: addresses.authorization, clientID: addresses.clientID ?? outputs?.clientID,
+            certificateAuthorities: authorities, webSignIn: web.webSignIn(),
+            neo: outputs?.services ?? neo.services())
         try context.deploymentFile.change { content throws(AccountError) in try content.add(deployment) }
         context.output.result(ProfileChangeResult(change: .added, profile: name))
+    }
+}
+
+/// The addresses of a RainMaker Neo deployment: all in one document, or one by one.
+struct NeoDeploymentOptions: ParsableArguments {
+    @Option(
+        name: .customLong("neo"),
+        help: ArgumentHelp(
+            "Read all addresses from the deployment's rmng-client-outputs.json.", valueName: "file|url"))
+    var outputs: String?
+
+    @Option(
+        name: .customLong("neo-accounts-url"),
+        help: ArgumentHelp("Set the URL of the API for accounts (EspUserApiUrl).", valueName: "url"))
+    var accounts: String?
+
+    @Option(
+        name: .customLong("neo-region"), help: ArgumentHelp("Set the AWS region (StackRegion).", valueName: "region"))
+    var region: String?
+
+    @Option(
+        name: .customLong("neo-broker"),
+        help: ArgumentHelp("Set the host of the MQTT broker (IoTEndpointUrl).", valueName: "host"))
+    var broker: String?
+
+    var isGiven: Bool { outputs != nil || singles.contains { $0 != nil } }
+
+    private var singles: [String?] { [accounts, region, broker] }
+
+    func validate(base: String?) throws {
+        let given = singles.compactMap(\.self).count
+        guard given == 0 || given == 3 && base != nil && outputs == nil else {
+            throw ValidationError(
+                "Give --neo alone, or all of --base-url, --neo-accounts-url, --neo-region and --neo-broker.")
+        }
+    }
+
+    func loaded(_ context: Context, _ authorities: String?) async throws -> NeoOutputs? {
+        guard let outputs else { return nil }
+        return try await NeoOutputs.load(
+            outputs, tools: context.tools, certificateAuthorities: authorities ?? context.certificateAuthorities)
+    }
+
+    func services() throws(AccountError) -> NeoServices? {
+        guard let accounts, let region, let broker else { return nil }
+        return try NeoServices(accounts: accounts, region: region, broker: broker)
     }
 }
 
@@ -103,7 +168,7 @@ struct ProfileSet: AsyncParsableCommand {
             authorization: Self.value(addresses.authorization, old.authorization?.text),
             clientID: Self.value(addresses.clientID, old.clientID),
             certificateAuthorities: Self.value(authorities, old.certificateAuthorities),
-            webSignIn: web.webSignIn(instead: old.webSignIn))
+            webSignIn: web.webSignIn(instead: old.webSignIn), neo: old.neo)
         if changed.base != old.base || changed.claim != old.claim,
             let account = try context.accounts.known.load().entries(at: name).first
         {

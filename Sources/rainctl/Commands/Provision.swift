@@ -52,7 +52,7 @@ struct Provision: AsyncParsableCommand {
     @Flag(help: "First make the board forget Wi-Fi settings that failed.")
     var resetFirst = false
 
-    @Flag(help: "Stop waiting for the boards of earlier runs that the cloud has not confirmed yet.")
+    @Flag(help: "First give up the unconfirmed mappings of earlier runs.")
     var forgetPending = false
 
     @Option(help: .timeLimit)

@@ -31,7 +31,7 @@ struct StationCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Serve the page on this address. Port 0 is any free port. On an address other than this machine's own, the network can see the page's content.",
+            "Serve the page on this address. Port 0 is any free port. If the address is not a loopback address such as 127.0.0.1, others on the network can see the page's content.",
             valueName: "ip:port"))
     var listen = "127.0.0.1:0"
 

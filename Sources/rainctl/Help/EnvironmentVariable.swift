@@ -43,7 +43,8 @@ struct EnvironmentVariable: Sendable {
         EnvironmentVariable(
             "RAINKIT_CA_FILE",
             meaning:
-                "the certificates to trust (`--ca-file`); without it `CURL_CA_BUNDLE`, `SSL_CERT_FILE`, `SSL_CERT_DIR`"),
+                "the certificates to trust (`--ca-file`); if it is not set, `CURL_CA_BUNDLE`, `SSL_CERT_FILE` and `SSL_CERT_DIR` are used"
+        ),
         EnvironmentVariable(
             "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
             meaning:

@@ -20,7 +20,7 @@ extension ExitStatus {
         case .claimNeeded:
             "follow the message: give the profile a claim service with `profile set NAME --claim-url URL`, use another transport, restart "
                 + "the board, or run again; or give `--no-mapping`"
-        case .batchPartial: "the document's `nodes` has each board; run again for those that failed"
+        case .batchPartial: "the JSON document lists each board; run again for the boards that failed"
         case .usage: "see `--help`"
         case .unavailable: "check cable, power and address"
         case .cannotWrite: "check permissions and free space"

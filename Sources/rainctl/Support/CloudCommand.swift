@@ -16,7 +16,7 @@ protocol CloudCommand: AsyncParsableCommand {
 struct CloudScene: Sendable {
     let context: Context
     let client: RainKitClient
-    let cloud: RainMakerCloud
+    let cloud: any NodeCloud
     let time: TimeBudget
 
     /// Asks the user to type yes. Throws `missing_confirmation` if nobody can be asked, and `cancelled` for any other answer.

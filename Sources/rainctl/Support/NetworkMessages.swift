@@ -13,7 +13,7 @@ enum NetworkMessages {
         case .notRestored(let name, let why):
             let place = name.map { "the network \($0.onOneLine)" } ?? "its own network"
             output.warn(
-                "this machine is not back on \(place): \(why)",
+                "this machine did not return to \(place): \(why)",
                 reason: "network_not_restored")
         case .looking(let name):
             note("looking for the Wi-Fi network \(name?.onOneLine ?? "PROV_…")")

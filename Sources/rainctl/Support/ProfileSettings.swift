@@ -54,6 +54,9 @@ struct ProfileSettings {
         add("claim_url", deployment.claim?.text, own)
         add("auth_url", deployment.authorization?.text, own)
         add("client_id", deployment.clientID, own)
+        add("neo_accounts_url", deployment.neo?.accounts.text, own)
+        add("neo_region", deployment.neo?.region, own)
+        add("neo_broker_url", deployment.neo?.broker.text, own)
         let authorities = Self.authorities(context, at: deployment)
         if let authorities { add("ca_file", authorities.path, authorities.origin) }
         try addAccount(context, at: deployment.name)

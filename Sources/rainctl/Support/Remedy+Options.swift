@@ -69,6 +69,11 @@ extension Remedy {
         case .knownAccount: "see \(commandLine("account list"))"
         case .updateState(let node):
             "see its progress with \(commandLine("node params get \(node.onOneLine.asShellWord)"))"
+        case .updateJob(let node, let job):
+            "see its progress with "
+                + commandLine("node update status \(node.onOneLine.asShellWord) --job \(job.onOneLine.asShellWord)")
+        case .updateJobs(let node):
+            "start it with \(commandLine("node update start \(node.onOneLine.asShellWord)"))"
         case .knownNode: "see \(commandLine("node list"))"
         case .otherNodeName(let node):
             "give one of them another name with \(commandLine("node rename \(node.onOneLine.asShellWord) NAME"))"
@@ -89,6 +94,9 @@ extension Remedy {
         case .scheduleTime: "give --at HH:MM, or --in TIME"
         case .scheduleDays: "give --days or --date with --at"
         case .laterSchedule: "give it another time with \(commandLine("node schedule edit"))"
+        case .modelNode: "name the board whose copy is right with --like BOARD"
+        case .repairedCopies: "send it to the board with the options --repair or --add-board of the command edit"
+        case .valuesOfNode: "add the board with --add-board BOARD and BOARD:DEVICE.PARAM=VALUE"
         case .accountName: "give the account your own name with --account"
         case .knownDeployment: "see \(commandLine("profile list"))"
         case .removedDeployment: "remove it with \(commandLine("profile remove"))"
@@ -122,6 +130,7 @@ extension Remedy {
             case .backend: (["backend"], "describe it in another file with --backend FILE")
             case .espressifTools: (["python"], "name another Python with --python")
             case .certificateAuthorities: (["ca-file"], "name another file of certificates with --ca-file")
+            case .modelNode: (["like"], "name another board with --like BOARD")
             case .forgottenPending: (["forget-pending"], nil)
             default: ([], nil)
             }

@@ -44,7 +44,7 @@ struct ReportWait: Sendable {
     }
 
     func settled(_ outcome: EntryOutcome) -> EntryOutcome {
-        guard limit != nil, !isRequired, outcome.isReported != true else { return outcome }
+        guard limit != nil, !isRequired, outcome.isReported != true, !outcome.isSendingUnknown else { return outcome }
         var outcome = outcome
         (outcome.isReported, outcome.seen, outcome.unknown) = (nil, nil, nil)
         return outcome

@@ -18,6 +18,25 @@ extension EntryListResult: TerminalResult {
     }
 }
 
+extension EntryGroupListResult: TerminalResult {
+    func view(columns: Int?, style: TerminalStyle) -> String {
+        guard !groups.isEmpty else { return text }
+        let lines = groups.map { (group: $0, line: Self.line($0)) }
+        let areSchedules = lines.contains { $0.line.isEnabled != nil }
+        return TerminalTable(
+            headings: ["NAME", "ID"] + (areSchedules ? ["STATE", "TIME"] : []) + ["BOARDS", "COPIES"],
+            rows: lines.map { group, line in
+                [.init(line.name), .init(line.id)]
+                    + (areSchedules ? [.state(line.isEnabled ?? true), .init(line.times)] : [])
+                    + [
+                        .init(group.copies.map(\.nodeName).joined(separator: ", ")),
+                        group.isInSync ? .init("equal", .green) : .init("out of sync", .yellow),
+                    ]
+            }
+        ).text(columns: columns, style: style)
+    }
+}
+
 extension GroupListResult: TerminalResult {
     func view(columns: Int?, style: TerminalStyle) -> String {
         guard !groups.isEmpty else { return text }

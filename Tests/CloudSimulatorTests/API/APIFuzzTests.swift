@@ -50,7 +50,9 @@ struct APIFuzzTests {
         try await withOwnProcessInSoak {
             let cloud = try TestCloud(isForgetful: true, nodes: ["node1"])
             var turn = 0
-            let topics = ["config", "params/local", "params/local/init", "user/mapping"].map { "node/node1/\($0)" }
+            let topics = [
+                "config", "params/local", "params/local/init", "user/mapping", "tsdata", "simple_tsdata",
+            ].map { "node/node1/\($0)" }
             let report = fuzz("messages", from: Examples.messages, seed: 23) { input in
                 cloud.api.receive(topic: topics[turn % topics.count], payload: input)
                 turn += 1
@@ -117,6 +119,8 @@ private enum Examples {
         #"{"node_id":"node1","config_version":"2020","info":{"name":"L"},"devices":[{"name":"L","params":[]}]}"#,
         #"{"Lamp":{"Power":true,"Hue":1,"Name":"x"},"Fan":{"Speed":1.5}}"#,
         #"{"node_id":"node1","user_id":"u","secret_key":"s","reset":true}"#,
+        #"{"ts_data":[{"name":"Lamp.Hue","dt":"int","records":[{"t":1700000000,"v":1}]}]}"#,
+        #"{"name":"Lamp.Hue","dt":"float","t":1700000000,"v":1.5,"d":3}"#,
         #"{"node_id":"node1","user_id":"esp-rmaker","secret_key":"failed","reset":true}"#,
     ].map { Array($0.utf8) }
 

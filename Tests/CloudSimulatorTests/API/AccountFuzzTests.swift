@@ -82,7 +82,7 @@ struct AccountFuzzTests {
     func control() async throws {
         try await withOwnProcessInSoak {
             let cloud = try TestCloud(isForgetful: true)
-            let names = ["expire", "revoke", "faults", "clock", "mfa", "nonsense"]
+            let names = ["expire", "revoke", "faults", "clock", "mfa", "weather", "daylight", "nonsense"]
             var turn = 0
             let report = fuzz("control", from: Examples.control, seed: 34) { input in
                 let path = "/_sim/\(names[turn % names.count])"
@@ -149,6 +149,8 @@ private enum Examples {
     static let control = [
         #"{"user":"dev@example.com"}"#, #"{"user":"dev@example.com","on":true}"#, #"{"offset":600}"#,
         #"{"rules":[{"method":"GET","path":"/*","action":"status","status":503,"retry_after":7,"count":2}]}"#,
+        #"{"latitude":59.91,"longitude":10.75,"values":{"temperature":31}}"#,
+        #"{"latitude":59.91,"longitude":10.75,"event":"sunset"}"#,
         #"{"rules":[{"path":"/apiversions","action":"truncate","processed":true},{"path":"/v1/*","action":"html"}]}"#,
     ].map { Array($0.utf8) }
 }

@@ -64,8 +64,7 @@ struct DescriptionTests {
     @Test(
         "what is not served is not found, below a path that takes ids, too",
         arguments: [
-            ("GET", "user/nodes/ota_update"), ("GET", "user/nodes/ota_status"), ("GET", "user/nodes/history"),
-            ("GET", "user/nodes/time_series"),
+            ("GET", "user/nodes/history"), ("GET", "user/nodes/time_series"), ("GET", "user/nodes/proxy"),
         ])
     func unserved(method: String, path: String) throws {
         #expect(try Scene().send(method, path).status == 404)

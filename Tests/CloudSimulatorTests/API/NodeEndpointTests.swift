@@ -110,6 +110,17 @@ import Testing
         #expect(sent.all == ["n1 params/remote {\"Lamp\":{\"Power\":true}}", "n2 params/remote {\"Fan\":1}"])
     }
 
+    @Test("at most 25 nodes are in a call", arguments: [(25, 200, 25), (26, 400, 0), (0, 400, 0)])
+    func manyNodes(count: Int, status: Int, messages: Int) throws {
+        let (cloud, token) = try Self.mapped(["n1", "n2"])
+        let sent = Published()
+        cloud.api.outbox.withLock { $0 = CloudAPI.Outbox { sent.add($0, $1, $2) } }
+        let list = [JSONValue](repeating: ["node_id": "n2", "payload": ["Fan": 1]], count: count)
+        let reply = cloud.send("PUT", "/v1/user/nodes/params", .array(list), token: token)
+        #expect(reply.status == status && sent.all.count == messages)
+        #expect(status != 200 || reply.body.array?.allSatisfy { $0["status"] == "success" } == true)
+    }
+
     private final class Published: Sendable {
         private let list = Mutex<[String]>([])
         var all: [String] { list.withLock { $0 } }

@@ -18,16 +18,21 @@ struct MQTTPacketTests {
             MQTTPacket.subscribe(id: 258, topics: ["a/b", "c"])
                 == [0x82, 12, 1, 2, 0, 3, 0x61, 0x2F, 0x62, 0, 0, 1, 0x63, 0])
         #expect(MQTTPacket.publishAcknowledgement(id: 7) == [0x40, 2, 0, 7])
+        // 3.3: quality of service 1, topic, packet identifier, payload.
+        #expect(
+            MQTTPacket.publish(MQTTMessage(topic: "a/b", payload: [1, 2]), id: 258)
+                == [0x32, 9, 0, 3, 0x61, 0x2F, 0x62, 1, 2, 1, 2])
         // 2.2.3: 321 bytes are written as 193, 2.
         #expect(MQTTPacket.subscribe(id: 1, topics: [String(repeating: "x", count: 316)]).prefix(3) == [0x82, 193, 2])
     }
 
     private static let stream: [UInt8] =
         [0x20, 2, 0, 0] + [0x90, 4, 0, 1, 0, 0x80] + [0x30, 5, 0, 1, 0x61, 1, 2] + [0x32, 6, 0, 1, 0x62, 0, 9, 3]
-        + [0xD0, 0]
+        + [0xD0, 0] + [0x40, 2, 1, 2]
     private static let packets: [MQTTPacket] = [
         .connectAcknowledgement(code: 0), .subscribeAcknowledgement(id: 1, codes: [0, 0x80]),
         .publish(topic: "a", payload: [1, 2], id: nil), .publish(topic: "b", payload: [3], id: 9), .pingResponse,
+        .publishAcknowledged(id: 258),
     ]
 
     @Test("the packets that a subscriber receives, in any split")

@@ -54,6 +54,75 @@ struct NodeCallsTests {
         #expect(body.members?.dropFirst(2).map(\.name) == more)
     }
 
+    @Test("a sub-role and metadata are sent, and a sub-role that does not exist is refused before")
+    func subRoles() async throws {
+        let script = try ScriptedCloud()
+        script.http.expect(.put, "/v1/user/nodes/sharing", #"{"status":"success","request_id":"r1"}"#)
+        try await script.cloud.share(
+            .nodes, ["n1"], with: "b@example.com", subRole: 2, metadata: ["devices": [["name": "Lamp"]]])
+        let body = try #require(script.bodies.first ?? nil)
+        #expect(body["sub_role"] == 2 && body["metadata"] == ["devices": [["name": "Lamp"]]])
+        for (role, subRole) in [(SharedRole.secondary, 0), (.secondary, 5), (.primary, 1)] {
+            let error = await accountError { () throws(AccountError) in
+                try await script.cloud.share(.nodes, ["n1"], with: "b@example.com", as: role, subRole: subRole)
+            }
+            #expect(error?.code == .invalidInput, "\(role) \(subRole)")
+        }
+        try script.http.finish()
+    }
+
+    @Test("commands are listed by node, state and number, and cancelled by request, node and number")
+    func commandLists() async throws {
+        let script = try ScriptedCloud()
+        let cloud = script.cloud
+        let path = "/v1/user/nodes/cmd"
+        script.http.expect(.get, "\(path)?status=requested", #"{"requests":[{"node_id":"n1","status":"overridden"}]}"#)
+        #expect(try await cloud.commandRecords(in: .requested, atMost: 9).map(\.status) == [.overridden])
+        script.http.expect(.get, "\(path)?node_id=n1&status=timed_out&cmd_id=7", #"{"requests":[]}"#)
+        #expect(try await cloud.commandRecords(of: light, in: .timedOut, number: 7, atMost: 9).isEmpty)
+        // The description has an integer, the SDK for TypeScript a text.
+        for (total, count) in [("3", 3), (#""2""#, 2), (#""x""#, nil), ("null", nil)] as [(String, Int?)] {
+            script.http.expect(.delete, "\(path)?request_id=r1", #"{"status":"success","total_cancelled":\#(total)}"#)
+            #expect(try await cloud.cancelCommands(RequestID("r1")) == count)
+        }
+        script.http.expect(.delete, "\(path)?request_id=r1&node_id=n1", #"{"status":"success"}"#)
+        #expect(try await cloud.cancelCommands(RequestID("r1"), of: light) == nil)
+        script.http.expect(.delete, "\(path)?node_id=n1&cmd_id=7", #"{"status":"success"}"#)
+        try await cloud.cancelCommands(of: light, number: 7)
+        for wrong in [
+            { () async throws in _ = try await cloud.commandRecords(atMost: 1) },
+            { () async throws in _ = try await cloud.commandRecords(in: .requested, number: 7, atMost: 1) },
+            { () async throws in _ = try await cloud.cancelCommands() },
+            { () async throws in _ = try await cloud.cancelCommands(RequestID("r1"), number: 7) },
+        ] as [@Sendable () async throws -> Void] {
+            await #expect(throws: AccountError.self) { try await wrong() }
+        }
+        script.http.expect(
+            .post, path,
+            #"{"request_id":"r2","responses":[{"node_ids":["n1"],"response":{"status":"success"}},{"node_ids":["n2","n3"],"response":{"status":"failure","error_code":105042,"description":"no"}}]}"#
+        )
+        let sent = try await cloud.sendCommand(7, .json([:]), to: [light, NodeID("n2"), NodeID("n3")], overrides: true)
+        #expect(sent.refused.map(\.node) == [NodeID("n2"), NodeID("n3")] && sent.refused.first?.serverCode == 105042)
+        #expect((script.bodies.last ?? nil)?["override"] == true)
+        try script.http.finish()
+    }
+
+    @Test("nodes are listed by tags, and a cloud that does not know the filter changes nothing")
+    func tagged() async throws {
+        let script = try ScriptedCloud()
+        script.http.expect(
+            .get, "/v1/user/nodes?node_details=true&tags=room%3Akitchen%20OR%20floor%3A0",
+            #"{"node_details":[{"id":"n1","tags":["floor:0"]},{"id":"n2","tags":["room:hall"]},{"id":"n3"}]}"#)
+        var ids: [String] = []
+        try await script.cloud.eachNode(tagged: ["room:kitchen", "floor:0"]) { ids.append($0.id.rawValue) }
+        #expect(ids == ["n1"])
+        let error = await accountError { () throws(AccountError) in
+            try await script.cloud.eachNode(tagged: ["kitchen"]) { _ in }
+        }
+        #expect(error?.code == .invalidTag)
+        try script.http.finish()
+    }
+
     @Test("sharing of nodes and of groups has its own calls, and requests are listed in pages")
     func sharing() async throws {
         for (kind, root, id) in [(SharedKind.nodes, "nodes", "node_id"), (.groups, "node_group", "group_id")] {

@@ -32,11 +32,11 @@ struct SignedRequestTests {
     func vectors(
         time: Double, host: String, seconds: Int, day: String, moment: String, signature: String
     ) {
-        let signed = SignedRequest(
-            host: host, path: "/mqtt", region: "us-east-1", role: Self.role, at: UnixTime(seconds: time),
-            hashes: OpenSSLHashes.self, goodFor: seconds)
+        let signer = AWSSigner(
+            Self.role, region: "us-east-1", service: AWSSigner.broker, hashes: OpenSSLHashes.self)
+        let target = signer.target(host: host, path: "/mqtt", at: UnixTime(seconds: time), goodFor: seconds)
         #expect(
-            signed.target
+            target
                 == "/mqtt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F\(day)%2Fus-east-1%2Fiotdevicegateway%2Faws4_request&X-Amz-Date=\(moment)&X-Amz-Expires=\(seconds)&X-Amz-SignedHeaders=host&X-Amz-Signature=\(signature)&X-Amz-Security-Token=EXAMPLE%2BSESSION%2F%3D"
         )
     }

@@ -7,25 +7,25 @@ import Testing
 struct BatchAdaptersTests {
     @Test(
         "sixty boards, a third of all connections aborted, few slots, and an adapter that fails in the middle",
-        arguments: ["removed", "off", "broken"])
-    func failing(kind: String) async throws {
-        try await run(60, slots: 7, failure: "hci1:\(kind)-after=25", atOnce: 50)
+        arguments: [("removed", "slots"), ("off", "slots-quiet"), ("broken", "slots")])
+    func failing(kind: String, slots: String) async throws {
+        try await run(60, slots: "\(slots)=7", failure: "hci1:\(kind)-after=10", atOnce: 50)
     }
 
     @Test(
         "a thousand boards on two adapters, one of which fails",
         .enabled(if: currentEnvironment()["RAINKIT_SOAK"] == "1"))
     func thousand() async throws {
-        try await run(1000, slots: 64, failure: "hci1:removed-after=400", atOnce: 200, missing: 1)
+        try await run(1000, slots: "slots=64", failure: "hci1:removed-after=400", atOnce: 200, missing: 1)
     }
 
     /// - Parameter missing: how many boards may fail.
-    private func run(_ count: Int, slots: Int, failure: String, atOnce: Int, missing: Int = 0) async throws {
+    private func run(_ count: Int, slots: String, failure: String, atOnce: Int, missing: Int = 0) async throws {
         try await withTemporaryFolder { folder in
             let shop = try await Workshop.open(
                 count, folder,
                 radio: [
-                    "--adapters", "2", "--ble-fault", "abort=0.35", "--ble-fault", "slots=\(slots)", "--ble-fault",
+                    "--adapters", "2", "--ble-fault", "abort=0.35", "--ble-fault", slots, "--ble-fault",
                     failure,
                     "--ble-fault", "disconnect=0.2",
                 ])

@@ -148,7 +148,7 @@ struct BatchCommandTests {
                 _ = try await child.wait()
             }
             #expect(status == .exited(0) && kills > 3, "\(kills) kills: \(words)")
-            try shop.check(try await shop.run(["report", "--json"]).document)
+            try await shop.check(shop.run(["report", "--json"]).document)
             try await shop.close()
         }
     }

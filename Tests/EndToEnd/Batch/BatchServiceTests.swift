@@ -7,18 +7,7 @@ import Testing
 /// The unit of docs/workshop.md for a gateway that provisions what appears.
 @Suite("rainctl batch as a service")
 struct BatchServiceTests {
-    private static let unit = "packaging/systemd/rainkit-batch.service"
-
-    /// The command of the unit, as systemd starts it.
-    private static func command(credentials: String, ssid: String) throws -> [String] {
-        let unit = try readFile(Repository.path(Self.unit)).replacing("\\\n", with: " ")
-        let line = try #require(unit.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
-        let words = line.dropFirst("ExecStart=".count).split(separator: " ").map {
-            $0.replacing("%d", with: credentials).replacing("${SSID}", with: ssid)
-        }
-        try #require(words.first == "/usr/bin/rainctl")
-        return words.dropFirst().map(String.init)
-    }
+    private static let unit = ServiceUnit(name: "rainkit-batch.service")
 
     @Test("it provisions what appears, says to systemd that it works, and ends as it should")
     func service() async throws {
@@ -40,7 +29,9 @@ struct BatchServiceTests {
             environment["CREDENTIALS_DIRECTORY"] = credentials
             environment["NOTIFY_SOCKET"] = folder.file("notify")
             let command =
-                try Self.command(credentials: credentials, ssid: SimulatedBoard.ssid) + ["--station-timeout", "1s"]
+                try Self.unit.arguments(["%d": credentials, "${SSID}": SimulatedBoard.ssid]) + [
+                    "--station-timeout", "1s",
+                ]
             // It dies while a board is joining. The next start continues the same batch.
             let died = try await shop.maker.start(command, environment: environment)
             try await systemd.wait(for: "READY=1")
@@ -71,22 +62,7 @@ struct BatchServiceTests {
 
     @Test("systemd accepts the unit, and finds it well closed")
     func unit() async throws {
-        try await withTemporaryFolder { folder in
-            let unit = try readFile(Repository.path(Self.unit)).replacing("/usr/bin/rainctl", with: "/bin/true")
-                .replacing("/etc/rainkit", with: folder.file("etc"))
-            try folder.makeFolder("etc")
-            try folder.write("SSID=Home\n", to: "etc/batch.conf")
-            try folder.write(unit, to: "rainkit-batch.service")
-            let path = folder.file("rainkit-batch.service")
-            let verified = try await run(
-                "systemd-analyze", ["verify", "--man=no", path], environment: ["SYSTEMD_LOG_LEVEL": "warning"])
-            #expect(!verified.standardError.contains("rainkit-batch"), "\(verified.standardError)")
-            // In tenths of its scale from 0 to 10.
-            let rated = try await run("systemd-analyze", ["security", "--offline=true", "--threshold=15", path])
-            #expect(rated.status == .exited(0), "\(rated.standardOutput.suffix(200))")
-            let page = try readFile(Repository.path("docs/workshop.md"))
-            let exposure = try #require(rated.standardOutput.firstMatch(of: /exposure level for .*: ([0-9.]+)/))
-            #expect(page.contains("the exposure as \(exposure.1) of 10"))
-        }
+        let exposure = try await Self.unit.exposure((name: "batch.conf", content: "SSID=Home\n"), limit: 15)
+        #expect(try readFile(Repository.path("docs/workshop.md")).contains("the exposure as \(exposure) of 10"))
     }
 }

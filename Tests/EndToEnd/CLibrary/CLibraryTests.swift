@@ -21,7 +21,7 @@ struct CLibraryTests {
     static let modes = [
         Mode(name: "arguments", count: 1, soak: 1), Mode(name: "token", count: 10_000, soak: 1_000_000),
         Mode(name: "freed", count: 100, soak: 10_000), Mode(name: "left", count: 10, soak: 1000),
-        Mode(name: "fork", count: 5, soak: 200),
+        Mode(name: "fork", count: 5, soak: 200), Mode(name: "unanswered", count: 1, soak: 1),
         Mode(name: "dlclose", count: 1, soak: 1), Mode(name: "logged", count: 1, soak: 1),
         Mode(name: "flat", count: 500, soak: 10_000), Mode(name: "fuzz", count: 2, soak: 600),
         Mode(name: "repeat", count: 2, soak: 200, needsBoard: true),
@@ -33,6 +33,9 @@ struct CLibraryTests {
         try await withTemporaryFolder { folder in
             let cloud = try await SimulatedCloud.start(
                 nodes: mode.needsBoard ? ["c-board"] : [], arguments: mode.cloud, in: folder)
+            if mode.name == "unanswered" {
+                try await cloud.control("mfa", ["user": .string(SimulatedCloud.user), "on": true])
+            }
             var board: [String] = []
             var simulated: SimulatedBoard?
             if mode.needsBoard {

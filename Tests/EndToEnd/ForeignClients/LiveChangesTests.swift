@@ -30,7 +30,7 @@ struct LiveChangesTests {
             let board = try await SimulatedBoard.start(
                 [
                     "--http", "127.0.0.1:0", "--security", "1", "--mapping", "user", "--join-delay", "0.2",
-                    "--no-basic-ingest",
+                    "--no-basic-ingest", "--alert", "Door open",
                 ] + cloud.boardOptions(node: "nodelight"), in: folder)
             let provisioned = try await maker.provision(board, ["--json"])
             #expect(provisioned.status == 0, "\(provisioned.standardError)")
@@ -53,6 +53,13 @@ struct LiveChangesTests {
             try await listener.output(
                 containing: "message node/nodelight/params/local {\"Light\":{\"Power\":false}}")
             #expect(try await listener.wait() == .exited(0))
+
+            let alarm = try await Self.listener(role, at: url, topic: "node/nodelight/alert")
+            defer { alarm.kill() }
+            try await alarm.output(containing: "subscribed")
+            _ = try await maker.rainctl(["node", "params", "set", "nodelight", "Light.Power=on"])
+            try await alarm.output(containing: "message node/nodelight/alert {\"esp.alert.str\":\"Door open\"}")
+            #expect(try await alarm.wait() == .exited(0))
 
             // As AWS IoT, it closes the connection of who subscribes to what is not allowed.
             let curious = try await Self.listener(role, at: url, topic: "node/#")

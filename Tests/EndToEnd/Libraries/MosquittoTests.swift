@@ -113,6 +113,27 @@ struct MosquittoTests {
         }
     }
 
+    @Test("publishes its own messages once all of its topics are accepted, eight in a request, and hears them")
+    func publishing() async throws {
+        try await Mosquitto.with { broker, _ in
+            let heard = Heard()
+            let topics = (0..<20).map { "topic/\($0)" }
+            var request = MQTTSubscription.Request(
+                url: "http://127.0.0.1:\(broker.webSocket)", host: "127.0.0.1", target: "/mqtt",
+                clientID: "rainkit-test",
+                topics: topics)
+            request.messages = topics.map { MQTTMessage(topic: $0, payload: Array($0.utf8)) }
+            let subscription = MQTTSubscription(request, tools: Self.tools())
+            let listening = Task { () async -> MQTTError in
+                do throws(MQTTError) { try await subscription.run { heard.add($0) } } catch { return error }
+            }
+            try await heard.wait(for: .published)
+            for message in request.messages { try await heard.wait(for: .message(message)) }
+            listening.cancel()
+            #expect(await listening.value.code == .cancelled)
+        }
+    }
+
     @Test("over TLS, where a certificate that is not trusted is refused")
     func secure() async throws {
         try await Mosquitto.with(tls: true) { broker, folder in

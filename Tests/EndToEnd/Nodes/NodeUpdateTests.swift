@@ -9,7 +9,7 @@ import Testing
 @Suite("rainctl node ota")
 struct NodeUpdateTests {
     /// An application's image: header, description, something behind it, checksum and hash.
-    private static func image(
+    static func image(
         chip: UInt8 = 5, size: Int = 4096, version: String = "2.0", project: String = "led_light"
     ) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: size)

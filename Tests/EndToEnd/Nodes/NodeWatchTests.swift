@@ -80,6 +80,55 @@ struct NodeWatchTests {
         }
     }
 
+    @Test(
+        "--live shows alerts: a text with quotation marks, and values that are notified",
+        arguments: [
+            ("Door \"open\"", "\"text\":\"Door \\\"open\\\"\""),
+            ("Too hot", "\"text\":\"Too hot\""),
+        ])
+    func alerts(text: String, shown: String) async throws {
+        try await OnlineBoards.with(options: ["--no-basic-ingest", "--alert", text, "--notify"]) { scene in
+            let watching = try await scene.maker.start([
+                "node", "watch", "nodelight", "--live", "--json", "--count", "3",
+            ])
+            defer { watching.kill() }
+            try await watching.errorOutput(containing: "listening")
+            try await scene.done("node", "params", "set", "nodelight", "Light.Power=off")
+            #expect(try await watching.wait() == .exited(0))
+            try await watching.drained()
+            let lines = watching.standardOutput
+            #expect(lines.contains("\"node_id\":\"nodelight\",\"state\":\"alert\",\(shown)}"), "\(lines)")
+            #expect(lines.contains("\"state\":\"alert\",\"values\":{\"Light\":{\"Power\":false}}}"), "\(lines)")
+            #expect(lines.contains("\"path\":\"Light.Power\",\"value\":false"), "\(lines)")
+        }
+    }
+
+    @Test("alerts by basic ingest do not arrive; and where the broker refuses them, reports still do")
+    func withoutAlerts() async throws {
+        try await OnlineBoards.with(options: ["--alert", "Too hot"]) { scene in
+            let watching = try await scene.maker.start(["node", "watch", "nodelight", "--live", "--count", "1"])
+            defer { watching.kill() }
+            try await watching.errorOutput(containing: "listening")
+            try await scene.done("node", "params", "set", "nodelight", "Light.Power=off")
+            #expect(try await watching.wait() == .exited(0))
+            try await watching.drained()
+            let shown = watching.standardOutput
+            #expect(shown.contains("Light.Power") && !shown.contains("alert"), "\(shown)")
+        }
+        try await OnlineBoards.with(
+            options: ["--no-basic-ingest", "--alert", "Too hot"], cloud: ["--no-alert-topics"]
+        ) { scene in
+            let watching = try await scene.maker.start(["node", "watch", "nodelight", "--live", "--count", "1"])
+            defer { watching.kill() }
+            try await watching.errorOutput(containing: "note: alerts do not arrive here")
+            try await scene.done("node", "params", "set", "nodelight", "Light.Power=off")
+            #expect(try await watching.wait() == .exited(0))
+            try await watching.drained()
+            let shown = watching.standardOutput
+            #expect(shown.contains("Light.Power") && !shown.contains("alert"), "\(shown)")
+        }
+    }
+
     @Test("--live connects again after the connection is gone, and reports a cloud without a broker")
     func reconnects() async throws {
         try await OnlineBoards.with(options: ["--no-basic-ingest"]) { scene in

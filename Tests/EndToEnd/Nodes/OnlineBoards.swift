@@ -14,12 +14,15 @@ struct OnlineBoards: Sendable {
     /// - Parameters:
     ///   - nodes: their ids.
     ///   - options: of each board.
+    ///   - cloud: more options of the cloud.
     static func with(
-        _ nodes: [String] = ["nodelight"], options: [String] = [], _ body: (OnlineBoards) async throws -> Void
+        _ nodes: [String] = ["nodelight"], options: [String] = [], cloud cloudOptions: [String] = [],
+        _ body: (OnlineBoards) async throws -> Void
     ) async throws {
         try await withTemporaryFolder { folder in
             let cloud = try await SimulatedCloud.start(
-                nodes: nodes, arguments: ["--user", "\(friend):\(SimulatedCloud.password)"], in: folder)
+                nodes: nodes, arguments: ["--user", "\(friend):\(SimulatedCloud.password)"] + cloudOptions,
+                in: folder)
             let maker = try Maker(folder)
             try await maker.signIn(to: cloud)
             var boards: [SimulatedBoard] = []

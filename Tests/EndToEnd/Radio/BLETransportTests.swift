@@ -218,6 +218,20 @@ struct BLETransportTests {
         }
     }
 
+    /// bluetoothd 5.66 does so when it answers another call in between (`g_dbus_flush` in gdbus/object.c).
+    @Test("the services may be announced after BlueZ has reported that they are known")
+    func lateServices() async throws {
+        var behaviour = EchoRadio.Behaviour()
+        behaviour.announcesServicesLate = true
+        try await withEchoRadio(behaviour) { radio, address in
+            let transport = transport(address)
+            let answer = try await transport.exchange([1, 2], on: .version)
+            #expect(answer == [2, 1])
+            #expect(radio.log.count { $0 == "Connect" } == 1)
+            await transport.close()
+        }
+    }
+
     @Test("the signals of the first connection may be missing")
     func missingSignals() async throws {
         var behaviour = EchoRadio.Behaviour()

@@ -33,6 +33,8 @@ final class EchoRadio: Sendable {
         var hangingConnects = 0
         /// So many links never have their services resolved.
         var unresolvedLinks = 0
+        /// ServicesResolved is announced before the services, which come with the answer to the next call.
+        var announcesServicesLate = false
         /// What the next writes fail with, over a link that stays.
         var writeErrors: [(name: String, text: String)] = []
         /// After a lost link the board has another address.
@@ -176,6 +178,9 @@ final class EchoRadio: Sendable {
         var isPlugged = true
         var isBonded = false
         var isUnresolved = false
+        /// What is left of a late announcement: the property, and then the services.
+        var owesResolution = false
+        var owesAttributes = false
         var address = EchoRadio.address
         /// Connections to the bus that scan.
         var scanners: Set<String> = []
@@ -194,6 +199,10 @@ final class EchoRadio: Sendable {
         func take(_ message: DBusMessage) throws {
             guard message.kind == .call, let member = message.member, let path = message.path else { return }
             shared.state.withLock { $0.log.append(member) }
+            if owesAttributes {
+                owesAttributes = false
+                try addAttributes()
+            }
             func reply(_ values: [DBusValue] = []) throws { try bus.send(.reply(to: message, values)) }
             func fail(_ error: (name: String, text: String)) throws {
                 try bus.send(.error(to: message, name: error.name, message: error.text))
@@ -210,6 +219,9 @@ final class EchoRadio: Sendable {
                     return try fail(("org.freedesktop.DBus.Error.UnknownObject", ""))
                 }
                 try reply([.properties(device)])
+                guard owesResolution else { return }
+                (owesResolution, isUnresolved, owesAttributes) = (false, false, true)
+                try changed([("ServicesResolved", .bool(true))])
             case "SetDiscoveryFilter", "RegisterAgent", "RequestDefaultAgent", "UnregisterAgent": try reply()
             case "Pair":
                 if let error = behaviour.pairError { return try fail(error) }
@@ -244,6 +256,7 @@ final class EchoRadio: Sendable {
                     return state.behaviour.unresolvedLinks < 0
                 }
                 guard isResolved else { return isUnresolved = true }
+                if behaviour.announcesServicesLate { return (isUnresolved, owesResolution) = (true, true) }
                 isUnresolved = false
                 try addAttributes()
                 if !behaviour.hidesConnected { try changed([("ServicesResolved", .bool(true))]) }

@@ -41,7 +41,7 @@ struct StationTests {
                     try await browser.run("return Number(document.getElementById('count-done').textContent)") {
                         ($0.integer ?? 0) >= 80
                     }
-                    try await picture(of: browser)
+                    try await browser.save("docs/pictures/station.png")
                 }
                 try await browser.wait(for: "#count-done", toBe: "199", within: .seconds(300))
                 try await browser.wait(for: "#count-failed", toBe: "1")
@@ -61,16 +61,6 @@ struct StationTests {
             #expect(try await station.interrupt() == .exited(20))
             #expect(Set(try shop.confirmed()).count == 199)
             try await shop.close()
-        }
-    }
-
-    private func picture(of browser: HeadlessBrowser) async throws {
-        let bytes = try #require(Base64.decoded(Array(try await browser.screenshot().utf8)))
-        try bytes.withUnsafeBytes { bytes in
-            let file = open(Repository.path("docs/pictures/station.png"), O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-            try #require(file >= 0)
-            defer { close(file) }
-            #expect(write(file, bytes.baseAddress, bytes.count) == bytes.count)
         }
     }
 

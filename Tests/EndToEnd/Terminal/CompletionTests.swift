@@ -160,7 +160,7 @@ struct CompletionTests {
             Set(commands) == [
                 "profile use", "profile show", "profile set", "profile remove", "account use", "node show",
                 "node config",
-                "node rename", "node remove", "node status", "node ota", "node watch",
+                "node rename", "node remove", "node status", "node ota", "node watch", "node history",
             ])
     }
 }

@@ -68,6 +68,61 @@ struct StreamSchemaTests {
         }
     }
 
+    @Test("of node watch --live --json: alerts")
+    func alerts() async throws {
+        let options = ["--no-basic-ingest", "--alert", "Too hot", "--notify"]
+        try await OnlineBoards.with(options: options) { scene in
+            let watching = try await scene.maker.start([
+                "node", "watch", "nodelight", "--live", "--json", "--count", "3",
+            ])
+            defer { watching.kill() }
+            try await watching.errorOutput(containing: "listening")
+            try await scene.done("node", "params", "set", "nodelight", "Light.Power=off")
+            #expect(try await watching.wait() == .exited(0))
+            try await expect(
+                lines(watching.standardOutput), as: "watch-event.json", kinds: ("state", ["value", "alert"]),
+                in: scene.maker.folder)
+        }
+    }
+
+    @Test("of bridge --json: boards, commands, what was not carried out, the end of the cloud")
+    func bridge() async throws {
+        try await OnlineBoards.with(options: ["--no-basic-ingest"]) { scene in
+            let broker = try await HomeBroker.start(in: scene.maker.folder)
+            defer { broker.kill() }
+            let bridge = try await scene.maker.start(["bridge", broker.address, "--json", "--interval", "1s"])
+            defer { bridge.kill() }
+            try await bridge.output(containing: "\"event\":\"ready\"")
+            let command = "rainkit/nodelight/Light/set"
+            try await broker.publish(command, #"{"state":"OFF"}"#)
+            try await bridge.output(containing: "\"event\":\"done\"")
+            try await broker.publish(command, "nonsense")
+            try await bridge.output(containing: "\"event\":\"refused\"")
+            try await broker.publish(command, "x", isRetained: true)
+            try await bridge.output(containing: "\"event\":\"ignored\"")
+            scene.cloud.process.kill()
+            try await bridge.output(containing: "\"event\":\"cloud_unreachable\"")
+            try await expect(
+                lines(bridge.standardOutput), as: "bridge-event.json",
+                kinds: ("event", ["ready", "done", "refused", "ignored", "cloud_unreachable"]), in: scene.maker.folder)
+        }
+    }
+
+    @Test("of node history --follow --json: records")
+    func history() async throws {
+        try await OnlineBoards.with(options: ["--sensor", "0.5"]) { scene in
+            let following = try await scene.maker.start([
+                "node", "history", "nodelight", "Sensor.Temperature", "Sensor.State", "--follow", "--json",
+            ])
+            defer { following.kill() }
+            try await following.output(containing: "\"value\":21.")
+            try await following.output(containing: "\"value\":\"open")
+            try await expect(
+                lines(following.standardOutput), as: "history-record.json",
+                kinds: ("param", ["Sensor.Temperature", "Sensor.State"]), in: scene.maker.folder)
+        }
+    }
+
     @Test("of the other commands with --events ndjson: steps, a warning, and the end with what the document has")
     func events() async throws {
         try await withTemporaryFolder { folder in

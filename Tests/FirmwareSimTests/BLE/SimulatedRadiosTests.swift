@@ -101,14 +101,18 @@ struct SimulatedRadiosTests {
         #expect(bench.answer(to: bench.connect(0, 1)) == "ok")
     }
 
-    @Test("an adapter without a free slot refuses the next connection")
-    func slots() {
-        let faults = Self.faults("slots=1")
+    @Test(
+        "an adapter without a free slot refuses the next connection",
+        arguments: [
+            ("slots=1", "le-connection-concurrent-connection-limit"), ("slots-quiet=1", "le-connection-abort-by-local"),
+        ])
+    func slots(fault: String, answer: String) {
+        let faults = Self.faults(fault)
         let bench = Bench([faults, RadioFaults()])
         bench.scan(0)
         bench.scan(1)
         #expect(bench.answer(to: bench.connect(0, 0)) == "ok")
-        #expect(bench.answer(to: bench.connect(1, 0)) == "le-connection-concurrent-connection-limit")
+        #expect(bench.answer(to: bench.connect(1, 0)) == answer)
         #expect(bench.answer(to: bench.connect(1, 1)) == "ok")
     }
 
@@ -130,7 +134,7 @@ struct SimulatedRadiosTests {
 
     @Test(
         "faults that do not exist are refused",
-        arguments: ["slots=0", "slots", "removed-after=0", "broken-after", "lost-after=3"])
+        arguments: ["slots=0", "slots", "slots-quiet", "removed-after=0", "broken-after", "lost-after=3"])
     func invalid(_ text: String) {
         var faults = RadioFaults()
         let isValid = faults.set(text)

@@ -61,7 +61,9 @@ struct BatchFileFaultTests {
         Case(text: "address,transport\n10.0.0.1:80,ble\n", line: 2, column: "address", message: "AA:BB:CC"),
         Case(text: "address,transport\n10.0.0.1,serial\n", line: 2, column: "address", message: "Give port"),
         Case(text: "address\nble:\n", line: 2, column: "address", message: "no location"),
-        Case(text: "address,transport\nble:A,softap\n", line: 2, column: "transport", message: "another transport"),
+        Case(
+            text: "address,transport\nble:A,softap\n", line: 2, column: "transport",
+            message: "differs from the transport column"),
         Case(text: "address\nserial:COM3\n", line: 2, column: "address", message: "/dev/ttyUSB0"),
         Case(text: "qr\nWIFI:S:x;;\n", line: 2, column: "qr", message: "Wi-Fi network"),
         Case(

@@ -154,18 +154,18 @@ struct LedgerWriterTests {
         let gate = Gate()
         let ledger = ScriptedLedger(gate: gate)
         let writer = LedgerWriter(ledger, time: .continuous, patience: .zero)
-        async let first = writer.write(change(1))
-        async let others = withThrowingTaskGroup(of: LedgerChange.Outcome.self) { group in
-            for number in 2...40 { group.addTask { try await writer.write(change(number)) } }
-            group.addTask { try await writer.write(change(99)) }
-            return try await group.reduce(into: []) { $0.append($1) }
+        async let first = writer.write([change(1)])
+        async let others = withThrowingTaskGroup(of: [LedgerChange.Outcome].self) { group in
+            for number in 2...40 { group.addTask { try await writer.write([change(number)]) } }
+            group.addTask { try await writer.write([change(99), change(100)]) }
+            return try await group.reduce(into: []) { $0 += $1 }
         }
         gate.open()
-        #expect(try await first == .recorded)
+        #expect(try await first == [.recorded])
         let outcomes = try await others
-        #expect(outcomes.count { $0 == .lost } == 1 && outcomes.count == 40)
+        #expect(outcomes.count { $0 == .lost } == 1 && outcomes.count == 41)
         let numbers = ledger.state.withLock { $0.rounds.flatMap { $0.map(\.number) } }
-        #expect(Set(numbers) == Set(1...40).union([99]) && numbers.count == 41)
+        #expect(Set(numbers) == Set(1...40).union([99, 100]) && numbers.count == 42)
     }
 
     @Test("a ledger that is out of reach is tried again with the same changes")
@@ -176,8 +176,8 @@ struct LedgerWriterTests {
         let writer = LedgerWriter(ledger, time: Timekeeper(clock), patience: .seconds(60)) { _ in
             told.withLock { $0 += 1 }
         }
-        let outcome = try await clock.run { try await writer.write(change(1)) }
-        #expect(outcome == .recorded && ledger.state.withLock { $0.rounds.count } == 3)
+        let outcome = try await clock.run { try await writer.write([change(1)]) }
+        #expect(outcome == [.recorded] && ledger.state.withLock { $0.rounds.count } == 3)
         #expect(told.withLock { $0 } == 1)
     }
 
@@ -185,12 +185,12 @@ struct LedgerWriterTests {
     func ends() async throws {
         for error in [LedgerError(.cannotWrite, "full"), LedgerError(.damaged, "torn")] {
             let writer = LedgerWriter(ScriptedLedger(failures: [error]), time: .continuous, patience: .seconds(60))
-            await #expect(throws: error) { try await writer.write(change(1)) }
+            await #expect(throws: error) { try await writer.write([change(1)]) }
         }
         let away = LedgerError(.temporary, "away")
         let writer = LedgerWriter(
             ScriptedLedger(failures: Array(repeating: away, count: 5)), time: .continuous, patience: .seconds(60))
         writer.giveUp()
-        await #expect(throws: away) { try await writer.write(change(1)) }
+        await #expect(throws: away) { try await writer.write([change(1)]) }
     }
 }

@@ -45,6 +45,72 @@ struct AutomationsTests {
         try client.http.finish()
     }
 
+    @Test("rules by weather and daylight are sent in the cloud's format, with the place as texts")
+    func occasions() async throws {
+        let place = try #require(GeoCoordinates("59.91, 10.75"))
+        let actions = [(node: try SignedInClient.light("n2"), changes: [Self.off])]
+        let hot = WeatherCondition(.temperature, .greater, 30)
+        let storm = WeatherCondition(.windSpeed, .greaterOrEqual, 12.5)
+        let location: JSONValue = ["latitude": "59.91", "longitude": "10.75"]
+        let sent: JSONValue = [["node_id": "n2", "params": ["Light": ["Power": false]]]]
+        for (occasion, isAny, members) in [
+            (
+                AutomationOccasion.weather([WeatherCondition(.rain)], at: place), nil,
+                ["event_type": "weather", "events": [["params": ["weather_condition": "Rain"], "check": "=="]]]
+            ),
+            (
+                .weather([hot, storm], at: place), true,
+                [
+                    "event_type": "weather",
+                    "events": [
+                        ["params": ["temperature": 30], "check": ">"], ["params": ["wind_speed": 12.5], "check": ">="],
+                    ], "event_operator": "or",
+                ]
+            ),
+            (
+                .sunrise(at: place), nil,
+                ["event_type": "daylight", "events": [["params": ["sunrise": true], "check": "=="]]]
+            ),
+            (
+                .sunset(at: place), true,
+                ["event_type": "daylight", "events": [["params": ["sunset": true], "check": "=="]]]
+            ),
+        ] as [(AutomationOccasion, Bool?, [String: JSONValue])] {
+            let client = try SignedInClient()
+            client.http.expect(.post, Self.path, #"{"automation_id":"a1"}"#)
+            let rule = AutomationRule(actions: actions, isAnyEnough: isAny, occasion: occasion)
+            _ = try await client.kit.createAutomation("Rule", rule)
+            let body = try #require(client.bodies.last ?? nil)
+            for (name, value) in members { #expect(body[name] == value, "\(name)") }
+            #expect(body["location"] == location && body["actions"] == sent && body["node_id"] == nil)
+            #expect((body["event_operator"] != nil) == (members["event_operator"] != nil))
+            try client.http.finish()
+        }
+        for text in ["", "59.91", "59.91,", "91,0", "0,181", "-90.1,0", "a,b", "1,2,3", "nan,0", "inf,0"] {
+            #expect(GeoCoordinates(text) == nil, "\(text)")
+        }
+        #expect(GeoCoordinates(["latitude": "-33.9", "longitude": 18]) == GeoCoordinates("-33.9,18"))
+        #expect(GeoCoordinates(["latitude": true, "longitude": 18]) == nil && GeoCoordinates(JSONValue?.none) == nil)
+    }
+
+    @Test("a rule has one cause")
+    func oneCause() async throws {
+        let client = try SignedInClient()
+        let place = try #require(GeoCoordinates("0,0"))
+        var rule = try rule([condition("Power", .equal, true)])
+        rule.occasion = .sunset(at: place)
+        let empty = AutomationRule(actions: rule.actions, occasion: .weather([], at: place))
+        for wrong in [rule, empty] {
+            do {
+                _ = try await client.kit.createAutomation("X", wrong)
+                Issue.record("it was accepted")
+            } catch let error as RainKitError {
+                #expect(error.reason == "usage" && error.message.contains("rule"), "\(error)")
+            }
+        }
+        #expect(client.bodies.isEmpty)
+    }
+
     @Test("conditions that never hold and values that no node takes are refused before anything is sent")
     func refused() async throws {
         let client = try SignedInClient()

@@ -34,16 +34,17 @@ struct SignedInClient {
 
     static let done = #"{"status":"success"}"#
 
-    /// A node as the cloud describes it: a light, with the schedules that it has reported.
+    /// A node as the cloud describes it: a light, with the schedules that it has reported. It has scenes only if they are given.
     static func light(
-        _ id: String = "n1", schedules: JSONValue = [], zone: JSONValue = ["TZ": "UTC"], maximum: Int = 10
+        _ id: String = "n1", schedules: JSONValue = [], zone: JSONValue = ["TZ": "UTC"], maximum: Int = 10,
+        scenes: JSONValue? = nil, name: String? = nil
     ) throws -> Node {
         let parameters: JSONValue = [
             ["name": "Power", "data_type": "bool", "properties": ["read", "write"]],
             ["name": "Level", "data_type": "int", "properties": ["read", "write"], "bounds": ["min": 0, "max": 100]],
             ["name": "Name", "type": "esp.param.name", "data_type": "string", "properties": ["read", "write"]],
         ]
-        let services: JSONValue = [
+        var services: [JSONValue] = [
             [
                 "name": "Schedule", "type": "esp.service.schedule",
                 "params": [
@@ -54,14 +55,23 @@ struct SignedInClient {
                 ],
             ], ["name": "Time", "type": "esp.service.time", "params": [["name": "TZ", "type": "esp.param.tz"]]],
         ]
+        if scenes != nil {
+            services.append([
+                "name": "Scenes", "type": "esp.service.scenes",
+                "params": [["name": "Scenes", "type": "esp.param.scenes", "data_type": "array"]],
+            ])
+        }
         let config: JSONValue = [
-            "node_id": .string(id), "devices": [["name": "Light", "params": parameters]], "services": services,
+            "node_id": .string(id), "devices": [["name": "Light", "params": parameters]], "services": .array(services),
         ]
+        var values: [JSONValue.Member] = [.init("Schedule", ["Schedules": schedules]), .init("Time", zone)]
+        if let scenes { values.append(.init("Scenes", ["Scenes": scenes])) }
+        if let name { values.append(.init("Light", ["Name": .string(name)])) }
         return try #require(
             Node([
                 "id": .string(id), "role": "primary", "config": config,
                 "status": ["connectivity": ["connected": true, "timestamp": 1]],
-                "params": ["Schedule": ["Schedules": schedules], "Time": zone],
+                "params": .object(values),
             ]))
     }
 

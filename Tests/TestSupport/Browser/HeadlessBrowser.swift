@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainCore
 import RainHTTP
 import RainHTTPCurl
 import RainJSON
@@ -158,6 +159,15 @@ public final class HeadlessBrowser: Sendable {
     /// Returns a picture of the page, as PNG in base64.
     public func screenshot() async throws -> String {
         try await Self.call(http, .get, session + "/screenshot", nil).string ?? ""
+    }
+
+    /// Writes a picture of the page into a file of the repository.
+    public func save(_ path: String) async throws {
+        guard let bytes = Base64.decoded(Array(try await screenshot().utf8)) else { throw Failure(what: "no picture") }
+        let file = Glibc.open(Repository.path(path), O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        guard file >= 0 else { throw Failure(what: "\(path) cannot be written") }
+        defer { close(file) }
+        guard write(file, bytes, bytes.count) == bytes.count else { throw Failure(what: "\(path) is not complete") }
     }
 
     public var address: String {

@@ -18,6 +18,12 @@ public enum ForeignClient: String, Sendable {
     case esptool
     /// A Python with paho-mqtt and botocore.
     case mqttClient = "mqtt-client"
+    /// A Python with the client of the Model Context Protocol.
+    case mcpClient = "mcp-client"
+    /// A Python with pandas.
+    case pandas
+    /// A Python with Home Assistant and its MQTT integration.
+    case homeAssistant = "home-assistant"
     /// A Python with pytest and bleak.
     case pytest
     /// A Python with pytest and mypy.

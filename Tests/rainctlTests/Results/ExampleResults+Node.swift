@@ -36,6 +36,27 @@ extension ExampleResults {
             .init(node: NodeID("N6"), isReported: false, seen: "reports Light.Hue=30"),
         ]),
         NodeRemovedResult(nodeID: "N1", name: "Kitchen lamp"),
+        HistoryResult(
+            from: "2026-03-28T23:00:00.000Z", to: "2026-03-29T22:00:00.000Z", timezone: "Europe/Berlin",
+            series: [
+                .init(
+                    nodeID: "N1", name: "Greenhouse", param: "Sensor.Temperature", kind: "full", dataType: "float",
+                    aggregate: "avg", interval: "hour", count: 2, min: 20.5, avg: 21, max: 21.5, isCut: true,
+                    records: [
+                        .init(time: "2026-03-29T00:00:00.000Z", value: 20.5),
+                        .init(time: "2026-03-29T01:00:00.000Z", value: 21.5),
+                    ]),
+                .init(
+                    nodeID: "N2", name: "Door", param: "Door.State", kind: "simple", dataType: "string",
+                    aggregate: "raw", interval: nil, count: 1, min: nil, avg: nil, max: nil, isCut: nil,
+                    records: [.init(time: "2026-03-29T00:00:10.000Z", value: "open")]),
+            ],
+            lines: [
+                "2026-03-29T01:00:00+01:00  Greenhouse Sensor.Temperature  20.5",
+                "2026-03-29T03:00:00+02:00  Greenhouse Sensor.Temperature  21.5",
+                "2026-03-29T01:00:10+01:00  Door Door.State  open",
+            ]),
+        HistoryResult(from: "", to: "", timezone: "UTC", series: [], lines: []),
     ]
 
     /// Two hours after the node came online.

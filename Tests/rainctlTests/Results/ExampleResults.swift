@@ -9,7 +9,7 @@
 enum ExampleResults {
     static let all: [any CommandResult] =
         signIn + board + profile + node + nodeChanges + sharing + accountSteps + accountLists + accountHandovers
-        + batch + errors + serve
+        + batch + errors + serve + mcp
 
     /// The names of the result types, sorted.
     static let typeNames: [String] = Set(all.map { "\(type(of: $0))" }).sorted()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RainJSON
 @testable import RainKit
+import RainMaker
 
 @testable import rainctl
 
@@ -56,11 +57,35 @@ enum PublishedSchemas {
                 [try SchemaEncoder.schema(of: TimedDocument(MonitorEvent(event: "line")))]
             ),
             (
+                "history-record.json", "A line of node history --follow --json",
+                try [JSONValue.number(20.5), "open", true].map {
+                    let record = SeriesRecord(time: UnixTime(seconds: 0), value: $0)
+                    return try SchemaEncoder.schema(of: HistoryLine(record, node: NodeID("N1"), path: path))
+                }
+            ),
+            (
+                "bridge-event.json", "A line of bridge --json",
+                try [
+                    .connected, .disconnected(reason: ""), .ready(boards: 1),
+                    .refused(NodeID("N1"), name: "", entity: "", ""), .ignored(topic: "", .retained),
+                    .removed(NodeID("N1"), name: nil), .cloud(problem: nil),
+                ].map { (event: HomeAssistantBridge.Event) in
+                    var line = BridgeEvent(event)
+                    // Only a board that is added has it.
+                    if case .ready = event { line.entities = 1 }
+                    return try SchemaEncoder.schema(of: TimedDocument(line))
+                }
+            ),
+            (
                 "watch-event.json", "A line of node watch --json",
                 try [NodeChange.Kind.connected(true), .value(path, 1, previous: nil)].map { kind in
                     let change = NodeChange(node: NodeID("N1"), name: nil, kind: kind)
                     return try SchemaEncoder.schema(of: TimedDocument(change))
                 }
+                    + [NodeAlert.Content.text(""), .values(["Light": ["Power": true]])].map { content in
+                        let alert = NodeAlert(node: NodeID("N1"), content: content)
+                        return try SchemaEncoder.schema(of: TimedDocument(alert))
+                    }
             ),
         ].map { file, title, kinds in (file, title, kinds.dropFirst().reduce(kinds[0]) { $0.merged(with: $1) }) }
     }

@@ -18,10 +18,10 @@ struct DispatcherTests {
         private let holder = Mutex<Dispatcher?>(nil)
         var dispatcher: Dispatcher { holder.withLock { $0! } }
 
-        init(limit: Int = 8) {
+        init(limit: Int = 8, rules: RPCRules = .ofServe) {
             self.limit = RunLimit(limit)
             let dispatcher = Dispatcher(
-                limit: self.limit, isEndless: { $0.method == "endless" },
+                limit: self.limit, rules: rules, isEndless: { $0.method == "endless" },
                 work: { [weak self] call, notify in await self?.work(call, notify) ?? .success("{}") },
                 send: { [weak self] line in self?.take(line) })
             holder.withLock { $0 = dispatcher }
@@ -208,6 +208,49 @@ struct DispatcherTests {
         #expect(try await bench.answer(to: 3)["result"] != nil)
         bench.call("quick", "4")
         #expect(try await bench.answer(to: 4)["error"]?["code"] == 130)
+    }
+
+    /// As of the Model Context Protocol.
+    private static let rulesForModels = RPCRules(isForModels: true) { call in
+        guard call.id == nil else { return .run }
+        guard call.method == "notifications/cancelled",
+            let id = call.params.first(where: { $0.name == "requestId" }).flatMap({ RPCID($0.value) })
+        else { return .ignore }
+        return .cancel(id)
+    }
+
+    @Test("for models, a cancelled request gets no answer, and its id is free again")
+    func withdrawn() async throws {
+        let bench = Bench(rules: Self.rulesForModels)
+        bench.call("hold", "1")
+        bench.call("hold", "2")
+        _ = try await bench.line { $0["params"]?["id"] == 1 }
+        bench.send(#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"x"}}"#)
+        bench.open("2")
+        await bench.dispatcher.drained()
+        #expect(try await bench.answer(to: 2)["result"] != nil)
+        #expect(!bench.lines.contains { $0["id"] == 1 })
+        bench.call("quick", "1")
+        #expect(try await bench.answer(to: 1)["result"] != nil)
+    }
+
+    @Test(
+        "for models, batches are refused, answers and unknown notifications are ignored, and numbers are those of JSON-RPC"
+    )
+    func forModels() async throws {
+        let bench = Bench(limit: 1, rules: Self.rulesForModels)
+        bench.send("[]", #"[{"jsonrpc":"2.0","id":1,"method":"quick"}]"#)
+        bench.send(#"{"jsonrpc":"2.0","id":1,"result":{}}"#, #"{"jsonrpc":"2.0","id":1,"error":{"code":1}}"#)
+        bench.send(#"{"jsonrpc":"2.0","method":"quick"}"#, #"{"jsonrpc":"2.0","method":"notifications/x"}"#)
+        #expect(bench.lines.map { $0["error"]?["code"] } == [-32600, -32600])
+        bench.call("hold", "2")
+        bench.call("quick", "3")
+        let refused = try await bench.answer(to: 3)
+        #expect(refused["error"]?["code"] == -32000)
+        #expect(refused["error"]?["data"]?["error"]?["reason"] == "too_many_requests")
+        bench.dispatcher.cancelAll()
+        #expect(try await bench.answer(to: 2)["error"]?["code"] == -32000, "the server has ended it, not the client")
+        await bench.dispatcher.drained()
     }
 
     @Test("mutated lines get answers that are JSON, and no request is left behind")

@@ -74,7 +74,7 @@ extension DeviceCore {
 
     /// The two properties of a RainMaker node, as JSON.
     public var nodeConfiguration: [UInt8] {
-        NodeMessages.config(nodeID: nodeID, services: configuration.services).payload
+        configurationMessage.payload
     }
     public var nodeParameters: [UInt8] { parameters.all(nodeID: nodeID).payload }
 }

@@ -109,6 +109,8 @@ public struct NodePublication: Sendable, Equatable {
         case config, userMapping, initialParameters, parameters
         /// The answer to a command.
         case answer
+        /// A message of the application: an alert, a record of a time series, or about an update.
+        case message
     }
 
     public var kind: Kind
@@ -128,17 +130,25 @@ enum NodeMessages {
     /// `MAX_PAYLOAD_SIZE` of the firmware's user mapping, including its NUL.
     private static let userMappingLimit = 200
 
-    static func config(nodeID: [UInt8], services: [UInt8]) -> NodePublication {
+    /// - Parameter devices: the devices besides the light, each after a comma.
+    static func config(
+        nodeID: [UInt8], version: [UInt8], devices: [UInt8], services: [UInt8]
+    ) -> NodePublication {
         var payload = bytes("{\"node_id\":")
         payload.append(jsonString: nodeID)
         payload.append(
+            ",\"config_version\":\"2020-03-20\",\"info\":{\"name\":\"ESP RainMaker Device\",\"fw_version\":")
+        payload.append(jsonString: version)
+        payload.append(
             """
-            ,"config_version":"2020-03-20","info":{"name":"ESP RainMaker Device","fw_version":"1.0","type":"Lightbulb",\
+            ,"type":"Lightbulb",\
             "model":"led_light","project_name":"led_light","platform":"esp32c3"},"devices":[{"name":"Light",\
             "type":"esp.device.lightbulb","primary":"Power","params":[{"name":"Name","type":"esp.param.name",\
             "data_type":"string","properties":["read","write"]},{"name":"Power","type":"esp.param.power",\
-            "data_type":"bool","properties":["read","write"],"ui_type":"esp.ui.toggle"}]}],"services":
+            "data_type":"bool","properties":["read","write"],"ui_type":"esp.ui.toggle"}]}
             """)
+        payload.append(contentsOf: devices)
+        payload.append("],\"services\":")
         payload.append(contentsOf: services)
         payload.append("}")
         return NodePublication(

@@ -44,6 +44,14 @@ final class Board: EventSource {
     private(set) var services: NodeServices
     /// The changes that are to be reported to the cloud.
     private var reports: [JSONValue] = []
+    /// The messages of time series that are to be sent. They are lost while the board is offline.
+    private var series: [Sensor.Message] = []
+    /// Messages that wait until the board is online.
+    private var messages: [Sensor.Message] = []
+    /// The address of the image that is to be downloaded.
+    private(set) var wantedImage: String?
+    /// What the application raises when the cloud sets values.
+    private let alerts: Alerts
     /// The application requests a restart.
     private(set) var isRestarting = false
     /// The board sends no more answers: its power is lost with the last request.
@@ -51,9 +59,11 @@ final class Board: EventSource {
 
     fileprivate init(
         core: SimulatedCore, identity: BoardIdentity, credentials: NodeFiles, journal: Journal, logLevel: LogLevel,
-        random: BoardRandom, security: DeviceSecurity<OpenSSLCrypto, BoardRandom>, services: NodeServices
+        random: BoardRandom, security: DeviceSecurity<OpenSSLCrypto, BoardRandom>, services: NodeServices,
+        alerts: Alerts
     ) {
         self.services = services
+        self.alerts = alerts
         self.security = security
         self.core = core
         self.identity = identity
@@ -140,8 +150,36 @@ final class Board: EventSource {
     func set(_ values: JSONValue, now: UInt64) {
         journal.state("parameters_set")
         step { $0.setParameters(NodeParameters.Change(values)) }
+        messages += alerts.messages(for: values)
         carryOut(services.set(values, at: .now(now)))
     }
+
+    /// Takes a message about an update from the cloud.
+    func receiveUpdate(_ message: [UInt8], now: UInt64) {
+        journal.state("update_received")
+        carryOut(services.changeUpdate { $0.receive(message, at: .now(now)) })
+    }
+
+    /// Returns the address of an image to download, once.
+    func takeWantedImage() -> String? {
+        defer { wantedImage = nil }
+        return wantedImage
+    }
+
+    /// Takes the end of a download.
+    func downloaded(_ download: SimulatedUpdate.Download, now: UInt64) {
+        let (outcome, bytes) =
+            switch download {
+            case .complete(let image): ("complete", image.count)
+            case .broken(let part): ("broken", part.count)
+            case .noImage: ("none", 0)
+            }
+        journal.write("download", [.init("outcome", .string(outcome)), .init("bytes", .integer(Int64(bytes)))])
+        carryOut(services.changeUpdate { $0.downloaded(download, at: .now(now)) })
+    }
+
+    /// The board is connected to the broker.
+    func isOnline(now: UInt64) { carryOut(services.changeUpdate { $0.connected(at: .now(now)) }) }
 
     /// Does the application's work that is due by now.
     func advanceServices(now: UInt64) { carryOut(services.advance(to: .now(now))) }
@@ -150,6 +188,9 @@ final class Board: EventSource {
         for values in effects.values { step { $0.setParameters(NodeParameters.Change(values)) } }
         // No application reports this much; without a cloud the reports are not taken.
         reports = Array((reports + effects.reports).suffix(64))
+        series = Array((series + effects.series).suffix(64))
+        messages = Array((messages + effects.messages).suffix(64))
+        wantedImage = effects.image ?? wantedImage
         if !effects.reports.isEmpty {
             let members = services.members
             step { $0.setServices(members) }
@@ -163,7 +204,33 @@ final class Board: EventSource {
         return reports
     }
 
-    func restarted() { isRestarting = false }
+    /// Returns the other messages to send now.
+    func takeMessages() -> [Sensor.Message] {
+        defer { messages = [] }
+        return messages
+    }
+
+    /// Returns the messages of time series to send now.
+    func takeSeries() -> [Sensor.Message] {
+        defer { series = [] }
+        return series
+    }
+
+    /// Sends all present values of time series, as at each connection. What was not sent before is lost.
+    func reportSeries() { series = services.sensor?.messages ?? [] }
+
+    func restarted() {
+        isRestarting = false
+        _ = services.changeUpdate {
+            $0.restarted()
+            return []
+        }
+        let (version, members) = (Array(services.update.version.utf8), services.members)
+        step {
+            $0.firmwareVersion = version
+            $0.setServices(members)
+        }
+    }
 
     func delayedAnswer(on endpoint: Endpoint, transport: String) -> DeviceAnswer {
         if isMute { return .later }
@@ -229,7 +296,12 @@ extension FirmwareSim {
         let hasLocalProof =
             listening.localControl != nil && firmware.security == 1 && !identity.proofOfPossession.isEmpty
         let localProof = hasLocalProof ? identity.proofOfPossession : nil
-        let services = ServiceKind.allCases.filter { kind.services.kinds.contains($0) }
+        var kinds = kind.services.kinds
+        // Boards that get updates over topics have no service for it.
+        if cloud.updateBy == .topics { kinds.remove(.ota) }
+        let services = ServiceKind.allCases.filter { kinds.contains($0) }.map {
+            $0 == .ota && cloud.updateBy == .approval ? ServiceKind.updateApproval : $0.configuration
+        }
         var configuration = DeviceConfiguration(
             nodeID: Array(identity.nodeID.utf8), security: SecurityVersion(rawValue: Int32(firmware.security)),
             patchVersion: UInt32(firmware.patch), hasProofOfPossession: !identity.proofOfPossession.isEmpty,
@@ -242,16 +314,27 @@ extension FirmwareSim {
                 refusesIdleReset: firmware.refusesIdleReset),
             customEndpoint: firmware.customEndpoint.map { Endpoint(name: Array($0.utf8)) },
             services: JSONValue.array(
-                services.map(\.configuration) + (localProof == nil ? [] : [ServiceKind.localControl])
+                services + (localProof == nil ? [] : [ServiceKind.localControl])
             ).serialized())
         configuration.hasLocalData = kind.localData
+        let appliance = kind.device.map { Appliance($0) }
+        let devices = (kind.sensor == nil ? [] : [Sensor.configuration]) + (appliance.map { [$0.configuration] } ?? [])
+        configuration.moreDevices = devices.flatMap { [UInt8(ascii: ",")] + $0.serialized() }
         let core = SimulatedCore(
             configuration: configuration, radio: accessPoints,
             security: try security(of: identity, &verifiers, random: &random), signer: try credential(credentials))
         let board = Board(
             core: core, identity: identity, credentials: credentials, journal: journal, logLevel: watching.logLevel,
             random: random.fork(), security: try security(of: identity, &verifiers, random: &random),
-            services: NodeServices(kind.services.kinds, update: cloud.update, localProof: localProof))
+            services: NodeServices(
+                kinds,
+                update: SimulatedUpdate(
+                    SimulatedUpdate.Build(
+                        way: cloud.updateBy, end: cloud.update, attempts: cloud.updateAttempts,
+                        refetch: UInt64(cloud.updateRefetch * 1000), hasClock: !kind.noClock), nodeID: identity.nodeID),
+                localProof: localProof, sensor: kind.sensor.map { Sensor(period: $0, hasClock: !kind.noClock) },
+                appliance: appliance),
+            alerts: Alerts(text: cloud.alert, notifies: cloud.notify))
         board.observe { [weak board] event in
             guard case .parametersReceived(let bytes) = event, let values = RemoteParameters.parse(bytes) else {
                 return

@@ -49,9 +49,11 @@ final class CloudLink: EventSource {
     /// - Parameter board: it has a certificate and a key, or is still unclaimed. `usesBasicIngest` sends messages only to rules of AWS IoT,
     ///   not to subscribers, which is the firmware's default.
     var usesBasicIngest = true
+    /// The translation for RainMaker Neo; nil for RainMaker's own cloud.
+    private var neo: NeoNode?
 
     init(
-        _ address: BindAddress, authority: String, board: Board,
+        _ address: BindAddress, authority: String, board: Board, isNeo: Bool = false,
         say: @escaping (_ tag: String, _ text: String) -> Void
     ) throws {
         self.address = address
@@ -59,6 +61,7 @@ final class CloudLink: EventSource {
         self.board = board
         self.say = say
         hasIdentity = board.credentials.certificate != nil
+        neo = isNeo ? NeoNode(node: board.identity.nodeID) : nil
         mosquitto_lib_init()
         // The client id is the node id, and the session outlasts the connection, as in the firmware.
         guard let client = mosquitto_new(board.identity.nodeID, false, nil) else {
@@ -140,7 +143,7 @@ final class CloudLink: EventSource {
         case .waiting(let time): time
         case .opening: nextTick
         // An update reports several times a second.
-        case .connected: board.services.update.isUnderWay ? min(nextTick, MonotonicClock.now + 100) : nextTick
+        case .connected: board.services.update.isBusy ? min(nextTick, MonotonicClock.now + 100) : nextTick
         }
     }
 
@@ -169,9 +172,15 @@ final class CloudLink: EventSource {
             nextTick = now + Self.tick
             check(mosquitto_loop_misc(client), now: now)
         }
-        if isTick || board.services.update.isUnderWay { board.advanceServices(now: now) }
+        if isTick || board.services.update.isBusy { board.advanceServices(now: now) }
         for values in board.takeReports() {
             report(.parameters, rule: "esp_set_params", suffix: "params/local", values.serialized())
+        }
+        for message in board.takeSeries() {
+            report(.message, rule: message.rule, suffix: message.suffix, message.payload)
+        }
+        for message in board.takeMessages() {
+            report(.message, rule: message.rule, suffix: message.suffix, message.payload)
         }
         // Reports are sent first.
         if board.isRestarting, inFlight == nil, waiting.isEmpty, board.core.nextPublication == nil {
@@ -227,22 +236,51 @@ final class CloudLink: EventSource {
         say("esp_mqtt_glue", "MQTT Connected")
         board.journal.state("mqtt_connected")
         board.step { $0.connectedToCloud() }
+        board.reportSeries()
+        board.isOnline(now: MonotonicClock.now)
+        if let neo {
+            mosquitto_subscribe(client, nil, neo.fromCloud, 1)
+            if let topic = neo.userParameters { mosquitto_subscribe(client, nil, topic, 1) }
+            waiting.insert(neo.question, at: 0)
+            return
+        }
         // The node would not learn of a refusal: AWS brokers drop the connection; this one reports it only in its own log.
         mosquitto_subscribe(client, nil, String(decoding: board.core.remoteParametersTopic, as: UTF8.self), 1)
         mosquitto_subscribe(client, nil, String(decoding: board.core.commandTopic, as: UTF8.self), 1)
+        mosquitto_subscribe(client, nil, String(decoding: board.core.updateTopic, as: UTF8.self), 1)
     }
 
     // MARK: Publishing
 
     private func publishNext(now: UInt64) {
-        guard case .connected = state, inFlight == nil, let publication = board.core.nextPublication ?? waiting.first
-        else { return }
+        guard case .connected = state, inFlight == nil, let (publication, topic, payload) = nextMessage() else {
+            return
+        }
         var id: Int32 = 0
-        let topic = topic(of: publication)
-        let code = mosquitto_publish(
-            client, &id, topic, Int32(publication.payload.count), publication.payload, 1, false)
+        let code = mosquitto_publish(client, &id, topic, Int32(payload.count), payload, 1, false)
         guard code == successCode else { return check(code, now: now) }
         inFlight = (id, publication)
+    }
+
+    /// Returns the next message, and its form for the cloud.
+    private func nextMessage() -> (NodePublication, topic: String, payload: [UInt8])? {
+        guard neo != nil else {
+            return (board.core.nextPublication ?? waiting.first).map { ($0, topic(of: $0), $0.payload) }
+        }
+        while true {
+            var hasDropped = false
+            for publication in [board.core.nextPublication, waiting.first].compactMap({ $0 }) {
+                switch neo?.handling(of: publication) {
+                case .send(let message)?: return (publication, message.topic, message.payload)
+                case .drop?:
+                    if waiting.first == publication { waiting.removeFirst() }
+                    board.step { $0.published(publication) }
+                    hasDropped = true
+                case .wait?, nil: break
+                }
+            }
+            if !hasDropped { return nil }
+        }
     }
 
     /// Returns `$aws/rules/RULE/node/…`, or the topic without the rule.
@@ -264,7 +302,7 @@ final class CloudLink: EventSource {
                 "Reported Node Configuration of length \(sent.publication.payload.count) bytes.")
         case .userMapping:
             say("esp_rmaker_user_mapping", "User Node association message published successfully.")
-        case .initialParameters, .parameters, .answer: break
+        case .initialParameters, .parameters, .answer, .message: break
         }
         if waiting.first == sent.publication { waiting.removeFirst() }
         board.step { $0.published(sent.publication) }
@@ -277,10 +315,26 @@ extension CloudLink {
     fileprivate func hasArrived(_ payload: UnsafeRawBufferPointer, on topic: String) {
         let message = Array(payload.prefix(RemoteParameters.limit + 1))
         if topic.hasSuffix("/to-node") { return command(message) }
+        if topic.hasSuffix("/otaurl") { return board.receiveUpdate(message, now: MonotonicClock.now) }
+        if topic == neo?.fromCloud { return answer(message) }
         guard let values = RemoteParameters.parse(message) else {
             return board.log(.warning, "mqtt", "the cloud set parameters in \(payload.count) bytes that cannot be read")
         }
         board.set(values, now: MonotonicClock.now)
+    }
+
+    /// Takes an answer of RainMaker Neo. In another group, the node reports everything again.
+    private func answer(_ message: [UInt8]) {
+        guard let answer = RemoteParameters.parse(message) else {
+            return board.log(.warning, "mqtt", "the cloud answered in \(message.count) bytes that cannot be read")
+        }
+        let before = neo?.userParameters
+        guard neo?.take(answer) == true else { return }
+        board.journal.state("groups")
+        if let before { mosquitto_unsubscribe(client, nil, before) }
+        if let topic = neo?.userParameters { mosquitto_subscribe(client, nil, topic, 1) }
+        board.step { $0.connectedToCloud() }
+        board.reportSeries()
     }
 
     private func command(_ message: [UInt8]) {

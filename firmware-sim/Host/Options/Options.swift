@@ -140,8 +140,8 @@ struct BluetoothOptions: ParsableArguments {
             """
             Fault of the radio: abort=P, abort-quiet=P, lose=P, losses=N, stale=P, cache=P, connect=S, resolve=S, disconnect=S, \
             forget=S, scan-busy=N, encrypt, stale-bond, readdress, stack=nimble|bluedroid, limit=BYTES, uuids3, noname, \
-            adapter=absent|off|rfkill, slots=N, removed-after=N, off-after=N, broken-after=N. May be repeated; with hciN: before it, it \
-            is for that adapter alone. P is a fraction, S seconds.
+            adapter=absent|off|rfkill, slots=N, slots-quiet=N, removed-after=N, off-after=N, broken-after=N. May be repeated; with \
+            hciN: before it, it is for that adapter alone. P is a fraction, S seconds.
             """, valueName: "key[=value]"))
     var bleFault: [String] = []
 
@@ -236,6 +236,26 @@ struct BoardOptions: ParsableArguments {
             valueName: "services"))
     var services = ServicesOption(Set(ServiceKind.allCases))
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            A sensor besides the light, which reports after this time again and again. The cloud keeps time series of its values: full ones \
+            (Temperature, Energy, Open), simple ones (Humidity, State) and none (Battery).
+            """, valueName: "s"))
+    var sensor: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Another device besides the light: \(Appliance.Kind.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "device"))
+    var device: Appliance.Kind?
+
+    @Flag(
+        help:
+            "The board does not know the time of day: it sends nothing for time series, and delays updates with a time window."
+    )
+    var noClock = false
+
     @Flag(help: "The board has its certificate (the default).")
     var claimed = false
 
@@ -256,6 +276,9 @@ struct BoardOptions: ParsableArguments {
     mutating func validate() throws {
         guard (0...2).contains(security ?? 0) else { throw ValidationError("--security is 0, 1 or 2") }
         guard (0...1).contains(patch ?? 0) else { throw ValidationError("--patch is 0 or 1") }
+        if let sensor, !(0.1...86_400).contains(sensor) {
+            throw ValidationError("--sensor is 0.1 to 86400 seconds")
+        }
         if claimed, unclaimed { throw ValidationError("--claimed and --unclaimed exclude each other") }
         if !claimFault.isEmpty, !unclaimed { throw ValidationError("--claim-fault goes with --unclaimed") }
         if let nodeId, nodeId.isEmpty || nodeId.utf8.count > 64 {
@@ -341,9 +364,46 @@ struct CloudOptions: ParsableArguments {
             """))
     var noBasicIngest = false
 
+    @Flag(help: "Be a node of RainMaker Neo, such as cloud-sim neo simulates: its topics, and its shadow.")
+    var neo = false
+
     @Option(
-        help: "Result of a firmware update from the cloud: success, failed, rejected, delayed or vanish.")
+        help: """
+            Result of a firmware update from the cloud: success (the board downloads the image and checks it), failed, rejected, delayed or \
+            vanish.
+            """)
     var update: SimulatedUpdate.End = .success
+
+    @Option(
+        help: """
+            How the board gets updates: params (OTA.URL), topics (otafetch, otaurl, otastatus), or approval (topics, and the board's user \
+            approves them with OTA.Operation).
+            """)
+    var updateBy = UpdateWay.params
+
+    @Option(help: ArgumentHelp("Number of attempts to download an image.", valueName: "n"))
+    var updateAttempts = 3
+
+    @Option(
+        help: ArgumentHelp(
+            "Seconds until the board asks again for an update whose last attempt has failed.", valueName: "s"))
+    var updateRefetch = 300.0
+
+    @Option(
+        help: ArgumentHelp(
+            "Raise this alert when the cloud sets a value. The text is not escaped, as in firmware.", valueName: "text")
+    )
+    var alert: String?
+
+    @Flag(help: "Raise values that the cloud sets as an alert, too (esp_rmaker_param_update_and_notify).")
+    var notify = false
+
+    func validate() throws {
+        guard (1...10).contains(updateAttempts) else { throw ValidationError("--update-attempts is 1 to 10") }
+        guard (0.1...86_400).contains(updateRefetch) else {
+            throw ValidationError("--update-refetch is 0.1 to 86400 seconds")
+        }
+    }
 }
 
 struct WatchingOptions: ParsableArguments {

@@ -14,10 +14,25 @@ struct NodeServices {
         var values: [JSONValue] = []
         /// Changes of the services to report.
         var reports: [JSONValue] = []
+        /// Messages of time series.
+        var series: [Sensor.Message] = []
         /// A service requests a restart.
         var restarts = false
-        /// A firmware update has begun.
-        var updates = false
+        /// Messages about an update. They are not lost while the board is offline.
+        var messages: [Sensor.Message] = []
+        /// The address of an image to download.
+        var image: String?
+
+        mutating func add(_ actions: [SimulatedUpdate.Action]) {
+            for action in actions {
+                switch action {
+                case .values(let values): reports.append(["OTA": values])
+                case .publish(let message): messages.append(message)
+                case .download(let url): image = url
+                case .restart: restarts = true
+                }
+            }
+        }
     }
 
     private let kinds: Set<ServiceKind>
@@ -29,11 +44,19 @@ struct NodeServices {
     /// The proof of possession that the node reports to the cloud for clients of its local control; nil if there is no local control, or it
     /// requires none.
     private let localProof: String?
+    /// A device besides the light; nil without one.
+    private(set) var sensor: Sensor?
+    /// Another device besides the light; nil without one.
+    private var appliance: Appliance?
 
-    init(_ kinds: Set<ServiceKind>, update end: SimulatedUpdate.End = .success, localProof: String? = nil) {
+    init(
+        _ kinds: Set<ServiceKind>, update: SimulatedUpdate = SimulatedUpdate(), localProof: String? = nil,
+        sensor: Sensor? = nil, appliance: Appliance? = nil
+    ) {
+        (self.sensor, self.appliance) = (sensor, appliance)
         self.kinds = kinds
         self.localProof = localProof
-        update = SimulatedUpdate(end)
+        self.update = update
     }
 
     /// Applies values that the cloud sets. Unknown values are ignored, as in firmware.
@@ -52,10 +75,20 @@ struct NodeServices {
             effects.reports.append(["Time": time])
         }
         if kinds.contains(.system), values["System"]?["Reboot"]?.bool == true { effects.restarts = true }
-        if kinds.contains(.ota), let url = values["OTA"]?["URL"]?.string, !url.isEmpty, update.start(at: now) {
-            effects.updates = true
-            effects.reports.append(["OTA": update.json])
+        if kinds.contains(.ota), let ota = values["OTA"] {
+            if let url = ota["URL"]?.string, !url.isEmpty { effects.add(update.start(url, at: now)) }
+            if let operation = ota["Operation"]?.string { effects.add(update.operate(operation, at: now)) }
         }
+        if let device = appliance?.device, let accepted = appliance?.set(values[device]) {
+            effects.reports.append(.object([.init(device, accepted)]))
+        }
+        return effects
+    }
+
+    /// Changes the update, and returns what follows.
+    mutating func changeUpdate(_ body: (inout SimulatedUpdate) -> [SimulatedUpdate.Action]) -> Effects {
+        var effects = Effects()
+        effects.add(body(&update))
         return effects
     }
 
@@ -67,10 +100,11 @@ struct NodeServices {
             effects.values += actions
             effects.reports.append(["Schedule": ["Schedules": schedules.json]])
         }
-        if update.advance(to: now) {
-            effects.reports.append(["OTA": update.json])
-            effects.restarts = update.restarts
+        if sensor?.advance(to: now.milliseconds) == true, let sensor {
+            effects.reports.append(.object([.init(Sensor.device, sensor.values)]))
+            effects.series += sensor.messages
         }
+        effects.add(update.advance(to: now))
         return effects
     }
 
@@ -81,11 +115,13 @@ struct NodeServices {
             case .schedule: .init("Schedule", ["Schedules": schedules.json])
             case .scenes: .init("Scenes", ["Scenes": scenes.json])
             case .time: .init("Time", time)
-            case .ota: .init("OTA", update.json)
+            case .ota: .init("OTA", update.values)
             case .system: .init("System", ["Reboot": false])
             }
         }
         if let localProof { all.append(.init("Local Control", ["POP": .string(localProof), "Type": 1])) }
+        if let sensor { all.append(.init(Sensor.device, sensor.values)) }
+        if let appliance { all.append(.init(appliance.device, appliance.values)) }
         guard !all.isEmpty else { return [] }
         return Array(JSONValue.object(all).serialized().dropFirst().dropLast())
     }
@@ -105,6 +141,8 @@ struct WallTime: Equatable {
     /// January is 0.
     var month: Int
     var year: Int
+    /// Seconds since 1970.
+    var seconds: Int64 = 0
 }
 
 extension WallTime {
@@ -116,14 +154,14 @@ extension WallTime {
         return WallTime(
             milliseconds: milliseconds, minutes: Int(parts.tm_hour * 60 + parts.tm_min),
             weekday: Int(parts.tm_wday + 6) % 7, day: Int(parts.tm_mday), month: Int(parts.tm_mon),
-            year: Int(parts.tm_year) + 1900)
+            year: Int(parts.tm_year) + 1900, seconds: Int64(seconds))
     }
 }
 
 /// A service of the simulated node.
 enum ServiceKind: String, ExpressibleByArgument, CaseIterable {
     case time, schedule, scenes, system
-    /// Updates by a parameter; RainMaker's examples use separate topics for them.
+    /// Updates by a parameter; RainMaker's examples use separate topics for them (`--update-by topics`).
     case ota
 
     /// The service's entry in the node's configuration.
@@ -165,6 +203,16 @@ enum ServiceKind: String, ExpressibleByArgument, CaseIterable {
         }
     }
 
+    /// The service of firmware that asks its user for approval.
+    static var updateApproval: JSONValue {
+        service(
+            "OTA", "esp.service.ota",
+            [
+                parameter("Operation", "esp.param.ota_operation", "string", ["write"], texts: ["check", "start"]),
+                parameter("Info", "esp.param.ota_info", "object", ["read"]),
+            ])
+    }
+
     /// `esp_rmaker_create_local_control_service`, which firmware has only for Security 1.
     static var localControl: JSONValue {
         service(
@@ -180,12 +228,14 @@ enum ServiceKind: String, ExpressibleByArgument, CaseIterable {
     }
 
     private static func parameter(
-        _ name: String, _ type: String, _ data: String, _ properties: [String], _ maximum: Int? = nil
+        _ name: String, _ type: String, _ data: String, _ properties: [String], _ maximum: Int? = nil,
+        texts: [String] = []
     ) -> JSONValue {
         var members: [JSONValue.Member] = [
             .init("name", .string(name)), .init("type", .string(type)), .init("data_type", .string(data)),
             .init("properties", .array(properties.map { .string($0) })),
         ]
+        if !texts.isEmpty { members.append(.init("valid_strs", .array(texts.map { .string($0) }))) }
         if let maximum { members.append(.init("bounds", ["max": .integer(Int64(maximum))])) }
         return .object(members)
     }
@@ -212,67 +262,13 @@ struct ServicesOption: ExpressibleByArgument {
     var defaultValueDescription: String { ServiceKind.allCases.map(\.rawValue).joined(separator: ",") }
 }
 
-/// An update over the air as the node reports it (`esp_rmaker_ota_using_params.c`); no image is downloaded.
-struct SimulatedUpdate {
-    /// The result of the update.
-    enum End: String, ExpressibleByArgument, CaseIterable {
-        case success, failed, rejected, delayed
-        /// The board does not come back after its restart.
-        case vanish
-    }
-
-    /// The time between two reports, in milliseconds.
-    private static let pace: UInt64 = 500
-    /// How long a board delays an update, in milliseconds: longer than the slowest client needs to see that.
-    private static let delay: UInt64 = 5000
-
-    private let end: End
-    private var reports: ArraySlice<(status: String, info: String)> = []
-    private var nextAt: UInt64 = 0
-    private var status = ""
-    private var info = ""
-    /// The board restarts after the last report.
-    fileprivate var restarts = false
-
-    fileprivate init(_ end: End) { self.end = end }
-
-    /// Returns false while another update is running.
-    fileprivate mutating func start(at now: WallTime) -> Bool {
-        guard reports.isEmpty else { return false }
-        (status, info, restarts) = ("in-progress", "Starting OTA Upgrade", false)
-        let last: [(String, String)] =
-            switch end {
-            case .success: [("success", "OTA Upgrade finished successfully")]
-            case .failed: [("failed", "Image validation failed, image is corrupted")]
-            case .rejected: [("rejected", "Project name mismatch")]
-            case .delayed:
-                [("delayed", "Not a good time for an update"), ("success", "OTA Upgrade finished successfully")]
-            case .vanish: []
-            }
-        reports = ([("in-progress", "Downloading Firmware Image")] + last)[...]
-        nextAt = now.milliseconds + Self.pace
-        return true
-    }
-
-    /// Returns whether there is a report.
-    fileprivate mutating func advance(to now: WallTime) -> Bool {
-        guard !reports.isEmpty, now.milliseconds >= nextAt, let next = reports.popFirst() else { return false }
-        (status, info) = next
-        nextAt = now.milliseconds + (status == "delayed" ? Self.delay : Self.pace)
-        restarts = reports.isEmpty && (end == .success || end == .delayed || end == .vanish)
-        return true
-    }
-
-    var isUnderWay: Bool { !reports.isEmpty }
-    var staysAway: Bool { end == .vanish && restarts }
-    fileprivate var json: JSONValue { ["Status": .string(status), "Info": .string(info)] }
-}
-
 /// The node's commands: type, length and value, with one byte each for type and length (`esp_rmaker_cmd_resp.c` of RainMaker's common
-/// component). There is one command, which returns its data, like `ESP_RMAKER_CMD_CUSTOM_START` in RainMaker's example.
+/// component). One command returns its data, like `ESP_RMAKER_CMD_CUSTOM_START` in RainMaker's example; the next one returns the role of the
+/// user who sent it.
 enum NodeCommands {
     private enum Kind: UInt8 { case requestID = 1, role, status, timestamp, command, data }
     private static let echo: UInt16 = 0x1000
+    private static let showRole: UInt16 = 0x1001
     private enum Status: UInt8 { case success, failed, invalid, refused, notFound }
 
     /// Returns the answer; nil for a message that cannot be read.
@@ -294,7 +290,9 @@ enum NodeCommands {
         // Firmware keeps 31 bytes of an id.
         guard request.count < 32 else { return nil }
         let status: Status =
-            request.isEmpty || role == 0 || command == 0 ? .invalid : command == echo ? .success : .notFound
+            request.isEmpty || role == 0 || command == 0
+            ? .invalid : [echo, showRole].contains(command) ? .success : .notFound
+        if command == showRole { data = roleText(role) }
         var answer: [UInt8] = []
         func add(_ kind: Kind, _ value: [UInt8]) {
             var rest = value[...]
@@ -309,5 +307,12 @@ enum NodeCommands {
         add(.command, [UInt8(truncatingIfNeeded: command), UInt8(command >> 8)])
         if status == .success, !data.isEmpty { add(.data, data) }
         return answer
+    }
+
+    /// The role byte: 2 or 4 for a primary or secondary user in the lower half, a bit for each sub-role in the upper one.
+    private static func roleText(_ role: UInt8) -> [UInt8] {
+        let subRoles = (1...4).filter { role & (0x10 << UInt8($0 - 1)) != 0 }.map { "\($0)" }.joined(separator: ",")
+        let name = role & 0x0F == 2 ? "primary" : role & 0x0F == 4 ? "secondary" : "other"
+        return Array("{\"role\":\"\(name)\",\"sub_roles\":[\(subRoles)]}".utf8)
     }
 }

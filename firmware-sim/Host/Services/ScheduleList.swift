@@ -54,7 +54,9 @@ struct ScheduleList {
         for name in ["info", "flags", "validity"] {
             guard let value = entry[name] else { continue }
             schedules[index].others.removeAll { $0.name == name }
-            schedules[index].others.append(.init(name, value))
+            // Firmware does not report what is empty.
+            let isEmpty = value == "" || value == 0 || value["start"] == 0 && value["end"] == 0
+            if !isEmpty { schedules[index].others.append(.init(name, value)) }
         }
         guard let trigger = entry["triggers"]?.array?.first, trigger.members != nil else { return }
         schedules[index].trigger = trigger
@@ -164,7 +166,7 @@ struct SceneList {
             scenes[index].name = String(name.prefix(ScheduleList.maximumName))
         }
         if let action = entry["action"], action.members != nil { scenes[index].action = action }
-        if let info = entry["info"] { scenes[index].info = info }
+        if let info = entry["info"] { scenes[index].info = info == "" ? Optional.none : info }
     }
 
     var json: JSONValue {

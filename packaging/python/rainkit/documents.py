@@ -334,6 +334,7 @@ class SharingChanged(_SharingChanged, total=False):
     user_name: str
     accepted: bool
     cancelled: bool
+    count: int
     node_id: str
     set: List[str]
     deleted: List[str]
@@ -353,6 +354,9 @@ class SharingRequest(_SharingRequest, total=False):
     user_name: str
     owner_name: str
     requested_at: str
+    transfer: bool
+    group_names: List[str]
+    metadata: Any
 
 
 class _SharingRequests(TypedDict):
@@ -423,7 +427,7 @@ class DiscoveryEvent(TypedDict, total=False):
 
 
 class WatchEvent(TypedDict, total=False):
-    """A change of a board. The events `watching`, `listening` and `interrupted` are about the watch, and have no `node_id`."""
+    """A change or an alert of a board. The events `watching`, `listening`, `interrupted` and `without_alerts` are about the watch, and have no `node_id`."""
 
     ts: str
     node_id: str
@@ -431,5 +435,7 @@ class WatchEvent(TypedDict, total=False):
     path: str
     value: Any
     previous: Any
+    text: str
+    values: Any
     name: str
     message: str

@@ -10,25 +10,27 @@ public struct ServiceBrowser: Sendable {
     /// - Parameter bus: the bus of Avahi. The default is the system's bus, which `DBUS_SYSTEM_BUS_ADDRESS` may name.
     public init(bus: DBusAddress = .system) { self.bus = bus }
 
-    /// Passes each service of a type in the `local` domain to `found` as soon as its address is known, one after the other. Ends when
+    /// Passes each service of these types in the `local` domain to `found` as soon as its address is known, one after the other. Ends when
     /// `found` returns false or the time is over. A service on several interfaces is passed once for each. It is not an error if there are
     /// none.
     ///
-    /// - Parameter type: the service type, such as `_http._tcp`.
+    /// - Parameter types: the service types, such as `_http._tcp`.
     /// - Throws: `noBus`, `noAvahi`, `notAllowed`, `failed`; `cancelled`.
     public func browse(
-        _ type: String, for limit: Duration, found: @Sendable (DiscoveredService) async -> Bool
+        _ types: [String], for limit: Duration, found: @Sendable (DiscoveredService) async -> Bool
     ) async throws(ServiceDiscoveryError) {
         let feed = AvahiFeed()
         let client: DBusClient
         do throws(DBusError) {
             client = try await DBusClient.connect(bus, handlers: feed.handlers)
             try await feed.begin(client)
-            try await client.call(
-                .avahi(
-                    "ServiceBrowserNew",
-                    [.int32(Avahi.any), .int32(Avahi.any), .string(type), .string("local"), .uint32(0)]),
-                within: Avahi.callLimit)
+            for type in types {
+                try await client.call(
+                    .avahi(
+                        "ServiceBrowserNew",
+                        [.int32(Avahi.any), .int32(Avahi.any), .string(type), .string("local"), .uint32(0)]),
+                    within: Avahi.callLimit)
+            }
         } catch {
             throw ServiceDiscoveryError(error)
         }

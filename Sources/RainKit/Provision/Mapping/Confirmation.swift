@@ -28,12 +28,17 @@ struct Confirmation: Sendable {
     /// Why a step that needs the cloud is done later.
     private static let offline = "this machine is on the board's network"
 
-    /// - Parameter connection: nil if the board's Wi-Fi was not changed.
-    func confirm(_ found: IdentifiedBoard, _ connection: Connection?) async throws(RainKitError) {
+    /// - Parameters:
+    ///   - connection: nil if the board's Wi-Fi was not changed.
+    ///   - joining: when the board got its network, by the run's own clock.
+    func confirm(
+        _ found: IdentifiedBoard, _ connection: Connection?, joining: Duration
+    ) async throws(RainKitError) {
         guard connection?.network != nil, mapping.progress.isBySecret else {
             try await waitForMapping(ConfirmationWait(lostBoard: connection?.lostBoard))
-            guard let lost = connection?.lostBoard, !mapping.provesNetwork else { return }
-            return try await waitForPresence(lost)
+            if let lost = connection?.lostBoard, !mapping.provesNetwork { return try await waitForPresence(lost) }
+            guard connection?.network != nil, let limit = mapping.cloud.presenceLimit else { return }
+            return try await waitForPresence(since: joining, within: limit)
         }
         let stray = SilentNodeExplanation(board: found, cloud: cloudName)
         context.status.update { $0.holdUp = stray.holdUp }
@@ -109,6 +114,31 @@ struct Confirmation: Sendable {
             if presence.isOnline(said, at: now) { return }
             wait.reached(at: now)
             try await context.pause(try wait.notYet(at: now, lastNews: mapping.progress.lastNews))
+        }
+    }
+
+    /// Waits until the cloud sees a board that is on its network.
+    private func waitForPresence(since joining: Duration, within limit: Duration) async throws(RainKitError) {
+        let end = context.time.elapsed() + limit
+        var presence = NodePresence(toldToJoin: joining)
+        var asking = PollSchedule.nodeStatus
+        while true {
+            do throws(AccountError) {
+                let said = try await mapping.connectivity()
+                guard let said, !presence.isOnline(said, at: context.time.elapsed()) else { return }
+            } catch {
+                if error.code == .cancelled { throw .cancelled }
+                guard error.isTransient else { throw RainKitError(error) }
+            }
+            guard context.time.elapsed() < end else {
+                throw RainKitError(
+                    .notReported,
+                    message:
+                        "The board is in the account and on its network, but \(cloudName) has not seen it online within "
+                        + "\(limit.formattedSeconds) s. Check that its network has internet access, and that its firmware and its "
+                        + "certificate belong to this deployment.")
+            }
+            try await context.pause(asking.next())
         }
     }
 

@@ -147,7 +147,8 @@ extension OnboardingProgress {
         case .alreadyOnline(let node): "\(node) is online in the account already"
         case .resumed(let node): "the mapping of \(node) is finished"
         case .abandoned(let node, let why): "the mapping of \(node) is given up (\(why))"
-        case .associationLeftOpen(let why): "the board may still be put into other accounts (\(why))"
+        case .associationLeftOpen(let why):
+            "other users on the board's network may still be able to put it into their accounts (\(why))"
         case .waitingForBoard: "waiting for the board"
         case .waitingForCloud: "waiting for the cloud"
         case .waitingForNode: "waiting for the cloud to see the node"

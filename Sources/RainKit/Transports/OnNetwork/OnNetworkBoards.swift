@@ -34,7 +34,8 @@ public struct OnNetworkBoards: BoardTransport {
             return board(at: place, announced: nil, opening)
         }
         let found = try await announced(
-            address.parameters["device-name"], as: address.parameters["service"] ?? AnnouncedBoard.serviceType,
+            address.parameters["device-name"],
+            as: address.parameters["service"].map { [$0] } ?? AnnouncedBoard.serviceTypes,
             by: opening.foundBy)
         return board(at: try HostAndPort(found.place), announced: found.security, opening)
     }
@@ -51,16 +52,16 @@ public struct OnNetworkBoards: BoardTransport {
     /// Returns the only board with that name, or the only one. After the first board, waits a moment for others: hosts answer a query within
     /// 120 ms (RFC 6762, 6), and a lost answer is requested again after a second.
     private func announced(
-        _ name: String?, as type: String, by end: ContinuousClock.Instant
+        _ name: String?, as types: [String], by end: ContinuousClock.Instant
     ) async throws(BoardError) -> AnnouncedBoard {
         let heard = HeardOnNetwork(wanted: name)
         let limit = min(.seconds(10), ContinuousClock.now.duration(to: end))
-        try await browse(for: limit, type) { board in
+        try await browse(for: limit, types) { board in
             _ = await heard.take(board)
             return await heard.boards.candidates.isEmpty
         }
         if await heard.boards.unmistakable == nil, await !heard.boards.candidates.isEmpty {
-            try await browse(for: min(.milliseconds(1500), limit), type) { board in
+            try await browse(for: min(.milliseconds(1500), limit), types) { board in
                 _ = await heard.take(board)
                 return await heard.boards.unmistakable == nil
             }
@@ -69,11 +70,16 @@ public struct OnNetworkBoards: BoardTransport {
     }
 
     private func browse(
-        for limit: Duration, _ type: String = AnnouncedBoard.serviceType,
+        for limit: Duration, _ types: [String] = AnnouncedBoard.serviceTypes,
         _ found: @Sendable (AnnouncedBoard) async -> Bool
     ) async throws(BoardError) {
         do throws(ServiceDiscoveryError) {
-            try await browser.browse(type, for: limit) { await found(AnnouncedBoard($0)) }
+            try await browser.browse(types, for: limit) { service in
+                let board = AnnouncedBoard(service)
+                // RainMaker Neo's firmware also announces boards that cannot be added to an account.
+                guard board.signsChallenges else { return true }
+                return await found(board)
+            }
         } catch {
             throw BoardError(error)
         }
@@ -109,7 +115,7 @@ extension BoardError {
         self.init(
             error.code == .cancelled ? .cancelled : .unavailable,
             message: error.code == .cancelled
-                ? error.message : "\(error.message) This is not needed for a board whose address is known.",
+                ? error.message : "\(error.message) A board whose address is known does not need this.",
             reason: reason,
             remedies: error.code == .cancelled ? [] : [.host])
     }
@@ -125,9 +131,9 @@ private actor HeardOnNetwork {
 }
 
 /// A board that announces itself on the network: `_esp_rmaker_chal_resp._tcp`, as in `esp_rmaker_on_network_chal_resp.c` of esp-rainmaker,
-/// and its local control.
+/// and its local control. RainMaker Neo's firmware announces `_esp_rmaker_ctrl._tcp` instead.
 struct AnnouncedBoard: Equatable {
-    static let serviceType = "_esp_rmaker_chal_resp._tcp"
+    static let serviceTypes = ["_esp_rmaker_chal_resp._tcp", "_esp_rmaker_ctrl._tcp"]
 
     /// The instance: the node's id, unless the firmware's maker chose another name.
     var name: String
@@ -139,12 +145,18 @@ struct AnnouncedBoard: Equatable {
     var place: String
     /// `sec_version` and `pop_required`, if the board announces the former.
     var security: SecurityRequirement?
+    /// The services of RainMaker Neo's firmware (`cap`): `local_ctrl`, `ch_resp` or both; nil for other firmware.
+    var capabilities: [String]?
+
+    /// Whether the board can be added to an account over the network.
+    var signsChallenges: Bool { capabilities?.contains("ch_resp") ?? true }
 
     init(_ service: DiscoveredService) {
         name = service.name
         nodeID = service.text["node_id"].flatMap { $0.isEmpty ? nil : $0 }
         host = service.host
         place = service.place
+        capabilities = service.text["cap"].map { $0.split(separator: ",").map { $0.filter { $0 != " " } } }
         guard let version = service.text["sec_version"].flatMap({ Int($0) }), (0...2).contains(version) else { return }
         security = SecurityRequirement(
             version: version,

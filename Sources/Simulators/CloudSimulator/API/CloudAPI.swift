@@ -26,6 +26,14 @@ public final class CloudAPI: Sendable {
         public var verificationLifetime: Duration = .seconds(3600)
         /// The lifetime of an authorization code.
         public var codeLifetime: Duration = .seconds(300)
+        /// The maximum number of records of time series. Beyond it the oldest are dropped.
+        public var seriesLimit = 2_000_000
+        /// How long records of time series are kept. The real cloud's times are not public.
+        public var seriesRetention: Duration = .seconds(2 * 366 * 86_400)
+        /// Whether simple series have aggregates, as newer backends do.
+        public var hasSimpleAggregates = true
+        /// Whether users may listen to alerts. The real cloud's rule is not public.
+        public var allowsAlertTopics = true
         /// Returns the milliseconds since 1970.
         public var clock: @Sendable () -> Int64 = wallClock
 
@@ -55,6 +63,11 @@ public final class CloudAPI: Sendable {
     /// Commands and images are lost on a restart.
     let commands = Mutex(CommandTable())
     let images = Mutex<[(id: String, bytes: [UInt8])]>([])
+    /// So are updates of the dashboard,
+    let updates = Mutex(UpdateJobTable())
+    /// and time series.
+    let series: Mutex<SeriesTable>
+    let seriesTokens = Mutex(SeriesTokens())
     /// Subscriptions to nodes and their roles are lost, too.
     let roles = Mutex(RoleTable())
     let live = LiveSessions()
@@ -79,6 +92,8 @@ public final class CloudAPI: Sendable {
         loaded.mappings.patience = options.mappingPatience.milliseconds
         state = Mutex(loaded)
         endpoints = Endpoint.all
+        series = Mutex(
+            SeriesTable(maximum: options.seriesLimit, retention: options.seriesRetention.milliseconds / 1000))
     }
 
     /// The cloud's time, in milliseconds since 1970.

@@ -34,7 +34,7 @@ struct Endpoint: Sendable {
 
     /// Names below `user/nodes` in the cloud's API description that are not served here.
     private static let unserved: Set<Substring> = [
-        "group", "history", "ota_status", "ota_update", "proxy", "time_series",
+        "group", "history", "proxy", "time_series",
     ]
 
     /// All endpoints.
@@ -122,6 +122,9 @@ extension Endpoint {
                 try api.pushEndpoint(call)
             }
         }
+        + ["POST", "PUT", "GET", "DELETE"].map { method in
+            Endpoint(method, "/v1/user/event_filter") { api, call throws(APIError) in try api.eventFilter(call) }
+        }
 
     private static let guests = [
         Endpoint("POST", "/v1/user/guest", isAuthorized: false) { api, call throws(APIError) in try api.beGuest(call) },
@@ -144,8 +147,16 @@ extension Endpoint {
         Endpoint("GET", "/v1/user/nodes/status") { api, call throws(APIError) in try api.nodeStatus(call) },
         Endpoint("GET", "/v1/user/nodes/params") { api, call throws(APIError) in try api.nodeParams(call) },
         Endpoint("PUT", "/v1/user/nodes/params") { api, call throws(APIError) in try api.setNodeParams(call) },
+        Endpoint("GET", "/v1/user/nodes/tsdata") { api, call throws(APIError) in try api.seriesData(call) },
+        Endpoint("GET", "/v1/user/nodes/simple_tsdata") { api, call throws(APIError) in
+            try api.simpleSeriesData(call)
+        },
         Endpoint("POST", "/v1/user/nodes/cmd") { api, call throws(APIError) in try api.sendCommand(call) },
         Endpoint("GET", "/v1/user/nodes/cmd") { api, call throws(APIError) in try api.commandRequests(call) },
+        Endpoint("DELETE", "/v1/user/nodes/cmd") { api, call throws(APIError) in try api.cancelCommands(call) },
+        Endpoint("GET", "/v1/user/nodes/ota_update") { api, call throws(APIError) in try api.updateForNode(call) },
+        Endpoint("POST", "/v1/user/nodes/ota_update") { api, call throws(APIError) in try api.startUpdate(call) },
+        Endpoint("GET", "/v1/user/nodes/ota_status") { api, call throws(APIError) in try api.updateState(call) },
         Endpoint("POST", "/v1/user/otaimage") { api, call throws(APIError) in try api.keepImage(call) },
         Endpoint("GET", "/otaimages/*", isAuthorized: false) { api, call throws(APIError) in try api.image(call) },
     ]

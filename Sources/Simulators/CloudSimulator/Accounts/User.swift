@@ -34,6 +34,8 @@ struct User: Codable, Sendable, Equatable {
     /// An object: name to `{"value", "perms"}`.
     var customData = JSONValue.object([])
     var publicProfile: JSONValue?
+    /// Events that are switched off or on. Nil in the state of a simulator without them.
+    var eventFilters: [JSONValue]?
     /// The endpoints for notifications, by the device's token.
     var pushEndpoints: [PushEndpoint] = []
 

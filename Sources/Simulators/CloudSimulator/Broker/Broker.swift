@@ -225,6 +225,9 @@ private struct BrokerConfiguration: Sendable {
 
         pattern readwrite node/%u/#
         pattern readwrite $aws/rules/+/node/%u/#
+        pattern readwrite rainmaker/nodes/%u/#
+        pattern readwrite $aws/rules/+/rainmaker/nodes/%u/#
+        pattern readwrite $aws/things/%u/#
 
         """
 }

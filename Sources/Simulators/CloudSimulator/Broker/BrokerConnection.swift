@@ -12,25 +12,28 @@ final class BrokerConnection: @unchecked Sendable {
 
     private let client: OpaquePointer
     private let handler: Handler
+    private let topics: [String]
     private let subscribed = OneTimeEvent()
     private static let library: Void = { mosquitto_lib_init() }()
 
     /// Connects and subscribes. All later messages of nodes are received.
     static func open(
-        to address: ListenAddress, keys: KeyRing, handler: @escaping Handler
+        to address: ListenAddress, keys: KeyRing, topics: [String] = ["$aws/rules/#", "node/#"],
+        handler: @escaping Handler
     ) throws(SimulatorError) -> BrokerConnection {
         _ = library
         guard let client = mosquitto_new(KeyRing.listenerName, true, nil) else {
             throw SimulatorError(
                 .unavailable, "libmosquitto could not create a client: \(systemErrorText(errno))")
         }
-        let connection = BrokerConnection(client: client, handler: handler)
+        let connection = BrokerConnection(client: client, topics: topics, handler: handler)
         try connection.start(address, keys)
         return connection
     }
 
-    private init(client: OpaquePointer, handler: @escaping Handler) {
+    private init(client: OpaquePointer, topics: [String], handler: @escaping Handler) {
         self.client = client
+        self.topics = topics
         self.handler = handler
     }
 
@@ -66,7 +69,7 @@ final class BrokerConnection: @unchecked Sendable {
     }
 
     fileprivate func subscribe() {
-        for topic in ["$aws/rules/#", "node/#"] { mosquitto_subscribe(client, nil, topic, 1) }
+        for topic in topics { mosquitto_subscribe(client, nil, topic, 1) }
     }
 
     fileprivate func isSubscribed() { subscribed.fire() }

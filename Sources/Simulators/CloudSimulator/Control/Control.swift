@@ -12,6 +12,12 @@ extension CloudAPI {
         let response: Response
         do throws(APIError) {
             guard request.method == "POST" else { throw .methodNotAllowed }
+            // Its body has an image, and is larger than others.
+            if what == "ota_job" {
+                let made = try makeUpdateJob(request)
+                journal.control(what, user: nil, status: made.status)
+                return made
+            }
             let body = try Call(request: request).body()
             user = try body.string("user")
             switch what {
@@ -19,6 +25,8 @@ extension CloudAPI {
             case "revoke": response = try revoke(try known(user))
             case "faults": response = try setFaults(body)
             case "clock": response = try setClock(body)
+            case "weather", "daylight": response = try setOccasion(what, body)
+            case "ota_cancel": response = try cancelUpdateJob(body)
             case "mfa": response = try setSecondStep(try known(user), body)
             default: throw .notFound
             }
@@ -62,6 +70,24 @@ extension CloudAPI {
         guard let seconds = try body.integer("offset"), seconds.magnitude <= 1_000_000_000 else { throw .invalidBody }
         clockOffset.store(seconds * 1000, ordering: .relaxed)
         return success("Clock set")
+    }
+
+    /// Reports the weather, or sunrise or sunset, at a place to the automations.
+    private func setOccasion(_ kind: String, _ body: Fields) throws(APIError) -> Response {
+        let names = kind == "daylight" ? ["event"] : ["values"]
+        guard let latitude = body.value["latitude"]?.double, let longitude = body.value["longitude"]?.double,
+            names.allSatisfy({ body.has($0) })
+        else { throw .invalidBody }
+        var values = body.value["values"] ?? .null
+        if kind == "daylight" {
+            guard let event = try body.string("event"), ["sunrise", "sunset"].contains(event) else {
+                throw .invalidBody
+            }
+            values = .object([.init(event, true)])
+        }
+        guard values.members != nil else { throw .invalidBody }
+        let count = try automate(kind, at: (latitude, longitude), values)
+        return success("Automations checked", [.init("actions", .integer(Int64(count)))])
     }
 
     private func setSecondStep(_ user: User, _ body: Fields) throws(APIError) -> Response {

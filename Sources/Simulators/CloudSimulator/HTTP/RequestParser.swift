@@ -16,7 +16,7 @@ struct RequestParser: Sendable {
     static let maximumImageBody = 7 << 20
 
     private static func maximumBody(of target: String) -> Int {
-        target == "/v1/user/otaimage" ? maximumImageBody : maximumBody
+        target == "/v1/user/otaimage" || target == "/_sim/ota_job" ? maximumImageBody : maximumBody
     }
 
     enum Step: Sendable, Equatable {

@@ -100,6 +100,29 @@ public final class IdentityAPI: Sendable {
         return service.withLock { $0.user(ofAccessToken: token, at: now) }
     }
 
+    /// The user of an access token, and the sign-in that it belongs to; nil if the token is not valid.
+    func login(ofAccessToken token: String) -> (user: TokenUser, login: String)? {
+        let now = now
+        return service.withLock { $0.login(ofAccessToken: token, at: now) }
+    }
+
+    /// The sign-in that an ID token belongs to; nil if the token is not valid.
+    func login(ofIDToken token: String) -> String? {
+        let now = now
+        return service.withLock { $0.login(ofIDToken: token, at: now) }
+    }
+
+    /// Returns the user of RainMaker Neo with that name.
+    func neoUser(named name: String) -> TokenUser? {
+        service.withLock { $0.person(named: name) }.map { TokenUser(id: NeoService.userID($0.id), email: $0.email) }
+    }
+
+    /// Returns the e-mail address of a user of RainMaker Neo.
+    func email(ofNeoUser id: String) -> String? {
+        let number = id.split(separator: "-").last.flatMap { Int64($0) }
+        return number.flatMap { number in service.withLock { $0.person(named: "\(number)") } }?.email
+    }
+
     // MARK: Control
 
     /// Answers `POST /_sim/…`, like the simulated cloud.

@@ -11,6 +11,12 @@ protocol IdentityService: Sendable {
     /// Returns the user of an access token; nil for a token that has expired or belongs to a client.
     func user(ofAccessToken token: String, at now: Int64) -> TokenUser?
 
+    /// Returns the user of an access token, and the sign-in that it belongs to; nil for a system whose tokens do not show it.
+    func login(ofAccessToken token: String, at now: Int64) -> (user: TokenUser, login: String)?
+
+    /// Returns the sign-in that an ID token belongs to; nil for a token that has expired or was not issued here.
+    func login(ofIDToken token: String, at now: Int64) -> String?
+
     /// Expires all access tokens and cookies of that person. Refresh tokens stay valid.
     mutating func expire(_ person: Person, at now: Int64)
 
@@ -25,6 +31,9 @@ protocol IdentityService: Sendable {
 }
 
 extension IdentityService {
+    func login(ofAccessToken token: String, at now: Int64) -> (user: TokenUser, login: String)? { nil }
+    func login(ofIDToken token: String, at now: Int64) -> String? { nil }
+
     mutating func change(_ settings: Fields) throws(APIError) {
         if settings.value.members?.isEmpty == false { throw .invalidBody }
     }

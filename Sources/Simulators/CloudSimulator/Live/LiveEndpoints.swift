@@ -40,14 +40,25 @@ extension CloudAPI {
         let request = call.request
         guard let signature = RequestSignature(request),
             let role = roles.withLock({ $0.role(of: signature.accessKey) }),
-            signature.isValid(for: role, request, now: now)
+            signature.isValid(for: role, now: now)
         else { return Response(status: 403, ["message": "Forbidden"]) }
+        let suffixes = ["params/local"] + (options.allowsAlertTopics ? ["alert"] : [])
+        let rights = LiveRights(maySubscribe: { topic in
+            role.nodes.contains { node in suffixes.contains { topic == "node/\(node)/\($0)" } }
+        })
+        return live.upgrade(request, rights) ?? Response(status: 400, ["message": "Bad Request"])
+    }
+}
+
+extension LiveSessions {
+    /// Returns the answer that makes a request's connection a WebSocket with MQTT; nil for a request that does not ask for that.
+    func upgrade(_ request: Request, _ rights: LiveRights) -> Response? {
         let protocols = (request.header("Sec-WebSocket-Protocol") ?? "").split(separator: ",").map {
             String($0.drop { $0 == " " })
         }
         guard request.header("Upgrade")?.lowercased() == "websocket", let key = request.header("Sec-WebSocket-Key"),
             request.header("Sec-WebSocket-Version") == "13", protocols.contains("mqtt")
-        else { return Response(status: 400, ["message": "Bad Request"]) }
+        else { return nil }
         // RFC 6455, 1.3.
         let accept = Base64.text(OpenSSLHashes.sha1(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
         var response = Response(
@@ -56,69 +67,26 @@ extension CloudAPI {
                 .init("Upgrade", "websocket"), .init("Connection", "Upgrade"), .init("Sec-WebSocket-Accept", accept),
                 .init("Sec-WebSocket-Protocol", "mqtt"),
             ])
-        response.takeOver = Response.TakeOver { [live] connection in
-            live.run(LiveSession(connection, nodes: role.nodes))
-        }
+        response.takeOver = Response.TakeOver { [self] connection in run(LiveSession(connection, rights)) }
         return response
     }
 }
 
-/// The signature in the query of a request (AWS Signature Version 4), as AWS IoT checks it: the session token is not signed.
+/// The signature in the query of a request for the classic cloud's broker.
 struct RequestSignature {
     fileprivate let accessKey: String
-    private let sessionToken: String?
-    private let fields: [Request.Field]
-    private let scope: [String]
-    private let date: String
-    private let signature: String
-    private let seconds: Int64
-
-    private static let signatureName = "X-Amz-Signature"
-    private static let tokenName = "X-Amz-Security-Token"
+    private let check: AWSSignatureCheck
 
     /// Returns nil for a request without a signature, or with one of another kind.
     init?(_ request: Request) {
-        func value(_ name: String) -> String? {
-            let found = request.query.filter { $0.name == name }
-            return found.count == 1 ? found[0].value : nil
-        }
-        guard value("X-Amz-Algorithm") == "AWS4-HMAC-SHA256", value("X-Amz-SignedHeaders") == "host",
-            let credential = value("X-Amz-Credential"), let date = value("X-Amz-Date"),
-            let signature = value(Self.signatureName), let seconds = Int64(value("X-Amz-Expires") ?? "300"),
-            (1...86_400).contains(seconds)
-        else { return nil }
-        let parts = credential.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 5, parts[1] == date.prefix(8), parts[3...] == ["iotdevicegateway", "aws4_request"] else {
-            return nil
-        }
-        accessKey = parts[0]
-        scope = Array(parts[1...])
-        sessionToken = value(Self.tokenName)
-        fields = request.query.filter { $0.name != Self.signatureName && $0.name != Self.tokenName }
-        (self.date, self.signature, self.seconds) = (date, signature, seconds)
+        guard let check = AWSSignatureCheck(query: request, service: "iotdevicegateway") else { return nil }
+        (accessKey, self.check) = (check.accessKey, check)
     }
 
-    /// - Parameter now: milliseconds since 1970. AWS accepts signatures up to five minutes ahead.
-    func isValid(for role: RoleTable.Role, _ request: Request, now: Int64) -> Bool {
-        guard sessionToken == role.sessionToken, role.expiresAt > now, scope[1] == RoleTable.region,
-            let signed = Self.milliseconds(date), (signed - 300_000...signed + seconds * 1000).contains(now),
-            let host = request.header("Host")
-        else { return false }
-        let query = fields.map { "\(PercentEncoding.encoded($0.name))=\(PercentEncoding.encoded($0.value))" }.sorted()
-            .joined(separator: "&")
-        let canonical = "GET\n\(request.path)\n\(query)\nhost:\(host)\n\nhost\n" + Hex.text(OpenSSLHashes.sha256([]))
-        let text =
-            "AWS4-HMAC-SHA256\n\(date)\n\(scope.joined(separator: "/"))\n"
-            + Hex.text(OpenSSLHashes.sha256(Array(canonical.utf8)))
-        let key = scope.reduce(Array("AWS4\(role.secretKey)".utf8)) {
-            OpenSSLHashes.hmacSHA256(Array($1.utf8), key: $0)
-        }
-        return Hex.text(OpenSSLHashes.hmacSHA256(Array(text.utf8), key: key)) == signature
-    }
-
-    /// Reads a time such as `20130524T000000Z`.
-    private static func milliseconds(_ text: String) -> Int64? {
-        CivilTime(basic: text).map { Int64($0.secondsSince1970) * 1000 }
+    /// - Parameter now: milliseconds since 1970.
+    func isValid(for role: RoleTable.Role, now: Int64) -> Bool {
+        role.expiresAt > now && check.region == RoleTable.region
+            && check.isValid(secretKey: role.secretKey, sessionToken: role.sessionToken, at: now)
     }
 }
 

@@ -3,18 +3,36 @@ import Glibc
 import RainIO
 import Synchronization
 
-/// One user's connection that subscribes to nodes. Like AWS IoT, it ends the connection if a request is not allowed.
+/// The rights of a user's connection.
+struct LiveRights: Sendable {
+    var mayConnect: @Sendable (_ clientID: String) -> Bool
+    var maySubscribe: @Sendable (_ filter: String) -> Bool
+    /// Takes a message of the user. Returns false if it is not allowed.
+    var publish: @Sendable (_ topic: String, _ payload: [UInt8]) -> Bool
+
+    init(
+        mayConnect: @escaping @Sendable (_ clientID: String) -> Bool = { _ in true },
+        publish: @escaping @Sendable (_ topic: String, _ payload: [UInt8]) -> Bool = { _, _ in false },
+        maySubscribe: @escaping @Sendable (_ filter: String) -> Bool
+    ) {
+        (self.mayConnect, self.maySubscribe, self.publish) = (mayConnect, maySubscribe, publish)
+    }
+}
+
+/// One user's connection to the broker. Like AWS IoT, it ends the connection if a request is not allowed, or has more than eight topics.
 final class LiveSession: Sendable {
     private let connection: Int32
-    /// The nodes of the role.
-    private let nodes: Set<String>
+    private let rights: LiveRights
     private let topics = Mutex<Set<String>>([])
     /// Two threads send: the reading one, and the broker's.
     private let turn = Mutex(())
 
     private static let patience: Int32 = 60_000
+    /// Limits of AWS IoT.
+    private static let topicsPerRequest = 8
+    private static let maximumTopics = 50
 
-    init(_ connection: Int32, nodes: Set<String>) { (self.connection, self.nodes) = (connection, nodes) }
+    init(_ connection: Int32, _ rights: LiveRights) { (self.connection, self.rights) = (connection, rights) }
 
     /// Serves the client until either side ends it.
     func run() {
@@ -41,21 +59,38 @@ final class LiveSession: Sendable {
     }
 
     fileprivate func publish(_ topic: String, _ payload: [UInt8]) {
-        guard topics.withLock({ $0.contains(topic) }) else { return }
+        guard topics.withLock({ $0.contains { Self.matches($0, topic) } }) else { return }
         send(frame: 2, ClientPackets.publish(topic, payload))
+    }
+
+    /// Whether a topic matches a filter, in which `+` stands for one level (MQTT 3.1.1, 4.7.1). `#` is never allowed here.
+    private static func matches(_ filter: String, _ topic: String) -> Bool {
+        let (filter, topic) = (
+            filter.split(separator: "/", omittingEmptySubsequences: false),
+            topic.split(separator: "/", omittingEmptySubsequences: false)
+        )
+        return filter.count == topic.count && zip(filter, topic).allSatisfy { $0 == "+" || $0 == $1 }
     }
 
     /// Returns whether the connection stays open.
     private func answer(_ packet: ClientPackets.Packet, silence: inout Int32) throws(ClientFrames.Violation) -> Bool {
         switch packet {
-        case .connect(let keepAlive):
+        case .connect(let keepAlive, let clientID):
+            guard rights.mayConnect(clientID) else { return false }
             if keepAlive > 0 { silence = Int32(clamping: keepAlive * 1500) }
             send(frame: 2, ClientPackets.connected())
         case .subscribe(let id, let wanted):
-            let allowed = wanted.allSatisfy { topic in nodes.contains { topic == "node/\($0)/params/local" } }
-            guard allowed else { return false }
-            topics.withLock { $0.formUnion(wanted) }
-            send(frame: 2, ClientPackets.subscribed(id, count: wanted.count))
+            guard wanted.count <= Self.topicsPerRequest, wanted.allSatisfy(rights.maySubscribe) else { return false }
+            let isAccepted = topics.withLock { topics in
+                let all = topics.union(wanted)
+                guard all.count <= Self.maximumTopics else { return false }
+                topics = all
+                return true
+            }
+            send(frame: 2, ClientPackets.subscribed(id, code: isAccepted ? 0 : 0x80, count: wanted.count))
+        case .publish(let topic, let payload, let id):
+            guard rights.publish(topic, payload) else { return false }
+            if let id { send(frame: 2, ClientPackets.published(id)) }
         case .ping: send(frame: 2, ClientPackets.pong)
         case .disconnect: return false
         case .acknowledgement: break
@@ -154,15 +189,18 @@ struct ClientFrames {
     }
 }
 
-/// Reads the MQTT packets of a client that subscribes (MQTT 3.1.1).
+/// Reads the MQTT packets of a client that subscribes and publishes (MQTT 3.1.1).
 struct ClientPackets {
     enum Packet: Equatable {
-        case connect(keepAlive: Int)
+        case connect(keepAlive: Int, clientID: String)
+        /// - Parameter id: nil if no acknowledgement is wanted.
+        case publish(topic: String, payload: [UInt8], id: [UInt8]?)
         case subscribe(id: [UInt8], topics: [String])
         case ping, disconnect, acknowledgement
     }
 
-    private static let maximumBytes = 16 << 10
+    /// AWS IoT's messages have at most 128 KiB.
+    private static let maximumBytes = 130 << 10
     private var pending: [UInt8] = []
 
     mutating func append(_ bytes: [UInt8]) { pending += bytes }
@@ -184,6 +222,7 @@ struct ClientPackets {
         let packet: Packet? =
             switch head {
             case 0x10: Self.connect(body)
+            case 0x30, 0x32: Self.publish(body, isAcknowledged: head == 0x32)
             case 0x82: Self.subscribe(body)
             case 0x40: .acknowledgement
             case 0xC0: .ping
@@ -196,7 +235,21 @@ struct ClientPackets {
 
     private static func connect(_ body: [UInt8]) -> Packet? {
         guard body.count >= 12, body[..<7] == [0, 4, 0x4D, 0x51, 0x54, 0x54, 4] else { return nil }
-        return .connect(keepAlive: Int(body[8]) << 8 | Int(body[9]))
+        let length = Int(body[10]) << 8 | Int(body[11])
+        guard body.count >= 12 + length else { return nil }
+        return .connect(
+            keepAlive: Int(body[8]) << 8 | Int(body[9]),
+            clientID: String(decoding: body[12..<12 + length], as: UTF8.self))
+    }
+
+    private static func publish(_ body: [UInt8], isAcknowledged: Bool) -> Packet? {
+        guard body.count >= 2 else { return nil }
+        let end = 2 + (Int(body[0]) << 8 | Int(body[1]))
+        let start = end + (isAcknowledged ? 2 : 0)
+        guard body.count >= start else { return nil }
+        return .publish(
+            topic: String(decoding: body[2..<end], as: UTF8.self), payload: Array(body[start...]),
+            id: isAcknowledged ? Array(body[end..<start]) : nil)
     }
 
     private static func subscribe(_ body: [UInt8]) -> Packet? {
@@ -215,9 +268,10 @@ struct ClientPackets {
     }
 
     fileprivate static func connected() -> [UInt8] { [0x20, 2, 0, 0] }
-    fileprivate static func subscribed(_ id: [UInt8], count: Int) -> [UInt8] {
-        [0x90, UInt8(2 + count)] + id + [UInt8](repeating: 0, count: count)
+    fileprivate static func subscribed(_ id: [UInt8], code: UInt8, count: Int) -> [UInt8] {
+        [0x90, UInt8(2 + count)] + id + [UInt8](repeating: code, count: count)
     }
+    fileprivate static func published(_ id: [UInt8]) -> [UInt8] { [0x40, 2] + id }
     fileprivate static let pong: [UInt8] = [0xD0, 0]
 
     fileprivate static func publish(_ topic: String, _ payload: [UInt8]) -> [UInt8] {

@@ -31,11 +31,17 @@ struct MappingTable: Codable, Sendable, Equatable {
     private var owners: [String: [String]] = [:]
     /// Further primary users, by node. Nil in the state of a simulator without sharing.
     private var morePrimaries: [String: [String]]?
+    /// The sub-roles of secondary users, by node and user. Nil in the state of a simulator without sub-roles.
+    private var subRoles: [String: [String: Int64]]?
 
     func nodes(of userID: String) -> [String] { owners.filter { $0.value.contains(userID) }.keys.sorted() }
     func isMapped(_ nodeID: String, to userID: String) -> Bool { owners[nodeID]?.contains(userID) ?? false }
     func isPrimary(_ userID: String, of nodeID: String) -> Bool {
         owners[nodeID]?.first == userID || morePrimaries?[nodeID]?.contains(userID) ?? false
+    }
+    /// The sub-role of a secondary user, 1 to 4; nil for none.
+    func subRole(of userID: String, at nodeID: String) -> Int64? {
+        isMapped(nodeID, to: userID) && !isPrimary(userID, of: nodeID) ? subRoles?[nodeID]?[userID] : nil
     }
     func users(of nodeID: String) -> [String] { owners[nodeID] ?? [] }
 
@@ -152,9 +158,17 @@ struct MappingTable: Codable, Sendable, Equatable {
     /// - Parameters:
     ///   - leaving: the present owner.
     ///   - ownerStays: if the node is transferred, whether that user keeps it as a secondary user; nil if it is not transferred.
-    mutating func share(_ nodeID: String, with guest: String, asPrimary: Bool, leaving owner: String, ownerStays: Bool?)
-    {
+    ///   - subRole: the guest's sub-role; nil for none.
+    mutating func share(
+        _ nodeID: String, with guest: String, asPrimary: Bool, leaving owner: String, ownerStays: Bool?,
+        subRole: Int64? = nil
+    ) {
         guard isMapped(nodeID, to: owner) else { return }
+        if subRole != nil || subRoles?[nodeID]?[guest] != nil {
+            var all = subRoles ?? [:]
+            all[nodeID, default: [:]][guest] = subRole
+            subRoles = all
+        }
         if !isMapped(nodeID, to: guest) { owners[nodeID]?.append(guest) }
         guard let ownerStays else {
             if asPrimary { morePrimaries = (morePrimaries ?? [:]).merging([nodeID: [guest]], uniquingKeysWith: +) }

@@ -43,18 +43,37 @@ struct AutomationTable: Codable, Sendable, Equatable {
     )] {
         var actions: [(owner: String, node: String, values: JSONValue)] = []
         for index in all.indices where all[index].document["node_id"]?.string == node {
-            let automation = all[index]
-            let holds = automation.holds(params)
-            all[index].holds = holds
-            guard holds, !automation.holds || automation.document["retrigger"]?.bool == true,
-                automation.document["enabled"]?.bool != false
-            else { continue }
-            for action in automation.document["actions"]?.array ?? [] {
-                guard let target = action["node_id"]?.string, let values = action["params"] else { continue }
-                actions.append((automation.owner, target, values))
-            }
+            actions += act(index, holds: all[index].holds(params))
         }
         return actions
+    }
+
+    /// Takes the weather at a place, or an event of daylight there. An event is over at once, so it counts each time.
+    ///
+    /// - Parameter values: such as `{"temperature":31}` or `{"sunset":true}`.
+    fileprivate mutating func observe(
+        _ kind: String, at place: (latitude: Double, longitude: Double), _ values: JSONValue
+    ) -> [(owner: String, node: String, values: JSONValue)] {
+        var actions: [(owner: String, node: String, values: JSONValue)] = []
+        for index in all.indices where all[index].document["event_type"]?.string == kind {
+            guard let own = all[index].place, own == place else { continue }
+            actions += act(index, holds: all[index].occurs(values))
+            if kind == "daylight" { all[index].holds = false }
+        }
+        return actions
+    }
+
+    /// Returns an automation's actions, if its events hold now and did not before, or if it acts each time.
+    private mutating func act(_ index: Int, holds: Bool) -> [(owner: String, node: String, values: JSONValue)] {
+        let automation = all[index]
+        all[index].holds = holds
+        guard holds, !automation.holds || automation.document["retrigger"]?.bool == true,
+            automation.document["enabled"]?.bool != false
+        else { return [] }
+        return (automation.document["actions"]?.array ?? []).compactMap { action in
+            guard let target = action["node_id"]?.string, let values = action["params"] else { return nil }
+            return (automation.owner, target, values)
+        }
     }
 }
 
@@ -65,6 +84,56 @@ extension AutomationTable.Automation {
         guard !events.isEmpty else { return false }
         return document["event_operator"]?.string == "or"
             ? events.contains { Self.holds($0, params) } : events.allSatisfy { Self.holds($0, params) }
+    }
+
+    /// Checks events such as `{"params":{"temperature":30},"check":">"}`.
+    fileprivate func occurs(_ values: JSONValue) -> Bool {
+        let events = document["events"]?.array ?? []
+        func occurs(_ event: JSONValue) -> Bool {
+            let check = event["check"]?.string ?? "=="
+            return event["params"]?.members?.allSatisfy { wanted in
+                values[wanted.name].map { Self.compare($0, check, wanted.value) } ?? false
+            } ?? false
+        }
+        return document["event_operator"]?.string == "or"
+            ? events.contains(where: occurs) : events.allSatisfy(occurs)
+    }
+
+    /// The place of a rule by weather or daylight: `{"latitude":"18.52","longitude":"73.85"}`, whose values are texts.
+    fileprivate var place: (latitude: Double, longitude: Double)? {
+        guard let latitude = document["location"]?["latitude"]?.string.flatMap({ Double($0) }),
+            let longitude = document["location"]?["longitude"]?.string.flatMap({ Double($0) }),
+            (-90...90).contains(latitude), (-180...180).contains(longitude)
+        else { return nil }
+        return (latitude, longitude)
+    }
+
+    /// The names of the values that a rule by weather or daylight may compare (espressif/esp-rainmaker-app-sdk-ts 3.3.0,
+    /// `types/automation.ts`).
+    private static let names: [String: Set<String>] = [
+        "weather": ["temperature", "pressure", "humidity", "wind_speed", "weather_condition"],
+        "daylight": ["sunrise", "sunset"],
+    ]
+    private static let kindsOfWeather: Set<String> = [
+        "Thunderstorm", "Drizzle", "Rain", "Snow", "Clear", "Clouds", "Mist", "Smoke", "Haze", "Dust", "Fog", "Sand",
+        "Ash", "Squall", "Tornado",
+    ]
+
+    /// Whether the events are such as the cloud documents for this kind of rule.
+    static func areValid(_ events: [JSONValue], for kind: String) -> Bool {
+        guard let known = names[kind] else { return true }
+        return events.allSatisfy { event in
+            guard let params = event["params"]?.members, params.count == 1, let one = params.first,
+                known.contains(one.name)
+            else { return false }
+            let check = event["check"]?.string ?? "=="
+            guard ["==", "!=", "<", "<=", ">", ">="].contains(check) else { return false }
+            if kind == "daylight" { return one.value == true && check == "==" }
+            if one.name == "weather_condition" {
+                return check == "==" && one.value.string.map { kindsOfWeather.contains($0) } ?? false
+            }
+            return one.value.double != nil || one.value.string.flatMap { Double($0) } != nil
+        }
     }
 
     private static func holds(_ event: JSONValue, _ params: JSONValue?) -> Bool {
@@ -81,7 +150,9 @@ extension AutomationTable.Automation {
         case "!=": return value != bound
         default: break
         }
-        guard let value = value.double, let bound = bound.double else { return false }
+        guard let value = value.double, let bound = bound.double ?? bound.string.flatMap({ Double($0) }) else {
+            return false
+        }
         switch check {
         case "<": return value < bound
         case ">": return value > bound
@@ -151,6 +222,21 @@ extension CloudAPI {
         }
     }
 
+    /// Handles weather or an event of daylight that a test reports: sends the actions that follow, and returns how many.
+    func automate(_ kind: String, at place: (latitude: Double, longitude: Double), _ values: JSONValue) throws(APIError)
+        -> Int
+    {
+        let actions = try change { state in
+            let found = state.automations?.observe(kind, at: place, values) ?? []
+            return found.filter { state.mappings.isMapped($0.node, to: $0.owner) }
+        }
+        for action in actions {
+            guard let target = readState({ $0.nodes[action.node] }) else { continue }
+            send(action.values, to: target)
+        }
+        return actions.count
+    }
+
     private func namedAutomation(_ call: Call, _ user: User) throws(APIError) -> AutomationTable.Automation {
         guard let id = call.request.query("automation_id") else { throw .invalidRequest }
         guard let found = readState({ $0.automations?.find(id, of: user.id) }) else { throw .automationMissing }
@@ -176,6 +262,12 @@ extension CloudAPI {
             events.allSatisfy({ $0.members != nil }), let actions = document["actions"]?.array,
             (1...32).contains(actions.count), document.serialized().count <= NodeNotes.maximumMetadata
         else { throw .invalidBody }
+        guard AutomationTable.Automation.areValid(events, for: type) else { throw .invalidBody }
+        if type != "node_params" {
+            var placed = automation
+            placed.document = document
+            guard placed.place != nil else { throw .invalidBody }
+        }
         if type == "node_params" {
             guard let node = document["node_id"]?.string else { throw .nodeIDMissing }
             _ = try ownNode(node, of: user)

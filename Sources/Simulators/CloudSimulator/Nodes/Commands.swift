@@ -9,6 +9,7 @@ struct CommandTable: Codable, Sendable, Equatable {
         enum Status: String, Codable, Sendable {
             case requested, success, failure
             case timedOut = "timed_out"
+            case overridden, cancelled
         }
 
         var requestID: String
@@ -58,14 +59,25 @@ struct CommandTable: Codable, Sendable, Equatable {
         }
     }
 
+    /// Ends requests that no node has answered. Returns how many there were.
+    fileprivate mutating func end(
+        _ status: Record.Status, of owner: String, where isMeant: (Record) -> Bool
+    ) -> Int {
+        var count = 0
+        for index in records.indices
+        where records[index].status == .requested && records[index].owner == owner && isMeant(records[index]) {
+            records[index].status = status
+            count += 1
+        }
+        return count
+    }
+
     fileprivate func list(_ requestID: String, of owner: String) -> [Record] {
         records.filter { $0.requestID == requestID && $0.owner == owner }
     }
 
-    /// Returns the commands to a node, the newest first.
-    fileprivate func list(toNode node: String, of owner: String) -> [Record] {
-        records.reversed().filter { $0.node == node && $0.owner == owner }
-    }
+    /// Returns the user's commands, the newest first.
+    fileprivate func list(of owner: String) -> [Record] { records.reversed().filter { $0.owner == owner } }
 }
 
 /// A command to a node, or its answer: type, length and value, with one byte each for type and length (`esp_rmaker_cmd_resp.c` of
@@ -78,6 +90,8 @@ struct CommandMessage: Equatable {
 
     var requestID = ""
     var role: Role?
+    /// The sub-role of a secondary user, 1 to 4: bit n − 1 of the role byte's upper half.
+    var subRole: Int64?
     var status: UInt8?
     var command: UInt16 = 0
     var data: [UInt8] = []
@@ -93,7 +107,7 @@ struct CommandMessage: Equatable {
             } while !rest.isEmpty
         }
         add(.requestID, Array(requestID.utf8))
-        if let role { add(.role, [role.rawValue]) }
+        if let role { add(.role, [role.rawValue | (subRole.map { 0x10 << UInt8($0 - 1) } ?? 0)]) }
         if let status { add(.status, [status]) }
         add(.command, [UInt8(truncatingIfNeeded: command), UInt8(command >> 8)])
         if !data.isEmpty { add(.data, data) }
@@ -111,7 +125,7 @@ struct CommandMessage: Equatable {
             rest = rest.dropFirst(Int(length))
             switch Kind(rawValue: kind) {
             case .requestID: requestID += String(decoding: value, as: UTF8.self)
-            case .role: role = value.first.flatMap { Role(rawValue: $0) }
+            case .role: role = value.first.flatMap { Role(rawValue: $0 & 0x0F) }
             case .status: status = value.first
             case .command:
                 guard value.count == 2, let low = value.first, let high = value.last else { return nil }
@@ -143,6 +157,7 @@ extension CloudAPI {
         let timeout = try body.integer("timeout") ?? 30
         guard timeout == -1 || (1...2_592_000).contains(timeout) else { throw APIError(131002, "Timeout is not valid") }
         let isBase64 = try body.bool("is_base64") ?? false
+        let overrides = try body.bool("override") ?? false
         let data = body.value["data"] ?? .null
         let bytes = isBase64 ? data.string.flatMap { decodedBase64($0) } : data.isNull ? [] : data.serialized()
         guard let bytes, bytes.count <= Self.maximumCommand else { throw .invalidBody }
@@ -159,14 +174,23 @@ extension CloudAPI {
                 ])
                 continue
             }
-            let isPrimary = readState { $0.mappings.isPrimary(user.id, of: node) }
+            let (isPrimary, subRole) = readState { state in
+                (state.mappings.isPrimary(user.id, of: node), state.mappings.subRole(of: user.id, at: node))
+            }
             var message = CommandMessage()
             (message.requestID, message.role) = (id, isPrimary ? .primary : .secondary)
+            message.subRole = subRole
             (message.command, message.data) = (UInt16(command), bytes)
             let record = CommandTable.Record(
                 requestID: id, owner: user.id, node: node, command: command, data: data, isBase64: isBase64,
                 requestedAt: now, expiresAt: timeout == -1 ? nil : now + timeout * 1000)
-            commands.withLock { $0.add(record) }
+            commands.withLock { table in
+                table.expire(at: now)
+                if overrides {
+                    _ = table.end(.overridden, of: user.id) { $0.node == node && $0.command == command }
+                }
+                table.add(record)
+            }
             sent.append((node, message))
             responses.append(["node_id": .string(node), "status": "success", "description": "Command is sent"])
         }
@@ -179,7 +203,8 @@ extension CloudAPI {
         return Response(status: isPartial ? 207 : 200, .object(members))
     }
 
-    /// `GET ?request_id=`, or `?node_id=` for all commands to a node: `[&node_id=][&status=][&num_records=][&start_id=]`.
+    /// `GET`: at least one of `request_id`, `node_id` and `status`; `[&cmd_id=]` with a node, `[&start_time=&end_time=]` in seconds,
+    /// `[&desc_order=]`, `[&num_records=][&start_id=]`.
     func commandRequests(_ call: Call) throws(APIError) -> Response {
         let user = try call.caller()
         let id = call.request.query("request_id")
@@ -193,17 +218,21 @@ extension CloudAPI {
             }
             guard !records.isEmpty else { throw .requestNotFound }
         } else {
-            guard let node = call.request.query("node_id") else { throw .requestIDMissing }
-            _ = try ownNode(node, of: user)
+            let node = call.request.query("node_id")
+            guard node != nil || call.request.query("status") != nil else { throw .requestIDMissing }
+            if let node { _ = try ownNode(node, of: user) }
             records = commands.withLock { table in
                 table.expire(at: now)
-                return table.list(toNode: node, of: owner)
+                return table.list(of: owner)
             }
         }
-        // Only this is different in each entry of the list.
-        func cursor(_ record: CommandTable.Record) -> String { id == nil ? record.requestID : record.node }
+        // This is different in each entry of the list.
+        func cursor(_ record: CommandTable.Record) -> String { "\(record.requestID)/\(record.node)" }
         if let node = call.request.query("node_id") { records = records.filter { $0.node == node } }
         if let status = call.request.query("status") { records = records.filter { $0.status.rawValue == status } }
+        if let number = try commandNumber(in: call) { records = records.filter { $0.command == number } }
+        if let range = try times(in: call) { records = records.filter { range.contains($0.requestedAt / 1000) } }
+        if id == nil, try !flag("desc_order", in: call, otherwise: true) { records.reverse() }
         let start = call.request.query("start_id")
         let rest = records.drop { record in start.map { cursor(record) != $0 } ?? false }
         let size = call.request.query("num_records").flatMap { Int($0) } ?? Self.commandPage
@@ -212,6 +241,44 @@ extension CloudAPI {
         var members: [JSONValue.Member] = [.init("requests", .array(shown.map(Self.describe)))]
         if let next = rest.dropFirst(shown.count).first { members.append(.init("next_id", .string(cursor(next)))) }
         return Response(.object(members))
+    }
+
+    /// `DELETE ?request_id=` or `?node_id=`, or both; `[&cmd_id=]` with a node.
+    func cancelCommands(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        let (id, node) = (call.request.query("request_id"), call.request.query("node_id"))
+        guard id != nil || node != nil else { throw .requestIDMissing }
+        if let node { _ = try ownNode(node, of: user) }
+        let number = try commandNumber(in: call)
+        let now = now
+        let count = commands.withLock { table -> Int? in
+            table.expire(at: now)
+            if let id, table.list(id, of: user.id).isEmpty { return nil }
+            return table.end(.cancelled, of: user.id) { record in
+                (id ?? record.requestID) == record.requestID && (node ?? record.node) == record.node
+                    && (number ?? record.command) == record.command
+            }
+        }
+        guard let count else { throw .requestNotFound }
+        return success("Commands cancelled", [.init("total_cancelled", .integer(Int64(count)))])
+    }
+
+    private func commandNumber(in call: Call) throws(APIError) -> Int64? {
+        guard let text = call.request.query("cmd_id") else { return nil }
+        guard call.request.query("node_id") != nil, let number = Int64(text), (0...65535).contains(number) else {
+            throw .invalidQuery
+        }
+        return number
+    }
+
+    /// `start_time` and `end_time`, which need each other.
+    private func times(in call: Call) throws(APIError) -> ClosedRange<Int64>? {
+        let texts = (call.request.query("start_time"), call.request.query("end_time"))
+        if texts == (nil, nil) { return nil }
+        guard let start = texts.0.flatMap({ Int64($0) }), let end = texts.1.flatMap({ Int64($0) }), start <= end else {
+            throw .invalidQuery
+        }
+        return start...end
     }
 
     /// Handles a node's answer on `from-node`. An answer without a request asks for missed commands, which are sent anyway.
@@ -228,6 +295,7 @@ extension CloudAPI {
             .init("node_id", .string(record.node)), .init("request_id", .string(record.requestID)),
             .init("cmd", .integer(record.command)), .init("request_data", record.data),
             .init("is_base64", .bool(record.isBase64)), .init("status", .string(record.status.rawValue)),
+            .init("indefinite_timeout", .bool(record.expiresAt == nil)),
             .init("request_timestamp", .integer(record.requestedAt / 1000)),
         ]
         if let status = record.nodeStatus {

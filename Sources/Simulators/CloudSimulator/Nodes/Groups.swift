@@ -14,6 +14,7 @@ struct GroupTable: Codable, Sendable, Equatable {
         var type: String?
         var about: String?
         var customData: JSONValue?
+        var metadata: JSONValue?
         var isMutuallyExclusive = false
         var isMatter = false
     }
@@ -214,9 +215,14 @@ extension CloudAPI {
         if let type = try body.string("type") { group.type = type }
         if let text = try body.string("description") { group.about = text }
         if let flag = try body.bool("mutually_exclusive") { group.isMutuallyExclusive = flag }
-        guard body.has("custom_data"), let data = body.value["custom_data"] else { return }
+        if let data = try Self.object("custom_data", body) { group.customData = data }
+        if let data = try Self.object("group_metadata", body) { group.metadata = data }
+    }
+
+    private static func object(_ name: String, _ body: Fields) throws(APIError) -> JSONValue? {
+        guard body.has(name), let data = body.value[name] else { return nil }
         guard data.members != nil, data.serialized().count <= NodeNotes.maximumMetadata else { throw .invalidBody }
-        group.customData = data
+        return data
     }
 
     private func visibleGroup(_ call: Call, _ user: User) throws(APIError) -> GroupTable.Group {
@@ -245,6 +251,7 @@ extension CloudAPI {
         if let type = group.type { members.append(.init("type", .string(type))) }
         if let text = group.about { members.append(.init("description", .string(text))) }
         if let data = group.customData { members.append(.init("custom_data", data)) }
+        if let data = group.metadata { members.append(.init("group_metadata", data)) }
         if let parent = group.parent { members.append(.init("parent_group_id", .string(parent))) }
         let isDetailed = try flag("node_details", in: call, otherwise: false)
         let isListed = try flag("node_list", in: call, otherwise: false)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainCore
+import RainCryptoOpenSSL
 import RainJSON
 import Synchronization
 
@@ -175,21 +177,26 @@ extension CloudAPI {
             let image = body["base64_fwimage"]?.string.flatMap({ decodedBase64($0) }), !image.isEmpty
         else { throw .invalidBody }
         guard image.count <= Self.maximumImage else { throw APIError(100006, "Image is larger than 5 MB") }
+        return Response(["status": "success", "image_url": .string(keep(image: image))])
+    }
+
+    /// Returns the address under which an image is served from now on.
+    func keep(image: [UInt8]) -> String {
         let id = Self.shortID()
         images.withLock { images in
             images.append((id, image))
             if images.count > Self.maximumImages { images.removeFirst() }
         }
-        let base = addresses.withLock { $0.api }
-        return Response(["status": "success", "image_url": .string("\(base)/otaimages/\(id)")])
+        return addresses.withLock { $0.api } + "/otaimages/\(id)"
     }
 
-    /// `GET otaimages/ID`: for everyone who has the address.
+    /// `GET otaimages/ID`: for everyone who has the address. As at S3, the entity tag is the MD5 in hex, in quotation marks.
     func image(_ call: Call) throws(APIError) -> Response {
         guard let image = images.withLock({ images in images.first { $0.id == call.pathParameter }?.bytes }) else {
             throw .notFound
         }
-        return Response(content: .data(image, type: "application/octet-stream"))
+        let tag = Request.Field("ETag", "\"\(Hex.text(OpenSSLHashes.md5(image)))\"")
+        return Response(content: .data(image, type: "application/octet-stream"), headers: [tag])
     }
 }
 
@@ -208,13 +215,13 @@ extension CloudAPI {
         let suffix = parts[2...].joined(separator: "/")
         if suffix == "from-node" { return receiveAnswer(of: node, payload) }
         // The cloud receives its own messages as well.
-        if suffix == "to-node" { return }
+        if ["to-node", "otaurl"].contains(suffix) { return }
+        // By basic ingest only the cloud receives a message, as with AWS. A broker does not read messages: an alert need not be JSON.
+        if topic.hasPrefix("node/"), payload.count <= Self.maximumMessage { live.publish(topic, payload) }
         let limits = JSONLimits(maximumBytes: Self.maximumMessage, maximumDepth: 16, maximumValues: 20_000)
         guard let message = try? JSONValue(parsing: payload, limits: limits), message.members != nil else {
             return journal.node(node, "ignored")
         }
-        // By basic ingest only the cloud receives a message, as with AWS.
-        if topic.hasPrefix("node/") { live.publish(topic, payload) }
         switch suffix {
         case "config":
             note(node, "config") { $0.nodes[node]?.config = message }
@@ -223,6 +230,11 @@ extension CloudAPI {
             automate(node)
         case "user/mapping":
             reportMapping(of: node, message)
+        case "otafetch": receiveUpdateFetch(of: node)
+        case "otastatus": receiveUpdateReport(of: node, message)
+        case "alert": journal.node(node, "alert")
+        case "tsdata": receiveSeries(of: node, .full, message)
+        case "simple_tsdata": receiveSeries(of: node, .simple, message)
         default: break
         }
     }

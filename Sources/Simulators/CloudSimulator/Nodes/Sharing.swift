@@ -20,6 +20,8 @@ struct SharingTable: Codable, Sendable, Equatable {
         var isPrimary: Bool
         /// After a transfer, whether the owner stays as a secondary user. Nil if it is not a transfer.
         var ownerStays: Bool?
+        /// The sub-role of a secondary user, 1 to 4.
+        var subRole: Int64?
         var metadata: JSONValue?
         var status = Status.pending
         /// Milliseconds since 1970.
@@ -78,7 +80,7 @@ extension CloudState {
         case .nodes:
             mappings.share(
                 subject, with: request.guest, asPrimary: request.isPrimary, leaving: request.owner,
-                ownerStays: request.ownerStays)
+                ownerStays: request.ownerStays, subRole: request.subRole)
         case .groups:
             guard var group = groups?[subject] else { return }
             if let ownerStays = request.ownerStays {
@@ -91,7 +93,9 @@ extension CloudState {
             groups?.put(group)
             // A user who has a group has its nodes.
             for node in group.nodes {
-                mappings.share(node, with: request.guest, asPrimary: false, leaving: request.owner, ownerStays: nil)
+                mappings.share(
+                    node, with: request.guest, asPrimary: false, leaving: request.owner, ownerStays: nil,
+                    subRole: request.subRole)
             }
         }
     }
@@ -129,11 +133,13 @@ extension CloudAPI {
         let subjects = try Self.names(body.value[kind.rawValue] ?? body.value["node_ids"])
         guard !subjects.isEmpty else { throw .nodeIDMissing }
         guard let name = try body.string("user_name"), !name.isEmpty else { throw .userNameMissing }
-        if let role = try body.integer("sub_role") { guard (1...4).contains(role) else { throw .invalidBody } }
+        let subRole = try body.integer("sub_role")
+        if let subRole { guard (1...4).contains(subRole) else { throw .invalidBody } }
         let newRole = try body.string("new_role")
         if let newRole { guard ["primary", "secondary"].contains(newRole) else { throw .invalidBody } }
         let isTransfer = try body.bool("transfer") ?? false
         let isPrimary = try body.bool("primary") ?? false || isTransfer
+        guard subRole == nil || !isPrimary else { throw .invalidBody }
         guard let guest = readState({ $0.user(named: name) }), guest.isConfirmed else { throw .userMissing }
         guard guest.id != user.id else { throw .invalidRequest }
         for subject in subjects { try mustOwn(subject, kind, user) }
@@ -144,7 +150,8 @@ extension CloudAPI {
             table.add(
                 SharingTable.Request(
                     id: id, kind: kind, subjects: subjects, owner: user.id, guest: guest.id, isPrimary: isPrimary,
-                    ownerStays: isTransfer ? newRole == "secondary" : nil, metadata: metadata, requestedAt: now))
+                    ownerStays: isTransfer ? newRole == "secondary" : nil, subRole: subRole, metadata: metadata,
+                    requestedAt: now))
             state.sharing = table
         }
         return success("Sharing request has been sent", [.init("request_id", .string(id))])
@@ -263,6 +270,10 @@ extension CloudAPI {
         if request.kind == .groups {
             let names = readState { state in request.subjects.compactMap { state.groups?[$0]?.name } }
             members.append(.init("group_names", .array(names.map { .string($0) })))
+        }
+        if let ownerStays = request.ownerStays {
+            members.append(.init("transfer", true))
+            if ownerStays { members.append(.init("new_role", "secondary")) }
         }
         if let metadata = request.metadata { members.append(.init("metadata", metadata)) }
         return .object(members)

@@ -113,7 +113,8 @@ public final class Journal: Sendable {
                 + (reason.map { [.init("reason", .string($0))] } ?? []))
     }
 
-    /// - Parameter what: `connected`, `disconnected`, `config`, `params`, or `ignored` for an invalid message.
+    /// - Parameter what: `connected`, `disconnected`, `config`, `params`, `tsdata`, `simple_tsdata`, `otafetch`, `otastatus`, `alert`, or
+    ///   `ignored` for an invalid message.
     func node(_ id: String, _ what: String) {
         write("node", [.init("node", .string(id)), .init("what", .string(what))])
     }

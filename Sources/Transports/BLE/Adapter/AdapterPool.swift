@@ -5,6 +5,10 @@
 ///
 /// Nobody reports how many links an adapter can have. It is learned: a refusal while the adapter has N links means N. Such a number is tried
 /// out again from time to time, because a link that was just ending may have counted.
+///
+/// bluetoothd does not report a refusal as such. It answers `Connect` in the same way as after a failure of the radio (5.66,
+/// `att_connect_cb` in src/device.c). So many
+/// aborted attempts count as a refusal, if the adapter has links, and their number does not change meanwhile.
 struct AdapterPool: Sendable {
     /// An adapter that receives the board.
     struct Reception: Sendable, Equatable {
@@ -30,6 +34,9 @@ struct AdapterPool: Sendable {
         var connectedSince = 0
         /// After how many of these the limit is tried out.
         var trialAfter = AdapterPool.firstTrial
+        /// Attempts that were aborted since the number of links last changed, and that number.
+        var aborts = 0
+        var linksMeanwhile = 0
         /// Connections that failed one after the other.
         var failures = 0
         var restsUntil: ContinuousClock.Instant?
@@ -41,12 +48,16 @@ struct AdapterPool: Sendable {
 
     static let firstTrial = 16
     static let lastTrial = 512
+    /// If a third of all attempts are aborted by chance, so many in a row happen once in 700 times.
+    static let abortsBeforeLimit = 6
+    /// The same, for one link more than an adapter is known to have.
+    static let abortsOfTrial = 3
     /// A single failure may be the board's.
     static let failuresBeforeRest = 2
     static let firstRest = Duration.seconds(2)
     static let longestRest = Duration.seconds(60)
     /// How many boards may begin while no limit is known. More may once so many links were seen to work.
-    static let firstBoards = 32
+    static let firstBoards = 64
 
     private var adapters: [String: Adapter] = [:]
     /// The adapters that are there and switched on.
@@ -110,6 +121,25 @@ struct AdapterPool: Sendable {
             $0.limit = min($0.limit ?? count, count)
             $0.connectedSince = 0
         }
+    }
+
+    /// Notes that an attempt was aborted, for an unknown reason. The board's reservation stays.
+    ///
+    /// - Parameter connected: the addresses of all boards that the adapter is connected to.
+    /// - Returns: whether the adapter seems to have no link left. Then ``refused(_:board:others:now:)`` is to be called.
+    mutating func aborted(_ adapter: String, board: String, connected: Set<String>) -> Bool {
+        let count = connected.subtracting([board]).count
+        var isFull = false
+        change(adapter) {
+            if $0.linksMeanwhile != count { ($0.linksMeanwhile, $0.aborts) = (count, 0) }
+            $0.aborts += 1
+            // If it has made no link yet, it is not known to work.
+            guard count > 0, $0.peak > 0 else { return }
+            let isTrial = $0.trialAfter > Self.firstTrial && $0.limit == count + 1
+            isFull = $0.aborts >= (isTrial ? Self.abortsOfTrial : Self.abortsBeforeLimit)
+            if isFull { $0.limit = min($0.limit ?? count, count) }
+        }
+        return isFull
     }
 
     /// Notes that a connection failed, and ends the board's reservation. An adapter at which several boards fail rests.

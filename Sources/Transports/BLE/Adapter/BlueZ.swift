@@ -15,9 +15,13 @@ struct BlueZCalls: Sendable {
         do {
             return try await client.call(call, within: limit, inOrder: inOrder)
         } catch {
-            if error.code == .disconnected { watch.end(.busLost) }
+            note(error)
             throw error
         }
+    }
+
+    func note(_ error: DBusError) {
+        if error.code == .disconnected { watch.end(.busLost) }
     }
 
     /// Reads all of BlueZ's objects.

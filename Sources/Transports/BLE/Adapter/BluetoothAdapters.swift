@@ -347,7 +347,8 @@ extension BluetoothAdapters: LinkMaking {
             if let key, let member = members.first(where: { $0.key == key }) {
                 do throws(BluetoothError) {
                     let made = try await member.central.connect(
-                        .found(board), within: min(left, Self.attemptLimit), isFresh: isFresh, attempts: Self.attempts)
+                        .found(board), within: min(left, Self.attemptLimit), isFresh: isFresh, attempts: Self.attempts
+                    ) { self.isFull(key, address, member.central) }
                     note { $0.connected(key) }
                     return made.holding(AdapterSlot { [weak self] in self?.release(key, address) })
                 } catch {
@@ -376,6 +377,12 @@ extension BluetoothAdapters: LinkMaking {
         }
     }
 
+    /// Notes an aborted attempt; returns whether the adapter seems to have no link left.
+    private func isFull(_ key: String, _ board: String, _ central: BluetoothCentral) -> Bool {
+        let connected = central.adapter.connectedBoards
+        return state.withLock { $0.pool.aborted(key, board: board, connected: connected) }
+    }
+
     /// Connects as ``BluetoothCentral/connect(_:within:isFresh:)`` does, once the adapter has a link left.
     private func connectAtOnlyAdapter(
         _ filter: BoardFilter, _ end: ContinuousClock.Instant, waiting patience: Duration, _ isFresh: Bool
@@ -391,7 +398,9 @@ extension BluetoothAdapters: LinkMaking {
             _ = try await take(token, avoiding: [], until: end + patience) { [.init(adapter: "", signal: nil)] }
             do throws(BluetoothError) {
                 let limit = max(end - .now, min(patience, Self.attemptLimit))
-                let made = try await scout.connect(filter, within: limit, isFresh: isFresh)
+                let made = try await scout.connect(filter, within: limit, isFresh: isFresh) {
+                    self.isFull("", token, self.scout)
+                }
                 note { $0.connected("") }
                 return made.holding(AdapterSlot { [weak self] in self?.release("", token) })
             } catch {

@@ -72,17 +72,18 @@ public final class BluetoothCentral: Sendable {
         }
     }
 
-    /// Finds the board and connects to it; see ``OpenAdapter/connect(_:within:isFresh:)``.
+    /// Finds the board and connects to it; see ``OpenAdapter/connect(_:within:isFresh:attempts:isFull:)``.
     ///
     /// - Throws: `notFound`, `connectionFailed`, a problem with this machine's Bluetooth, `cancelled`.
     func connect(
         _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false,
-        attempts: Int = RetryBudget.maximumAttempts
+        attempts: Int = RetryBudget.maximumAttempts, isFull: @escaping @Sendable () -> Bool = { false }
     ) async throws(BluetoothError) -> BoardLink {
         let end = ContinuousClock.now + limit
         return try await withAdapter(until: end) { (adapter) async throws(BluetoothError) in
             try await adapter.connect(
-                filter, within: end - ContinuousClock.now, isFresh: isFresh, attempts: attempts)
+                filter, within: end - ContinuousClock.now, isFresh: isFresh, attempts: attempts,
+                isFull: isFull)
         }
     }
 

@@ -52,6 +52,10 @@ struct ObjectTree: Sendable {
     /// The paths directly below each path. So the seven characteristics of one board are found without searching a thousand boards in
     /// range.
     private var below: [String: Set<String>] = [:]
+    /// The devices as boards, by path: each is read from its properties once, however many searches look at it.
+    private(set) var boards: [String: DiscoveredBoard] = [:]
+    /// The paths of the devices with each name, in lower case.
+    private var named: [String: Set<String>] = [:]
 
     /// Replaces the objects by the answer to `GetManagedObjects`, `a{oa{sa{sv}}}`.
     mutating func load(_ managed: DBusValue) {
@@ -83,7 +87,9 @@ struct ObjectTree: Sendable {
                 return .nothing
             }
             merge(signal.arguments[1], into: interface, of: path)
-            for name in signal.arguments[2].texts ?? [] { put(nil, name, interface, path) }
+            let removed = signal.arguments[2].texts ?? []
+            for name in removed { put(nil, name, interface, path) }
+            noteBoard(path, interface, changed: removed)
             return .object(path)
         default: return .nothing
         }
@@ -93,10 +99,35 @@ struct ObjectTree: Sendable {
     mutating func merge(_ properties: DBusValue, into interface: String, of path: String) {
         // A change to an unknown object belongs to one that has been removed in the meantime.
         guard objects[path]?[interface] != nil else { return }
-        for entry in properties.entries ?? [] {
+        let entries = properties.entries ?? []
+        for entry in entries {
             guard let name = entry.key.text else { continue }
             put(entry.value.unwrapped, name, interface, path)
         }
+        noteBoard(path, interface, changed: entries.compactMap(\.key.text))
+    }
+
+    /// Updates the board of a device after some of its properties have changed. A scan changes little but the signal's strength.
+    private mutating func noteBoard(_ path: String, _ interface: String, changed: [String]) {
+        guard interface == BlueZName.device, !changed.isEmpty, let properties = objects[path]?[interface] else {
+            return
+        }
+        if boards[path] != nil, changed.allSatisfy({ !DiscoveredBoard.identity.contains($0) }) {
+            boards[path]?.update(from: properties)
+        } else {
+            setBoard(DiscoveredBoard(path: path, in: self), path)
+        }
+    }
+
+    private mutating func setBoard(_ board: DiscoveredBoard?, _ path: String) {
+        let (before, now) = (boards[path]?.name?.asciiLowercased, board?.name?.asciiLowercased)
+        boards[path] = board
+        guard before != now else { return }
+        if let before {
+            named[before]?.remove(path)
+            if named[before]?.isEmpty == true { named[before] = nil }
+        }
+        if let now { named[now, default: []].insert(path) }
     }
 
     // MARK: what was here before
@@ -126,6 +157,8 @@ struct ObjectTree: Sendable {
         unbonded = []
         objects = [:]
         below = [:]
+        boards = [:]
+        named = [:]
         text = 0
     }
 
@@ -166,6 +199,7 @@ struct ObjectTree: Sendable {
             newcomers.remove(path)
             ours.remove(path)
             unbonded.remove(path)
+            setBoard(nil, path)
         }
         objects[path]?[interface] = nil
     }
@@ -201,6 +235,14 @@ struct ObjectTree: Sendable {
 
     subscript(path: String, interface: String) -> Properties? { objects[path]?[interface] }
 
+    /// Returns all boards of an adapter, in no order.
+    func boards(below adapter: String) -> [DiscoveredBoard] { (below[adapter] ?? []).compactMap { boards[$0] } }
+
+    /// Returns the boards with this name, in upper or lower case, in no order.
+    func boards(named name: String, below adapter: String) -> [DiscoveredBoard] {
+        (named[name.asciiLowercased] ?? []).filter { Self.parent($0) == adapter }.compactMap { boards[$0] }
+    }
+
     /// Returns the paths directly below `path` that have this interface, in order.
     func paths(with interface: String, below path: String) -> [String] {
         (below[path] ?? []).filter { objects[$0]?[interface] != nil }.sorted()
@@ -212,9 +254,17 @@ struct ObjectTree: Sendable {
 /// While the lock is held, no task is resumed and nothing is cancelled. A task that is being cancelled holds a lock of the runtime while
 /// its handler waits for this one, and resuming the task needs the runtime's lock.
 final class ObjectWatch: Sendable {
+    /// What a wait depends on.
+    enum Subject: Hashable, Sendable {
+        /// The object at this path.
+        case object(String)
+        /// Any board with this name, in lower case.
+        case board(named: String)
+    }
+
     private struct Search {
-        /// The objects that it depends on; nil for any.
-        var paths: [String]?
+        /// Nil for everything.
+        var subjects: [Subject]?
         /// Checks the condition; if it is met, returns the function that resumes the waiting task.
         var check: (ObjectTree, ObjectTree.Change) -> (() -> Void)?
         var giveUp: (BluetoothError) -> Void
@@ -223,25 +273,36 @@ final class ObjectWatch: Sendable {
     private struct State: ~Copyable {
         var tree = ObjectTree()
         var waiters: [Int: Search] = [:]
-        /// The waits that depend on certain objects, by path; all others see every change.
-        var byPath: [String: Set<Int>] = [:]
+        /// The waits that depend on certain subjects; all others see every change.
+        var bySubject: [Subject: Set<Int>] = [:]
         var general: Set<Int> = []
         var nextID = 0
         var end: (error: BluetoothError, at: ContinuousClock.Instant)?
 
         mutating func add(_ id: Int, _ waiter: Search) {
             waiters[id] = waiter
-            guard let paths = waiter.paths else { return _ = general.insert(id) }
-            for path in paths { byPath[path, default: []].insert(id) }
+            guard let subjects = waiter.subjects else { return _ = general.insert(id) }
+            for subject in subjects { bySubject[subject, default: []].insert(id) }
+        }
+
+        /// The waits that a change to the object may be about.
+        func concerned(by path: String) -> [Int] {
+            var ids = Array(general)
+            if let some = bySubject[.object(path)] { ids += some }
+            if let name = tree.boards[path]?.name, let some = bySubject[.board(named: name.asciiLowercased)] {
+                // Those that wait for the object too are asked once.
+                ids = Array(Set(ids).union(some))
+            }
+            return ids
         }
 
         @discardableResult
         mutating func remove(_ id: Int) -> Search? {
             guard let waiter = waiters.removeValue(forKey: id) else { return nil }
             general.remove(id)
-            for path in waiter.paths ?? [] {
-                byPath[path]?.remove(id)
-                if byPath[path]?.isEmpty == true { byPath[path] = nil }
+            for subject in waiter.subjects ?? [] {
+                bySubject[subject]?.remove(id)
+                if bySubject[subject]?.isEmpty == true { bySubject[subject] = nil }
             }
             return waiter
         }
@@ -260,7 +321,7 @@ final class ObjectWatch: Sendable {
             let ids: [Int] =
                 switch change {
                 case .nothing: []
-                case .object(let path): Array(state.general) + Array(state.byPath[path] ?? [])
+                case .object(let path): state.concerned(by: path)
                 case .everything: Array(state.waiters.keys)
                 }
             return ids.compactMap { id in
@@ -285,7 +346,7 @@ final class ObjectWatch: Sendable {
             if state.end == nil { state.end = (error, .now) }
             let waiters = Array(state.waiters.values)
             state.waiters = [:]
-            state.byPath = [:]
+            state.bySubject = [:]
             state.general = []
             state.tree.removeAll()
             return waiters
@@ -295,10 +356,10 @@ final class ObjectWatch: Sendable {
 
     /// Waits until `probe` finds something in the tree. It is called at once, with everything changed, and after each change.
     ///
-    /// - Parameter paths: the objects that it depends on; nil for any.
+    /// - Parameter subjects: what it depends on; nil for everything.
     /// - Throws: `timeout` if the time is over, `cancelled` if the calling task is, and the error of ``end(_:)``.
     func wait<Found: Sendable>(
-        forAny paths: [String]?, within limit: Duration,
+        forAny subjects: [Subject]?, within limit: Duration,
         _ probe: @escaping @Sendable (ObjectTree, ObjectTree.Change) -> Found?
     ) async throws(BluetoothError) -> Found {
         guard !Task.isCancelled else { throw .cancelled }
@@ -310,7 +371,7 @@ final class ObjectWatch: Sendable {
             state.add(
                 state.nextID,
                 Search(
-                    paths: paths,
+                    subjects: subjects,
                     check: { tree, change in
                         guard let found = probe(tree, change) else { return nil }
                         return { waiter.resume(returning: .success(found)) }
@@ -325,11 +386,33 @@ final class ObjectWatch: Sendable {
         }.get()
     }
 
+    /// Calls `probe` at once and after each change to the object, until it returns true or ``forget(_:)`` is called. It is called while the
+    /// watch is locked, and what it does must not come back here: it returns what to do after that.
+    ///
+    /// - Parameter ended: called if everything ends (``end(_:)``).
+    func follow(
+        _ path: String, ended: @escaping @Sendable (BluetoothError) -> Void,
+        _ probe: @escaping @Sendable (ObjectTree) -> (@Sendable () -> Void)?
+    ) -> Int {
+        let (id, now) = state.withLock { state -> (Int, (() -> Void)?) in
+            if let end = state.end { return (0, { ended(end.error) }) }
+            if let goOn = probe(state.tree) { return (0, goOn) }
+            state.nextID += 1
+            state.add(
+                state.nextID, Search(subjects: [.object(path)], check: { tree, _ in probe(tree) }, giveUp: ended))
+            return (state.nextID, nil)
+        }
+        now?()
+        return id
+    }
+
+    func forget(_ id: Int) { _ = state.withLock { $0.remove(id) } }
+
     /// Does the same for one object.
     func wait<Found: Sendable>(
         for path: String, within limit: Duration,
         _ probe: @escaping @Sendable (ObjectTree, ObjectTree.Change) -> Found?
     ) async throws(BluetoothError) -> Found {
-        try await wait(forAny: [path], within: limit, probe)
+        try await wait(forAny: [.object(path)], within: limit, probe)
     }
 }

@@ -121,6 +121,16 @@ final class OpenAdapter: Sendable {
         try await bus.call(DBusCall(BlueZName.service, path, interface, member, arguments), within: limit)
     }
 
+    /// Sends a call to one of BlueZ's objects, whose answer is waited for later. Pass its error to ``note(_:)``.
+    func begin(
+        _ path: String, _ interface: String, _ member: String, _ arguments: [DBusValue], within limit: Duration
+    ) throws(DBusError) -> DBusClient.OpenCall {
+        try bus.client.begin(DBusCall(BlueZName.service, path, interface, member, arguments), within: limit)
+    }
+
+    /// Ends this value if the error says that the bus is gone.
+    func note(_ error: DBusError) { bus.note(error) }
+
     /// Sends calls that have no answer, and returns when the bus has received them.
     func sendWithoutReply(_ calls: [DBusCall]) async {
         for call in calls { await bus.client.post(call) }
@@ -186,14 +196,19 @@ extension OpenAdapter {
     ///
     /// - Parameters:
     ///   - heard: the addresses of boards that were already reported; those reported now are added.
-    ///   - others: gets the boards that do not match.
+    ///   - others: gets the boards in range that do not match, if none did.
     func discover(
         _ filter: BoardFilter, until end: ContinuousClock.Instant, except heard: inout Set<String>,
         where isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool, others: NearbyBoards? = nil,
         found: @Sendable (DiscoveredBoard) async -> Bool
     ) async throws(BluetoothError) {
         try await discovery.join()
-        let result = await listen(filter, until: end, &heard, isWanted, others, found)
+        let result = await listen(filter, until: end, &heard, isWanted, found)
+        if let others, heard.isEmpty {
+            // Before the scan ends, because BlueZ then forgets the boards' signals.
+            let adapter = path
+            others.note(watch.read { $0.boards(below: adapter) }.filter { $0.isPresent && !filter.matches($0) })
+        }
         await discovery.leave()
         try result.get()
     }
@@ -205,19 +220,22 @@ extension OpenAdapter {
 
     private func listen(
         _ filter: BoardFilter, until end: ContinuousClock.Instant, _ heard: inout Set<String>,
-        _ isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool, _ others: NearbyBoards?,
-        _ found: @Sendable (DiscoveredBoard) async -> Bool
+        _ isWanted: @escaping @Sendable (DiscoveredBoard) -> Bool, _ found: @Sendable (DiscoveredBoard) async -> Bool
     ) async -> Result<Void, BluetoothError> {
         var outage = AdapterLoss(patience: patience)
         let (chosen, adapter) = (chosen, path)
         let only = filter.path(below: adapter)
+        let subjects: [ObjectWatch.Subject]? =
+            (only.map { .object($0) } ?? filter.name.map { .board(named: $0.asciiLowercased) }).map {
+                [$0, .object(adapter)]
+            }
         while true {
             let (known, trouble) = (heard, outage.error?.code)
             let left = end - ContinuousClock.now
             do throws(BluetoothError) {
                 guard left > .zero else { throw BluetoothError(.timeout, message: "The time is over.") }
                 let news = try await watch.wait(
-                    forAny: only.map { [$0, adapter] }, within: outage.left(of: left)
+                    forAny: subjects, within: outage.left(of: left)
                 ) { tree, change -> News? in
                     if change == .everything || change == .object(adapter) {
                         let now = chosen.trouble(in: tree) ?? tree.scanTrouble
@@ -225,13 +243,9 @@ extension OpenAdapter {
                     }
                     // The boards in the tree were then received before.
                     guard trouble == nil else { return nil }
-                    let boards = Self.boards(in: tree, after: change, below: adapter, only: only).filter { board in
-                        guard !known.contains(board.address), board.isPresent else { return false }
-                        guard filter.matches(board) else {
-                            others?.note(board)
-                            return false
-                        }
-                        return isWanted(board)
+                    let boards = Self.boards(in: tree, after: change, below: adapter, only, filter.name).filter {
+                        board in
+                        board.isPresent && !known.contains(board.address) && filter.matches(board) && isWanted(board)
                     }
                     return boards.isEmpty ? nil : .boards(boards.sorted(by: DiscoveredBoard.isLouder))
                 }
@@ -252,15 +266,13 @@ extension OpenAdapter {
 
     /// Returns the boards that a change may be about.
     private static func boards(
-        in tree: ObjectTree, after change: ObjectTree.Change, below adapter: String, only: String?
+        in tree: ObjectTree, after change: ObjectTree.Change, below adapter: String, _ only: String?, _ name: String?
     ) -> [DiscoveredBoard] {
-        let paths: [String]
         switch (only, change) {
-        case (let only?, _): paths = [only]
-        case (nil, .object(let path)): paths = path.hasPrefix(adapter + "/dev_") ? [path] : []
-        case (nil, _): paths = tree.paths(with: BlueZName.device, below: adapter)
+        case (let only?, _): [tree.boards[only]].compactMap { $0 }
+        case (nil, .object(let path)): path.hasPrefix(adapter + "/dev_") ? [tree.boards[path]].compactMap { $0 } : []
+        case (nil, _): name.map { tree.boards(named: $0, below: adapter) } ?? tree.boards(below: adapter)
         }
-        return paths.compactMap { DiscoveredBoard(path: $0, in: tree) }
     }
 }
 
@@ -276,15 +288,16 @@ extension OpenAdapter {
     ///   - limit: for all attempts together; the last one may take a few seconds more to end.
     ///   - isFresh: makes BlueZ first forget its data about the board. That also happens, once, if a connection lacks the endpoints of a
     ///     board.
-    /// - Throws: `notFound`, `connectionFailed`, a problem with this machine's Bluetooth, `radioLost` if this adapter can no longer be
-    ///   used, `cancelled`.
+    ///   - isFull: called after each attempt that BlueZ has aborted; returns whether the adapter seems to have no link left.
+    /// - Throws: `notFound`, `connectionFailed`, `allLinksInUse`, a problem with this machine's Bluetooth, `radioLost` if this adapter can
+    ///   no longer be used, `cancelled`.
     func connect(
         _ filter: BoardFilter, within limit: Duration, isFresh: Bool = false,
-        attempts: Int = RetryBudget.maximumAttempts
+        attempts: Int = RetryBudget.maximumAttempts, isFull: @Sendable () -> Bool = { false }
     ) async throws(BluetoothError) -> BoardLink {
         var tried: String?
         do {
-            return try await keepTrying(filter, within: limit, isFresh: isFresh, attempts, &tried)
+            return try await keepTrying(filter, within: limit, isFresh: isFresh, attempts, isFull, &tried)
         } catch {
             // An attempt that was cancelled is still ending.
             if let tried, error.code != .cancelled { await leave(tried, isOurs: false) }
@@ -294,7 +307,8 @@ extension OpenAdapter {
     }
 
     private func keepTrying(
-        _ filter: BoardFilter, within limit: Duration, isFresh: Bool, _ maximum: Int, _ tried: inout String?
+        _ filter: BoardFilter, within limit: Duration, isFresh: Bool, _ maximum: Int, _ isFull: @Sendable () -> Bool,
+        _ tried: inout String?
     ) async throws(BluetoothError) -> BoardLink {
         var attempts = ConnectAttempts(within: limit, hasForgotten: isFresh, maximum: maximum, patience: patience)
         if isFresh {
@@ -318,7 +332,11 @@ extension OpenAdapter {
             } catch {
                 logger.debug(
                     "connection failed",
-                    metadata: ["board": "\(target.board.label)", "attempt": .stringConvertible(attempts.number)])
+                    metadata: [
+                        "board": "\(target.board.label)", "attempt": .stringConvertible(attempts.number),
+                        "adapter": "\(AdapterChoice.name(path))", "cause": "\(error)",
+                    ])
+                if case .failed(.again, let cause) = error, cause.code == .remote, isFull() { throw .allLinksInUse }
                 let isBonded = watch.read { $0.isBonded(target.board.path) }
                 next = try attempts.failed(error, board: target.board.label, isBonded: isBonded)
             }
@@ -379,7 +397,7 @@ extension OpenAdapter {
     func reception(of address: String, _ adapter: String) -> AdapterPool.Reception? {
         guard let path = BoardFilter.address(address).path(below: path) else { return nil }
         let board = watch.read { tree in
-            chosen.trouble(in: tree) == nil && tree.scanTrouble == nil ? DiscoveredBoard(path: path, in: tree) : nil
+            chosen.trouble(in: tree) == nil && tree.scanTrouble == nil ? tree.boards[path] : nil
         }
         guard let board, board.isPresent else { return nil }
         return AdapterPool.Reception(adapter: adapter, signal: board.rssi)
@@ -388,11 +406,7 @@ extension OpenAdapter {
     /// The addresses of the boards that any program of this machine is connected to through this adapter.
     var connectedBoards: Set<String> {
         let adapter = path
-        return watch.read { tree in
-            Set(
-                tree.paths(with: BlueZName.device, below: adapter).filter { BoardLink.isConnected($0, tree) }
-                    .compactMap { tree[$0, BlueZName.device]?["Address"]?.text })
-        }
+        return watch.read { tree in Set(tree.boards(below: adapter).filter(\.isConnected).map(\.address)) }
     }
 
     /// How long to wait for a known board under its address, before another one with its name is accepted for it.
@@ -428,8 +442,7 @@ extension OpenAdapter {
     private func nothingHeard(_ filter: BoardFilter, _ waiting: [DiscoveredBoard]) -> BluetoothError {
         let adapter = path
         let occupied = watch.read { tree in
-            tree.paths(with: BlueZName.device, below: adapter).compactMap { DiscoveredBoard(path: $0, in: tree) }
-                .first { $0.isConnected && filter.matches($0) }
+            tree.boards(below: adapter).first { $0.isConnected && filter.matches($0) }
         }
         guard let occupied else {
             let names = waiting.compactMap(\.name).prefix(3)
@@ -493,6 +506,11 @@ extension OpenAdapter {
         }
         do throws(AttemptError) {
             try await resolve(device, until: .now + ConnectShare.resolve(of: end - .now))
+            // bluetoothd 5.66 may report that the services are known before it announces them, which is before its next answer at the latest
+            // (`g_dbus_flush` in gdbus/object.c).
+            if watch.read({ EndpointMap.characteristics(of: device, in: $0).isEmpty }) {
+                _ = try? await refresh(device, BlueZName.device)
+            }
             let map = try await endpoints(of: device, until: end)
             guard map.isComplete else { throw .stale }
             let mtu = watch.read { tree in
@@ -579,13 +597,14 @@ extension OpenAdapter {
     }
 }
 
-/// The boards in range that a search by name passed over. BlueZ forgets a board's signal when the scan ends, so they are noted before.
+/// The boards in range at the end of a search by name that found nothing.
 final class NearbyBoards: Sendable {
     private let boards = Mutex<[String: DiscoveredBoard]>([:])
 
-    func note(_ board: DiscoveredBoard) {
-        guard BoardFilter.anyBoard.matches(board) else { return }
-        boards.withLock { $0[board.address] = board }
+    func note(_ heard: [DiscoveredBoard]) {
+        boards.withLock { boards in
+            for board in heard where BoardFilter.anyBoard.matches(board) { boards[board.address] = board }
+        }
     }
 
     /// The boards that wait to be provisioned, the strongest first. Some send no name.

@@ -223,23 +223,21 @@ struct GATTOperation: Sendable {
 
     private func race(_ adapter: OpenAdapter, _ limit: Duration) async -> Result<[DBusValue], DBusError> {
         let device = device
-        return await withTaskGroup(of: Result<[DBusValue], DBusError>?.self) { group in
-            group.addTask {
-                do throws(DBusError) {
-                    return .success(try await adapter.call(path, interface, member, arguments, within: limit))
-                } catch {
-                    return .failure(error)
-                }
+        do throws(DBusError) {
+            let call = try adapter.begin(path, interface, member, arguments, within: limit)
+            // Without a task of its own: each round of a handshake and each poll is such an operation.
+            let hasEnded: @Sendable (BluetoothError) -> Void = { error in
+                if error.code == .radioLost { call.end(with: .notConnected) }
             }
-            group.addTask {
-                let isDown = await adapter.isTrue(within: limit + .seconds(1), of: [device]) { tree in
-                    !BoardLink.isConnected(device, tree)
-                }
-                return isDown ? .failure(.notConnected) : nil
+            let follower = adapter.watch.follow(device, ended: hasEnded) { tree in
+                guard !BoardLink.isConnected(device, tree) else { return nil }
+                return { call.end(with: .notConnected) }
             }
-            defer { group.cancelAll() }
-            for await result in group { if let result { return result } }
-            return .failure(.cancelled)
+            defer { adapter.watch.forget(follower) }
+            return .success(try await call.answer())
+        } catch {
+            adapter.note(error)
+            return .failure(error)
         }
     }
 }
@@ -250,7 +248,9 @@ extension OpenAdapter {
         within limit: Duration, of paths: [String], _ holds: @escaping @Sendable (ObjectTree) -> Bool
     ) async -> Bool {
         do {
-            return try await watch.wait(forAny: paths, within: limit) { tree, _ -> Bool? in holds(tree) ? true : nil }
+            return try await watch.wait(forAny: paths.map { .object($0) }, within: limit) { tree, _ -> Bool? in
+                holds(tree) ? true : nil
+            }
         } catch {
             return error.code == .radioLost
         }

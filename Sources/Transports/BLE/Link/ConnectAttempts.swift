@@ -2,7 +2,7 @@
 import RainDBus
 
 /// The failure of a connection attempt.
-enum AttemptError: Error {
+enum AttemptError: Error, CustomStringConvertible {
     case failed(ConnectFailure, DBusError)
     /// Connected, but disconnected before everything was known.
     case lost
@@ -15,6 +15,16 @@ enum AttemptError: Error {
         case .failed(.cancelled, _): true
         case .other(let error): error.code == .cancelled
         default: false
+        }
+    }
+
+    /// For the log.
+    var description: String {
+        switch self {
+        case .failed(_, let error): error.message
+        case .lost: "the connection broke"
+        case .stale: "no endpoints"
+        case .other(let error): "\(error.code)"
         }
     }
 }

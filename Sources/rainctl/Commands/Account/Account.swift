@@ -8,7 +8,8 @@ struct AccountCommand: ParsableCommand {
         commandName: "account", abstract: "Manage your accounts, and get tokens for scripts and gateways.",
         subcommands: [
             AccountSignup.self, AccountConfirm.self, AccountResend.self, AccountUpdate.self, AccountPassword.self,
-            AccountData.self, AccountConvert.self, AccountDelete.self, AccountVersions.self,
+            AccountData.self, AccountPublicProfile.self, AccountDataRequest.self, AccountConvert.self,
+            AccountDelete.self, AccountVersions.self,
             AccountCallback.self, AccountCurl.self, AccountExchange.self, AccountExport.self, AccountFetch.self,
             AccountHeader.self, AccountImport.self,
             AccountList.self, AccountProviders.self, AccountRefresh.self, AccountStatus.self,

@@ -32,7 +32,7 @@ struct AccountConvert: AsyncParsableCommand {
         let time = TimeBudget(timeout)
         let client = try context.client()
         let account = try client.account()
-        let rainMaker = try account.rainMakerAccount()
+        let rainMaker = try account.rainMakerAccount(for: "the conversion of guest accounts")
         let guest = try await account.session.userID()
         let user = user
         if !code.isGiven {

@@ -27,7 +27,7 @@ struct AccountDataGet: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let account = try context.client().account()
-        let rainMaker = try account.rainMakerAccount()
+        let rainMaker = try account.rainMakerAccount(for: "custom data of accounts")
         let data = try await withTimeout(timeout.duration) { try await rainMaker.customData() }
         if let key {
             guard let entry = data[key] else {
@@ -104,7 +104,7 @@ struct AccountDataSet: AsyncParsableCommand {
         let context = try Context(options)
         let time = TimeBudget(timeout)
         let account = try context.client().account()
-        let rainMaker = try account.rainMakerAccount()
+        let rainMaker = try account.rainMakerAccount(for: "custom data of accounts")
         let entry = RainMakerCustomData.Entry(key: key, value: try json(within: time))
         try await time.run { try await rainMaker.setCustomData(entry) }
         context.output.result(
@@ -146,7 +146,7 @@ struct AccountDataRemove: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let account = try context.client().account()
-        let rainMaker = try account.rainMakerAccount()
+        let rainMaker = try account.rainMakerAccount(for: "custom data of accounts")
         let key = key
         try await withTimeout(timeout.duration) { try await rainMaker.removeCustomData(key) }
         context.output.result(

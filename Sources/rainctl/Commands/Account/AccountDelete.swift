@@ -30,7 +30,7 @@ struct AccountDelete: AsyncParsableCommand {
         let time = TimeBudget(timeout)
         let client = try context.client()
         let account = try client.account()
-        let rainMaker = try account.rainMakerAccount()
+        let rainMaker = try account.rainMakerAccount(for: "the removal of accounts")
         let user = try await account.session.userName()
         if !code.isGiven {
             try time.asking { () throws(CommandFailure) in try confirm(user, context) }

@@ -32,7 +32,7 @@ struct AccountPasswordChange: AsyncParsableCommand {
         let context = try Context(options)
         let time = TimeBudget(timeout)
         let account = try context.client().account()
-        let rainMaker = try account.rainMakerAccount()
+        let rainMaker = try account.rainMakerAccount(for: "password changes")
         let user = try await account.session.userName()
         let old = try password.read(context, within: time)
         let new = try newPassword.read(context, within: time)
@@ -81,7 +81,7 @@ struct AccountPasswordReset: AsyncParsableCommand {
         let context = try Context(options)
         let time = TimeBudget(timeout)
         let account = try context.client().account()
-        let rainMaker = try account.rainMakerAccount()
+        let rainMaker = try account.rainMakerAccount(for: "password resets")
         let (user, locale) = (user, locale.locale)
         if !code.isGiven {
             try await time.run {

@@ -36,7 +36,7 @@ struct AccountSignup: AsyncParsableCommand {
         let context = try Context(options)
         let time = TimeBudget(timeout)
         let account = try context.client().account()
-        let rainMaker = try account.rainMakerAccount()
+        let rainMaker = try account.rainMakerAccount(for: "new accounts")
         let (user, locale) = (user, locale.locale)
         let password = try password.readNew(context, within: time)
         try await time.run {
@@ -98,7 +98,7 @@ struct Confirmation {
     /// Confirms without printing a result.
     func confirmOnly(_ entered: Secret, _ account: AccountAccess, _ context: Context) async throws {
         let (user, tags) = (user, tags)
-        let rainMaker = try account.rainMakerAccount()
+        let rainMaker = try account.rainMakerAccount(for: "new accounts")
         do {
             try await code.entering(entered, sentTo: user, within: time, context) {
                 try await rainMaker.confirmSignUp(user, code: $0, tags: tags)
@@ -163,7 +163,7 @@ struct AccountResend: AsyncParsableCommand {
         let context = try Context(options)
         let time = TimeBudget(timeout)
         let account = try context.client().account()
-        let rainMaker = try account.rainMakerAccount()
+        let rainMaker = try account.rainMakerAccount(for: "new accounts")
         let (user, locale) = (user, locale.locale)
         // For the cloud, this is the same sign-up again, so it needs the password again.
         let password = try password.read(context, within: time)

@@ -71,7 +71,9 @@ struct AccountExchange: AsyncParsableCommand {
     var type = Kind.code
 
     @Option(
-        help: ArgumentHelp("Get the code for this client (default for a browser: your own client).", valueName: "id"))
+        help: ArgumentHelp(
+            "Get the code for this client (required with --type code; default with --type session: your own client).",
+            valueName: "id"))
     var forClient: String?
 
     @Option(
@@ -88,7 +90,7 @@ struct AccountExchange: AsyncParsableCommand {
 
     func validate() throws {
         if type == .code, forClient == nil {
-            throw ValidationError("--type code needs --for-client ID: the client for which the code is.")
+            throw ValidationError("--type code needs --for-client ID: the client that will use the code.")
         }
         if type == .session, redirectURI == nil {
             throw ValidationError(

@@ -56,7 +56,7 @@ struct AccountUpdate: AsyncParsableCommand {
         let context = try Context(options)
         let time = TimeBudget(timeout)
         let account = try context.client().account()
-        let rainMaker = try account.rainMakerAccount()
+        let rainMaker = try account.rainMakerAccount(for: "changes of accounts")
         let changes = changes
         // Fails before it asks for a code if nobody is signed in.
         let user = try await account.session.userName()

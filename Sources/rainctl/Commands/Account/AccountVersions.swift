@@ -16,7 +16,7 @@ struct AccountVersions: AsyncParsableCommand {
     func run() async throws {
         let context = try Context(options)
         let account = try context.client().account()
-        let rainMaker = try account.rainMakerAccount()
+        let rainMaker = try account.rainMakerAccount(for: "the list of API versions")
         let versions = try await withTimeout(timeout.duration) { try await rainMaker.supportedVersions() }
         context.output.result(VersionsResult(profile: account.name, versions))
     }

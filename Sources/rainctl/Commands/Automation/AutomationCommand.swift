@@ -7,7 +7,8 @@ import RainMaker
 struct AutomationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "automation",
-        abstract: "Manage automations: rules by which the cloud sets values when a board reports something.",
+        abstract:
+            "Manage automations: the cloud sets values when a board reports something, in certain weather, or at sunrise or sunset.",
         subcommands: [AutomationList.self, AutomationAdd.self, AutomationEdit.self, AutomationRemove.self])
 }
 
@@ -40,13 +41,17 @@ struct AutomationList: CloudCommand, ListCommand {
 struct AutomationAdd: CloudCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Add an automation: when a board reports something, the cloud sets values of boards.",
+        abstract:
+            "Add an automation: the cloud sets values when a board reports something, by the weather or by daylight.",
         discussion: """
             Example: rainctl automation add 'Door light' --when 'Door.Open=true' \\
                          --of Door --set 'Kitchen lamp:Light.Power=on'
+                     rainctl automation add Evening --daylight sunset \\
+                         --location 59.91,10.75 --set 'Kitchen lamp:Light.Power=on'
 
             A condition is DEVICE.PARAM, then =, !=, <, >, <= or >=, then a value. If you give several conditions, all must hold. With \
-            --any, one is enough. For weather or daylight triggers, write the rule in the JSON of RainMaker's API, and give the file with --file.
+            --any, one is enough. --weather and --daylight act by the weather or the sun at a place. For other rules, write the rule in the \
+            JSON of RainMaker's API, and give the file with --file.
             """)
 
     @Argument(help: "The automation's name.")
@@ -69,7 +74,7 @@ struct AutomationAdd: CloudCommand {
         guard (file != nil) != rule.isGiven else {
             throw ValidationError(
                 file == nil
-                    ? "Give a rule with --of, --when and --set, or with --file."
+                    ? "Give a rule with --of, --when and --set, with --weather or --daylight and --set, or with --file."
                     : "--file and other options for the rule were both given: give only one of them.")
         }
         try RuleOptions.check(name: name)
@@ -197,9 +202,15 @@ struct AutomationListResult: CommandResult {
         /// - Parameter names: the boards' names.
         fileprivate init(_ automation: Automation, _ names: ShownNames) {
             let document = automation.document
-            let events = (document["events"]?.array ?? []).flatMap { event in
-                ([ParameterChange](event["params"] ?? .null) ?? []).map {
-                    "\($0.path) \(event["check"]?.string ?? "==") \($0.value.shown)"
+            let events = (document["events"]?.array ?? []).flatMap { event -> [String] in
+                let check = event["check"]?.string ?? "=="
+                guard document["event_type"] == "weather" || document["event_type"] == "daylight" else {
+                    return ([ParameterChange](event["params"] ?? .null) ?? []).map {
+                        "\($0.path) \(check) \($0.value.shown)"
+                    }
+                }
+                return (event["params"]?.members ?? []).map {
+                    $0.value == true ? $0.name : "\($0.name) \(check) \($0.value.shown)"
                 }
             }
             let actions = (document["actions"]?.array ?? []).flatMap { action in
@@ -208,7 +219,13 @@ struct AutomationListResult: CommandResult {
                 }
             }
             let joint = document["event_operator"]?.string == "or" ? " or " : " and "
-            let start = document["node_id"]?.string.map { "\(names[$0]): " } ?? ""
+            let place = document["location"].flatMap { place -> String? in
+                guard let latitude = place["latitude"]?.shown, let longitude = place["longitude"]?.shown else {
+                    return nil
+                }
+                return "\(latitude),\(longitude): "
+            }
+            let start = document["node_id"]?.string.map { "\(names[$0]): " } ?? place ?? ""
             id = automation.id
             name = automation.name
             isEnabled = automation.isEnabled

@@ -4,6 +4,9 @@ import RainJSON
 import RainKit
 import RainMaker
 
+/// A time of daylight on the command line.
+enum DaylightArgument: String, ExpressibleByArgument, CaseIterable { case sunrise, sunset }
+
 /// A rule on the command line: the board and the conditions, and the values that are set then.
 struct RuleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Act when this board reports; give its id or name.", valueName: "node"))
@@ -14,6 +17,21 @@ struct RuleOptions: ParsableArguments {
             "Act when this condition holds, such as Light.Power=on or Sensor.Temperature>30 (repeatable).",
             valueName: "condition"))
     var when: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Act in this weather: condition=Rain, or a limit for temperature, pressure, humidity or wind_speed, such as temperature>30 (repeatable).",
+            valueName: "condition"))
+    var weather: [String] = []
+
+    @Option(help: "Act at sunrise or at sunset.")
+    var daylight: DaylightArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Use the weather or daylight of this place, as latitude,longitude in degrees (default: the place that the phone app stored).",
+            valueName: "place"))
+    var location: String?
 
     @Option(help: ArgumentHelp("Set this value, as NODE:DEVICE.PARAM=VALUE (repeatable).", valueName: "change"))
     var set: [String] = []
@@ -26,12 +44,31 @@ struct RuleOptions: ParsableArguments {
         help: "Act at each report while the condition holds, not only when the condition begins to hold.")
     var retrigger: Bool?
 
-    var isGiven: Bool { of != nil || !when.isEmpty || !set.isEmpty || any != nil || retrigger != nil }
+    private var hasOccasion: Bool { !weather.isEmpty || daylight != nil }
+
+    var isGiven: Bool {
+        of != nil || !when.isEmpty || hasOccasion || location != nil || !set.isEmpty || any != nil || retrigger != nil
+    }
 
     func validate() throws {
         for text in when where Self.condition(text) == nil {
             throw ValidationError(
                 "\(text.onOneLine) is not a condition. Write a condition like Light.Power=on or Room.Temperature>25.")
+        }
+        for text in weather where Self.weather(text) == nil {
+            throw ValidationError(
+                "\(text.onOneLine) is not a condition for the weather. Write condition=Rain or temperature>30.")
+        }
+        guard [of != nil || !when.isEmpty, !weather.isEmpty, daylight != nil].count(where: { $0 }) <= 1 else {
+            throw ValidationError("A rule needs one cause: a board, the weather, or daylight.")
+        }
+        if let location {
+            guard GeoCoordinates(location) != nil else {
+                throw ValidationError(
+                    "\(location.onOneLine) is not a place. Write latitude and longitude in degrees, such as 59.91,10.75."
+                )
+            }
+            guard hasOccasion else { throw ValidationError("--location needs --weather or --daylight.") }
         }
         var seen: Set<String> = []
         for text in set {
@@ -60,8 +97,8 @@ struct RuleOptions: ParsableArguments {
 
     func checkWhole() throws {
         let missing = [
-            of == nil ? "the board that triggers it (--of)" : nil, when.isEmpty ? "a condition (--when)" : nil,
-            set.isEmpty ? "a value to set (--set)" : nil,
+            of == nil && !hasOccasion ? "the board that triggers it (--of)" : nil,
+            when.isEmpty && !hasOccasion ? "a condition (--when)" : nil, set.isEmpty ? "a value to set (--set)" : nil,
         ].compactMap(\.self)
         guard missing.isEmpty else {
             throw ValidationError("The rule lacks \(missing.joined(separator: " and ")).")
@@ -76,8 +113,42 @@ struct RuleOptions: ParsableArguments {
             rule.reporter = node
             rule.conditions = try conditions(at: node)
         }
+        rule.occasion = try await occasion(client)
         rule.actions = try await actions(client)
         return rule
+    }
+
+    private func occasion(_ client: RainKitClient) async throws -> AutomationOccasion? {
+        guard hasOccasion else { return nil }
+        var place = location.flatMap { GeoCoordinates($0) }
+        if place == nil { place = try await client.storedCoordinates() }
+        guard let place else {
+            throw CommandFailure(
+                .usage, reason: "no_location",
+                message:
+                    "The rule has no place, and the phone app has not stored one with your account. Give --location, such as 59.91,10.75."
+            )
+        }
+        switch daylight {
+        case .sunrise: return .sunrise(at: place)
+        case .sunset: return .sunset(at: place)
+        case nil: return .weather(weather.compactMap { Self.weather($0) }, at: place)
+        }
+    }
+
+    /// Parses `temperature>30` and `condition=Rain`.
+    private static func weather(_ text: String) -> WeatherCondition? {
+        guard let (name, comparison, value) = comparison(text) else { return nil }
+        if ["condition", "weather_condition"].contains(name) {
+            guard comparison == .equal else { return nil }
+            return WeatherCondition.Kind.allCases.first { $0.rawValue.lowercased() == value.lowercased() }
+                .map { WeatherCondition($0) }
+        }
+        guard let quantity = WeatherCondition.Quantity(rawValue: name), let number = Double(value), number.isFinite
+        else {
+            return nil
+        }
+        return WeatherCondition(quantity, comparison, number)
     }
 
     private func conditions(at node: Node) throws(RainKitError) -> [AutomationCondition] {
@@ -119,13 +190,19 @@ struct RuleOptions: ParsableArguments {
     static func condition(
         _ text: String
     ) -> (path: String, comparison: AutomationCondition.Comparison, value: String)? {
+        comparison(text).flatMap { GivenValue.isPath($0.name[...]) ? ($0.name, $0.comparison, $0.value) : nil }
+    }
+
+    private static func comparison(
+        _ text: String
+    ) -> (name: String, comparison: AutomationCondition.Comparison, value: String)? {
         guard let start = text.firstIndex(where: { "=!<>".contains($0) }) else { return nil }
         let rest = text[start...]
         let signs = ["==", "!=", "<=", ">=", "<", ">", "="]
         guard let sign = signs.first(where: { rest.hasPrefix($0) }) else { return nil }
         let name = text[..<start].trimmingBlanks
         let value = rest.dropFirst(sign.count).trimmingBlanks
-        guard GivenValue.isPath(name), !value.isEmpty,
+        guard !name.isEmpty, !value.isEmpty,
             let comparison = AutomationCondition.Comparison(rawValue: sign == "=" ? "==" : sign)
         else { return nil }
         return (String(name), comparison, String(value))

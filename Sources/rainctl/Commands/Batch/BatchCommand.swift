@@ -149,7 +149,7 @@ struct BatchReportCommand: AsyncParsableCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        if secrets != nil, labels == nil { throw ValidationError("--secrets is for --labels.") }
+        if secrets != nil, labels == nil { throw ValidationError("--secrets works only with --labels.") }
         let files = [csv, html, labels].compactMap(\.self)
         if Set(files).count < files.count { throw ValidationError("Give each report a file of its own.") }
     }

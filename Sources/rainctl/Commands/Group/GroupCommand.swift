@@ -158,12 +158,20 @@ struct GroupOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Allow a board in only one of the groups that have this option.")
     var mutuallyExclusive: Bool?
 
-    @Option(help: ArgumentHelp("Store this JSON object with the group, for applications.", valueName: "json"))
+    @Option(
+        help: ArgumentHelp("Store this JSON object with the group, for applications (custom_data).", valueName: "json"))
     var customData: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Store this JSON object as the group's metadata, for applications (group_metadata).", valueName: "json"))
+    var metadata: String?
+
     func validate() throws {
-        guard let customData else { return }
-        do throws(CommandFailure) { _ = try Payload.object(customData, option: "--custom-data") } catch {
+        do throws(CommandFailure) {
+            if let customData { _ = try Payload.object(customData, option: "--custom-data") }
+            if let metadata { _ = try Payload.object(metadata, option: "--metadata") }
+        } catch {
             throw ValidationError(error.message)
         }
     }
@@ -173,7 +181,8 @@ struct GroupOptions: ParsableArguments {
         if let named = self.parent { parent = try await scene.client.group(named: named).id }
         return NodeGroupChange(
             name: name, type: type, summary: description, parent: parent, isMutuallyExclusive: mutuallyExclusive,
-            customData: try customData.map { try Payload.object($0, option: "--custom-data") })
+            customData: try customData.map { try Payload.object($0, option: "--custom-data") },
+            metadata: try metadata.map { try Payload.object($0, option: "--metadata") })
     }
 
     static func check(name: String) throws {
@@ -238,7 +247,7 @@ struct GroupEdit: CloudCommand {
         if let name { try GroupOptions.check(name: name) }
         guard
             name != nil || changes.type != nil || changes.description != nil || changes.parent != nil
-                || changes.mutuallyExclusive != nil || changes.customData != nil
+                || changes.mutuallyExclusive != nil || changes.customData != nil || changes.metadata != nil
         else { throw ValidationError("Give a new name or an option of the group.") }
     }
 
@@ -310,7 +319,8 @@ struct GroupShowResult: CommandResult {
             "nodes", nodes,
             line: nodes.isEmpty ? "no boards in it" : "boards: \(names.list(nodes))")
         values.add(memberOnly: "mutually_exclusive", group.isMutuallyExclusive)
-        if let data = group.document["custom_data"]?.unlessNull { values.add(memberOnly: "custom_data", data) }
+        if let data = group.customData { values.add(memberOnly: "custom_data", data) }
+        if let data = group.metadata { values.add(memberOnly: "group_metadata", data) }
         let list = GroupListResult(group.subgroups ?? [])
         values.add(memberOnly: "groups", list.groups)
         if !list.groups.isEmpty { values.add(line: "within it:\n" + list.text) }

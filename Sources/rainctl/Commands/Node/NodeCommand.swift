@@ -9,7 +9,8 @@ struct NodeCommand: ParsableCommand {
         subcommands: [
             NodeList.self, NodeShow.self, NodeStatus.self, NodeConfig.self, NodeParams.self, NodeRename.self,
             NodeRemove.self, NodeTags.self, NodeMetadata.self, NodeSchedule.self, NodeScene.self,
-            Shares<SharedNodes>.self, NodeCommands.self, NodeOTA.self, NodeWatch.self,
+            Shares<SharedNodes>.self, NodeCommands.self, NodeOTA.self, NodeUpdate.self, NodeWatch.self,
+            NodeHistory.self,
         ])
 }
 

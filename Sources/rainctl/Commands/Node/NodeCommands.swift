@@ -8,7 +8,9 @@ import RainMaker
 struct NodeCommands: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "command", abstract: "Send commands that a board's firmware defines, and show the answers.",
-        subcommands: [NodeCommandSend.self, NodeCommandResult.self, NodeCommandList.self])
+        subcommands: [
+            NodeCommandSend.self, NodeCommandResult.self, NodeCommandList.self, NodeCommandCancel.self,
+        ])
 }
 
 struct NodeCommandSend: CloudCommand {
@@ -46,6 +48,9 @@ struct NodeCommandSend: CloudCommand {
             valueName: "time"))
     var keep = SpanArgument(.seconds(30))
 
+    @Flag(name: .customLong("override"), help: "Replace an unanswered command with the same number at the same boards.")
+    var overrides = false
+
     @Flag(inversion: .prefixedNo, help: "Wait for the answers.")
     var wait = true
 
@@ -54,17 +59,11 @@ struct NodeCommandSend: CloudCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    /// The command's number, 1 to 65535; nil if it is not one.
-    private var number: UInt16? {
-        let isHex = command.lowercased().hasPrefix("0x")
-        let digits = isHex ? command.dropFirst(2) : command[...]
-        guard digits.allSatisfy(\.isHexDigit) else { return nil }
-        return UInt16(digits, radix: isHex ? 16 : 10).flatMap { $0 == 0 ? nil : $0 }
-    }
+    private var number: UInt16? { CommandNumber.read(command) }
 
     func validate() throws {
         guard number != nil else {
-            throw ValidationError("A command must be a number from 1 to 65535, not \(command.onOneLine).")
+            throw ValidationError("\(CommandNumber.words), not \(command.onOneLine).")
         }
         guard [data, hex, file].count(where: { $0 != nil }) <= 1 else {
             throw ValidationError("Give the data once: --data, --hex or --file.")
@@ -75,14 +74,15 @@ struct NodeCommandSend: CloudCommand {
     }
 
     func result(_ scene: CloudScene) async throws -> CommandRecordsResult {
-        guard let number else { throw CommandFailure(.usage, message: "A command is a number from 1 to 65535.") }
+        guard let number else { throw CommandFailure(.usage, message: "\(CommandNumber.words).") }
         let payload = try given(within: scene.time.left)
-        let (names, lifetime) = (nodes, keep.duration)
+        let (names, lifetime, overrides) = (nodes, keep.duration, overrides)
         let (request, away) = try await scene.time.run {
             let found = try await scene.client.nodes(listed: names)
             let away = found.filter { $0.connectivity?.isConnected == false }.map(\.id)
             return (
-                try await scene.client.sendCommand(number, payload, to: found.map(\.id), keptFor: lifetime), away
+                try await scene.client.sendCommand(
+                    number, payload, to: found.map(\.id), keptFor: lifetime, overriding: overrides), away
             )
         }
         guard wait else {
@@ -133,13 +133,44 @@ struct NodeCommandResult: CloudCommand, ListCommand {
     }
 }
 
+/// A command's number on the command line.
+private enum CommandNumber {
+    static let words = "A command must be a number from 1 to 65535"
+
+    /// Returns the number, 1 to 65535; nil if it is not one.
+    static func read(_ text: String) -> UInt16? {
+        let isHex = text.lowercased().hasPrefix("0x")
+        let digits = isHex ? text.dropFirst(2) : text[...]
+        guard digits.allSatisfy(\.isHexDigit) else { return nil }
+        return UInt16(digits, radix: isHex ? 16 : 10).flatMap { $0 == 0 ? nil : $0 }
+    }
+}
+
+/// A command's state on the command line.
+enum CommandStatusArgument: String, ExpressibleByArgument, CaseIterable {
+    case requested
+    case inProgress = "in_progress"
+    case success, failure
+    case timedOut = "timed_out"
+    case overridden, cancelled
+
+    fileprivate var status: NodeCommandRecord.Status { NodeCommandRecord.Status(rawValue) }
+}
+
 struct NodeCommandList: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the commands that were sent to a board, the newest first.",
-        discussion: "Example: rainctl node command list 'Kitchen lamp'")
+        commandName: "list",
+        abstract: "List the commands that were sent to a board or to all boards, the newest first.",
+        discussion: """
+            Example: rainctl node command list 'Kitchen lamp'
+                     rainctl node command list --status requested
+            """)
 
-    @Argument(help: .node, completion: .nodes)
-    var node: String
+    @Argument(help: "The board: its node id or name (default: all boards, which needs --status).", completion: .nodes)
+    var node: String?
+
+    @Option(help: "List only commands in this state.")
+    var status: CommandStatusArgument?
 
     @Option(help: ArgumentHelp("List at most this many commands.", valueName: "n"))
     var count = 20
@@ -151,24 +182,99 @@ struct NodeCommandList: CloudCommand {
 
     func validate() throws {
         guard (1...1000).contains(count) else { throw ValidationError("--count is 1 to 1000.") }
+        guard node != nil || status != nil else {
+            throw ValidationError("Name a board, or give --status for the commands to all boards.")
+        }
     }
 
     func result(_ scene: CloudScene) async throws -> CommandListResult {
-        let (name, count) = (node, count)
+        let (name, status, count) = (node, status?.status, count)
         return try await scene.time.run {
-            let node = try await scene.client.node(named: name)
-            return CommandListResult(node.id, try await scene.client.commands(of: node.id, atMost: count))
+            var node: Node?
+            if let name { node = try await scene.client.node(named: name) }
+            return CommandListResult(
+                node?.id, try await scene.client.commands(of: node?.id, in: status, atMost: count),
+                names: scene.boardNames)
         }
     }
 }
 
-/// The commands that were sent to a board.
+struct NodeCommandCancel: CloudCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel", abstract: "Cancel commands that boards have not answered.",
+        discussion: """
+            Example: rainctl node command cancel REQUEST
+                     rainctl node command cancel --of 'Kitchen lamp' --number 4096
+
+            A command that has already reached its board may be executed anyway.
+            """)
+
+    @Argument(help: "The request's id, as rainctl node command send shows it.")
+    var request: String?
+
+    @Option(
+        help: ArgumentHelp("Cancel only the commands to this board; give its id or name.", valueName: "node"),
+        completion: .nodes)
+    var of: String?
+
+    @Option(help: ArgumentHelp("Cancel only commands with this number (with --of).", valueName: "number"))
+    var number: String?
+
+    @Option(help: .timeLimit)
+    var timeout = DurationArgument(.seconds(30))
+
+    @OptionGroup(title: "Everywhere") var options: GlobalOptions
+
+    func validate() throws {
+        guard request != nil || of != nil else { throw ValidationError("Give a request's id, or a board with --of.") }
+        if let request, request.isBlank { throw ValidationError("A request's id is missing.") }
+        guard let number else { return }
+        guard of != nil, request == nil else { throw ValidationError("--number needs --of, and no request's id.") }
+        guard CommandNumber.read(number) != nil else {
+            throw ValidationError("\(CommandNumber.words), not \(number.onOneLine).")
+        }
+    }
+
+    func result(_ scene: CloudScene) async throws -> ActionResult {
+        let (request, of) = (request.map { RequestID($0) }, of)
+        let number = number.flatMap { CommandNumber.read($0) }
+        return try await scene.time.run {
+            var node: Node?
+            if let of { node = try await scene.client.node(named: of) }
+            let count: Int?
+            if let request {
+                count = try await scene.client.cancelCommand(request, at: node?.id)
+            } else if let node {
+                count = try await scene.client.cancelCommands(of: node.id, number: number)
+            } else {
+                throw CommandFailure(.usage, message: "Give a request's id, or a board with --of.")
+            }
+            let words =
+                switch count {
+                case 0: "No command was waiting: all are answered, cancelled or too old"
+                case 1: "Cancelled 1 command"
+                case let count?: "Cancelled \(count) commands"
+                case nil: "Cancelled the commands that were waiting"
+                }
+            var result = ActionResult(words, isChange: count != 0).with("cancelled", count != 0)
+            if let count { result = result.with("count", count) }
+            if let request { result = result.with("request_id", request.rawValue) }
+            if let node { result = result.with("node_id", node.id.rawValue) }
+            return result
+        }
+    }
+}
+
+/// The commands that were sent to a board, or to all boards.
 struct CommandListResult: CommandResult {
-    let nodeID: String
+    /// The board; nil for a list of all boards' commands.
+    let nodeID: String?
     let commands: [Entry]
+    @TextOnly private var names: ShownNames
 
     struct Entry: Encodable, Sendable {
         let requestID: String?
+        let nodeID: String
         let command: Int?
         /// As in the result of `node command result`.
         let status: String
@@ -176,38 +282,31 @@ struct CommandListResult: CommandResult {
         let message: String?
         let response: JSONValue?
 
-        fileprivate var line: String {
+        /// - Parameter board: the board's name, in a list of all boards' commands.
+        fileprivate func line(_ board: String?) -> String {
             let parts = [
-                sentAt, requestID, command.map { "command \($0)" }, status, response?.shown ?? message,
+                sentAt, requestID, board, command.map { "command \($0)" }, status, response?.shown ?? message,
             ]
             return parts.compactMap(\.self).joined(separator: "  ").onOneLine
         }
     }
 
-    init(_ node: NodeID, _ records: [NodeCommandRecord]) {
-        nodeID = node.rawValue
+    init(_ node: NodeID?, _ records: [NodeCommandRecord], names: ShownNames = ShownNames()) {
+        nodeID = node?.rawValue
+        self.names = names
         commands = records.map { record in
             Entry(
-                requestID: record.request?.rawValue, command: record.command, status: record.status.word,
+                requestID: record.request?.rawValue, nodeID: record.node.rawValue, command: record.command,
+                status: record.status.word,
                 sentAt: record.sent.map { Timestamp.text($0) }, message: record.summary, response: record.response)
         }
     }
 
     var text: String {
-        commands.isEmpty ? "No commands were sent to this board." : commands.map(\.line).joined(separator: "\n")
-    }
-}
-
-extension NodeCommandRecord.Status {
-    fileprivate var word: String {
-        switch self {
-        case .requested: "requested"
-        case .inProgress: "in_progress"
-        case .success: "success"
-        case .failure: "failure"
-        case .timedOut: "timed_out"
-        case .other(let word): word
+        guard commands.isEmpty else {
+            return commands.map { $0.line(nodeID == nil ? names[$0.nodeID] : nil) }.joined(separator: "\n")
         }
+        return nodeID == nil ? "There are no such commands." : "No such commands were sent to this board."
     }
 }
 
@@ -290,6 +389,8 @@ struct CommandRecordsResult: CommandResult {
                 case "requested": "has not answered yet"
                 case "in_progress": "is working on it"
                 case "timed_out": "has not answered in time"
+                case "cancelled": "did not answer: the command was cancelled"
+                case "overridden": "did not answer: a newer command replaced this one"
                 case "refused": "did not get the command: \(entry.message ?? "")"
                 default: "failed: \(entry.message ?? entry.status)"
                 }

@@ -6,7 +6,14 @@ import RainMaker
 struct NodeList: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the boards in your account.",
-        discussion: "Example: rainctl node list --json")
+        discussion: """
+            Example: rainctl node list --json
+                     rainctl node list --tag room:kitchen
+            """)
+
+    @Option(
+        help: ArgumentHelp("List only boards with this tag, such as room:kitchen (repeatable).", valueName: "tag"))
+    var tag: [String] = []
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
@@ -15,21 +22,31 @@ struct NodeList: AsyncParsableCommand, ListCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
+    func validate() throws {
+        // The cloud separates several tags by the word OR.
+        for tag in tag where !NodeTags.isTag(tag) || tag.contains(" OR ") {
+            throw ValidationError("\(tag.onOneLine) is not a tag. Write key:value, such as room:kitchen.")
+        }
+    }
+
     func run() async throws {
         let context = try Context(options, list: self.list)
         let client = try context.rainMakerClient()
-        let limit = timeout.duration
+        let (limit, tags) = (timeout.duration, tag)
         let list = try await context.screen.waiting("Asking the cloud") {
             try await withTimeout(limit) {
                 var list = NodeListResult(nodes: [])
-                try await client.eachNode { list.append($0) }
+                try await client.eachNode(tagged: tags) { list.append($0) }
                 return list
             }
         }
         context.output.result(list)
         // A note, because the result has one line for each board.
         if list.nodes.isEmpty, !options.isJSON {
-            context.output.say("note: This account has no boards yet. To set one up: \(commandLine("provision"))")
+            context.output.say(
+                tags.isEmpty
+                    ? "note: This account has no boards yet. To set one up: \(commandLine("provision"))"
+                    : "note: No board has the tag \(tags.joined(separator: " or ").onOneLine).")
         }
         if !options.isJSON, let note = list.clashNote { context.output.say("note: \(note)") }
     }

@@ -13,17 +13,17 @@ struct NodeWatch: AsyncParsableCommand, EndsByInterruption {
             Example: rainctl node watch 'Kitchen lamp'
 
             rainctl asks the cloud several times a second while values change, and every two seconds otherwise. With --live, rainctl also \
-            listens to the boards' own reports (MQTT), if the cloud and the firmware permit that. With --json, each change is one line of \
-            JSON. Ctrl-C ends the command.
+            listens to the boards' own reports and alerts (MQTT), if the cloud and the firmware permit that. With --json, each change is one \
+            line of JSON. Ctrl-C ends the command.
             """)
 
     @Argument(help: .nodes, completion: .nodes)
     var nodes: String
 
-    @Flag(help: "Also listen to the reports that the boards send over MQTT.")
+    @Flag(help: "Also listen to the reports and alerts that the boards send over MQTT.")
     var live = false
 
-    @Option(help: ArgumentHelp("End with success after this many changes.", valueName: "n"))
+    @Option(help: ArgumentHelp("End with success after this many changes and alerts.", valueName: "n"))
     var count: Int?
 
     @Option(help: ArgumentHelp("End after this time, such as 500ms, 6s or 2m.", valueName: "time"))
@@ -68,6 +68,7 @@ final class WatchPrinter: Sendable {
     private let output: Output
     private let count: Int?
     private let seen = Mutex(0)
+    private let names = Mutex<[NodeID: String]>([:])
 
     init(_ output: Output, count: Int?) {
         self.output = output
@@ -81,6 +82,7 @@ final class WatchPrinter: Sendable {
 
     /// Prints the board's state at the beginning.
     func start(_ node: Node) {
+        names.withLock { $0[node.id] = node.displayName }
         let state = node.connectivity.map { $0.isConnected ? "online" : "offline" } ?? "unknown"
         output.say("watching \(node.displayName ?? node.id.rawValue) (\(node.id.rawValue), \(state))".onOneLine)
     }
@@ -88,26 +90,35 @@ final class WatchPrinter: Sendable {
     /// Prints an event. Returns whether more events are wanted.
     func take(_ event: NodeWatchEvent) -> Bool {
         switch event {
-        case .change(let change): return take(change)
+        case .change(let change): return take(TimedDocument(change), text(change))
+        case .alert(let alert): return take(TimedDocument(alert), text(alert))
+        case .withoutAlerts(let reason): output.say("note: alerts do not arrive here: \(reason)")
         case .listening: output.say("listening")
         case .interrupted(let reason): output.say("note: connecting again for live changes: \(reason)")
         }
         return !isCut
     }
 
-    private func take(_ change: NodeChange) -> Bool {
+    private func take(_ document: some Encodable, _ text: String) -> Bool {
         let isWanted = seen.withLock { seen in
             if let count, seen >= count { return false }
             seen += 1
             return true
         }
         guard isWanted else { return false }
-        output.piece(TimedDocument(change), text: text(change))
+        output.piece(document, text: text)
         return !isDone && !isCut
     }
 
+    private var time: String { StandardStreams.outIsTerminal ? LocalTime.now : Timestamp.now }
+
+    private func text(_ alert: NodeAlert) -> String {
+        let name = names.withLock { $0[alert.node] } ?? alert.node.rawValue
+        return "\(time)  \(name)  alert: \(alert.text)".onOneLine
+    }
+
     private func text(_ change: NodeChange) -> String {
-        let time = StandardStreams.outIsTerminal ? LocalTime.now : Timestamp.now
+        let time = time
         let name = change.name ?? change.node.rawValue
         switch change.kind {
         case .connected(let isConnected): return "\(time)  \(name)  \(isConnected ? "online" : "offline")".onOneLine

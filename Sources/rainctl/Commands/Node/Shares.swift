@@ -215,6 +215,8 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
 
                 The other user has seven days to accept. A secondary user may read and set values; a primary user may also share further. \
                 With --as owner, the other user becomes the only owner, and with --keep-access you stay a secondary user.
+
+                Firmware may treat secondary users differently by their sub-role (--sub-role): what each number means is the product's own.
                 """)
     }
 
@@ -228,6 +230,15 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
 
     @Option(name: .customLong("as"), help: "Give the other user this role: secondary, primary or owner.")
     var role = SharedRoleArgument.secondary
+
+    @Option(help: ArgumentHelp("Give the secondary user this sub-role, 1 to 4.", valueName: "number"))
+    var subRole: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send this JSON object to the other user's application (default: the names of the boards).",
+            valueName: "json"))
+    var metadata: String?
 
     @Flag(help: "Stay a secondary user after the handover (with --as owner).")
     var keepAccess = false
@@ -243,6 +254,16 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
     func validate() throws {
         if user.isBlank { throw ValidationError("--with needs the other user's name.") }
         if keepAccess, role != .owner { throw ValidationError("--keep-access needs --as owner.") }
+        if let subRole {
+            guard RainMakerCloud.subRoles.contains(subRole) else {
+                throw ValidationError("--sub-role is a number from 1 to 4.")
+            }
+            guard role == .secondary else { throw ValidationError("--sub-role needs --as secondary.") }
+        }
+        guard let metadata else { return }
+        do throws(CommandFailure) { _ = try Payload.object(metadata, option: "--metadata") } catch {
+            throw ValidationError(error.message)
+        }
     }
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
@@ -262,11 +283,15 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
             case .primary: .primary
             case .owner: .newOwner(formerOwnerStays: keepAccess)
             }
+        let subRole = subRole
+        let metadata = try metadata.map { try Payload.object($0, option: "--metadata") }
         let request = try await scene.time.run {
-            do throws(AccountError) {
-                return try await scene.cloud.share(Subject.kind, ids, with: user, as: role)
-            } catch {
-                throw CommandFailure(sharing: error)
+            do {
+                return try await scene.client.share(
+                    Subject.kind, ids, with: user, as: role, subRole: subRole, metadata: metadata)
+            } catch let error as RainKitError {
+                guard case .account(let account) = error.cause else { throw error }
+                throw CommandFailure(sharing: account)
             }
         }
         return ActionResult(
@@ -348,7 +373,11 @@ extension SharingRequestsResult: CommandResult {
         if requests.isEmpty { return "There are no requests." }
         return requests.map { entry in
             let other = areSent ? "to \(entry.userName ?? "?")" : "from \(entry.ownerName ?? "?")"
-            return "\(entry.requestID)  \(entry.status)  \(other)  \(entry.ids.joined(separator: ", "))".onOneLine
+            // The names of what others share are not in this account yet.
+            let names = entry.groupNames ?? entry.deviceNames
+            let called = names.isEmpty ? "" : "  (\(names.joined(separator: ", ")))"
+            return "\(entry.requestID)  \(entry.status)  \(other)  \(entry.ids.joined(separator: ", "))\(called)"
+                .onOneLine
         }.joined(separator: "\n")
     }
 }

@@ -32,26 +32,76 @@ struct CommandService: Sendable {
     ) async -> Result<String, RPCError> {
         resources.logger.debug("request", metadata: ["method": "\(call.method.onOneLine)"])
         if call.method == "methods" { return .success(JSONText.documentLine(MethodsResult(ServedMethod.all))) }
+        return await run(call.method, call.params, notify)
+    }
+
+    /// Runs the command of a method, and returns its document.
+    ///
+    /// - Parameter files: the contents of files, by options of the command such as `file`.
+    func run(
+        _ name: String, _ params: [JSONValue.Member], files: [String: Secret] = [:],
+        _ notify: @escaping @Sendable (ServedRequest.Notice) -> Void
+    ) async -> Result<String, RPCError> {
         let method: ServedMethod
         let given: ServedMethod.Given
         do throws(RPCError) {
-            method = try ServedMethod.named(call.method)
+            method = try ServedMethod.named(name)
         } catch {
             return .failure(error)
         }
         do throws(CommandFailure) {
-            given = try method.given(call.params)
+            given = try method.given(params)
         } catch {
             return .failure(RPCError(.invalidParams, error))
         }
         let ownDefaults = defaults.filter { option in
-            !call.params.contains { $0.name == option.name.replacing("-", with: "_") }
+            !params.contains { $0.name == option.name.replacing("-", with: "_") }
         }
-        let arguments = ["--json", "--no-input"] + ownDefaults.map { "--\($0.name)=\($0.value)" } + given.arguments
-        let request = ServedRequest(secrets: given.secrets, server: resources, notify: notify)
-        let run = Invocation(arguments: method.words + arguments, request: request)
+        let arguments =
+            Self.options(ownDefaults) + files.keys.sorted().map { "--\($0)=\(ServedRequest.path(ofMember: $0))" }
+            + given.arguments
+        return await asRequest(
+            method.words + arguments, secrets: given.secrets.merging(files) { $1 }, notify
+        ) { request in
+            await self.run(method, arguments, for: request)
+        }
+    }
+
+    /// Asks the cloud as the user, and returns the document of the result.
+    func ask(
+        within limit: Duration, _ notify: @escaping @Sendable (ServedRequest.Notice) -> Void,
+        _ question: @escaping @Sendable (CloudScene) async throws -> any CommandResult
+    ) async -> Result<String, RPCError> {
+        let arguments = Self.options(defaults)
+        return await asRequest(arguments, secrets: [:], notify) { request in
+            do {
+                let context = try Context(try GlobalOptions.parse(arguments))
+                let client = try context.rainMakerClient()
+                let scene = CloudScene(
+                    context: context, client: client, cloud: try client.rainMakerNodes(),
+                    time: TimeBudget(DurationArgument(limit)))
+                context.output.result(try await question(scene))
+            } catch {
+                return .failure(RPCError(CommandFailure(error), warnings: Invocation.current.warnings.all))
+            }
+            return .success(request.result ?? JSONText.documentLine(NoResult()))
+        }
+    }
+
+    private static func options(_ defaults: [Default]) -> [String] {
+        ["--json", "--no-input"] + defaults.map { "--\($0.name)=\($0.value)" }
+    }
+
+    /// Does some work as a request with its own invocation, and closes the request's transports at the end.
+    private func asRequest(
+        _ arguments: [String], secrets: [String: Secret],
+        _ notify: @escaping @Sendable (ServedRequest.Notice) -> Void,
+        _ work: (ServedRequest) async -> Result<String, RPCError>
+    ) async -> Result<String, RPCError> {
+        let request = ServedRequest(secrets: secrets, server: resources, notify: notify)
+        let run = Invocation(arguments: arguments, request: request)
         return await Invocation.$current.withValue(run) {
-            let outcome = await self.run(method, arguments, for: request)
+            let outcome = await work(request)
             for transport in run.transports { await transport.close() }
             return outcome
         }

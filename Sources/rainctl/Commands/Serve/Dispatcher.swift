@@ -22,6 +22,48 @@ final class RunLimit: Sendable {
     func leave() { running.subtract(1, ordering: .acquiringAndReleasing) }
 }
 
+/// The rules of a protocol over JSON-RPC, in which `rainctl serve` and `rainctl mcp` differ.
+struct RPCRules: Sendable {
+    enum Decision: Sendable {
+        /// The request runs beside others.
+        case run
+        /// The request has this answer at once.
+        case answer(Result<String, RPCError>)
+        /// The running request with this id ends.
+        case cancel(RPCID)
+        /// A notification that means nothing here.
+        case ignore
+    }
+
+    /// Whether the client is a language model's application, as the Model Context Protocol describes it. It sends no batches and may send
+    /// answers, a request that it has cancelled gets no answer, and the numbers of errors are those of JSON-RPC.
+    var isForModels = false
+    /// Decides about each request, in the order of the lines. One caller at a time.
+    var decide: @Sendable (RPCCall) -> Decision
+
+    /// The rules of `rainctl serve`.
+    static let ofServe = RPCRules { call in
+        guard call.method == "cancel" else { return .run }
+        guard let id = call.params.last(where: { $0.name == "id" }).flatMap({ RPCID($0.value) }), id != .null,
+            call.params.allSatisfy({ $0.name == "id" })
+        else {
+            let message = "cancel takes the \"id\" of a running request."
+            return .answer(
+                .failure(
+                    RPCError(.invalidParams, CommandFailure(.usage, reason: "bad_params", message: message))))
+        }
+        return .cancel(id)
+    }
+
+    /// The number of a command's failure is its exit status, which is not a number of JSON-RPC.
+    fileprivate func adapted(_ error: RPCError) -> RPCError {
+        guard isForModels, error.number > 0 else { return error }
+        var error = error
+        error.number = RPCNumber.serverError.rawValue
+        return error
+    }
+}
+
 /// Reads the lines of one client, runs its requests at the same time, and sends the answers.
 final class Dispatcher: Sendable {
     /// Answers a request with a document. `notify` sends something before the answer.
@@ -41,6 +83,8 @@ final class Dispatcher: Sendable {
         /// Whether the request may run forever, so that the end of the input has to end it.
         let isEndless: Bool
         var isCancelled = false
+        /// Whether the client has cancelled it.
+        var isWithdrawn = false
         var task: Task<Void, Never>?
     }
 
@@ -58,6 +102,7 @@ final class Dispatcher: Sendable {
     }
 
     private let limit: RunLimit
+    private let rules: RPCRules
     private let isEndless: @Sendable (RPCCall) -> Bool
     private let work: Work
     private let send: @Sendable (String) -> Void
@@ -66,10 +111,12 @@ final class Dispatcher: Sendable {
     /// - Parameters:
     ///   - send: sends one line.
     init(
-        limit: RunLimit, isEndless: @escaping @Sendable (RPCCall) -> Bool = { _ in false }, work: @escaping Work,
+        limit: RunLimit, rules: RPCRules = .ofServe,
+        isEndless: @escaping @Sendable (RPCCall) -> Bool = { _ in false }, work: @escaping Work,
         send: @escaping @Sendable (String) -> Void
     ) {
         self.limit = limit
+        self.rules = rules
         self.isEndless = isEndless
         self.work = work
         self.send = send
@@ -119,10 +166,17 @@ final class Dispatcher: Sendable {
         do throws(JSONError) {
             value = try JSONValue(parsing: bytes)
         } catch {
-            return refuse(RPCRefusal(id: nil, .parseError, "The line is not JSON: \(error.message)."))
+            return refuse(
+                RPCRefusal(
+                    id: nil, .parseError,
+                    "Each line must be one request in JSON, but this line is not JSON: \(error.message)."))
         }
         guard case .array(let elements) = value else {
             return begin(value) { [send] in if let answer = $0 { send(answer) } }
+        }
+        guard !rules.isForModels else {
+            return refuse(
+                RPCRefusal(id: nil, .invalidRequest, "This protocol has no batches: send one request a line."))
         }
         guard !elements.isEmpty else {
             return refuse(RPCRefusal(id: nil, .invalidRequest, "A batch has at least one request."))
@@ -162,13 +216,20 @@ final class Dispatcher: Sendable {
     // MARK: Requests
 
     private func begin(_ value: JSONValue, _ reply: @escaping Reply) {
+        // This server sends no requests, so an answer is one to nothing.
+        if rules.isForModels, value["method"] == nil, value["result"] ?? value["error"] != nil { return reply(nil) }
         let call: RPCCall
         do throws(RPCRefusal) {
             call = try RPCCall(value)
         } catch {
             return reply(RPCText.response(to: error.id ?? .null, .failure(error.error)))
         }
-        if call.method == "cancel" { return answer(call, cancel(call), reply) }
+        switch rules.decide(call) {
+        case .run: break
+        case .answer(let outcome): return answer(call, outcome, reply)
+        case .cancel(let id): return answer(call, .success(cancel(id)), reply)
+        case .ignore: return reply(nil)
+        }
         let key: Int
         switch register(call) {
         case .success(let number): key = number
@@ -179,7 +240,9 @@ final class Dispatcher: Sendable {
             let outcome = await work(call) { [send] notice in
                 if let id = call.id { send(RPCText.notification(of: id, notice)) }
             }
-            finish(key) { answer(call, outcome, reply) }
+            finish(key) { isWithdrawn in
+                isWithdrawn && rules.isForModels ? reply(nil) : answer(call, outcome, reply)
+            }
         }
         let isCancelled = state.withLock { state in
             state.running[key]?.task = task
@@ -189,7 +252,7 @@ final class Dispatcher: Sendable {
     }
 
     private func answer(_ call: RPCCall, _ outcome: Result<String, RPCError>, _ reply: Reply) {
-        reply(call.id.map { RPCText.response(to: $0, outcome) })
+        reply(call.id.map { RPCText.response(to: $0, outcome.mapError(rules.adapted)) })
     }
 
     private func register(_ call: RPCCall) -> Result<Int, RPCError> {
@@ -218,14 +281,15 @@ final class Dispatcher: Sendable {
         }
     }
 
-    private func finish(_ key: Int, _ reply: () -> Void) {
+    /// - Parameter reply: sends the answer. Its argument is whether the client has cancelled the request.
+    private func finish(_ key: Int, _ reply: (Bool) -> Void) {
         // As soon as the client has the answer, it may use the id again, and another request may begin.
-        state.withLock { state in
-            state.running[key] = nil
+        let isWithdrawn = state.withLock { state in
             state.ending += 1
+            return state.running.removeValue(forKey: key)?.isWithdrawn == true
         }
         limit.leave()
-        reply()
+        reply(isWithdrawn)
         let waiting = state.withLock { state -> [Waiter<Void>] in
             state.ending -= 1
             guard state.isIdle else { return [] }
@@ -235,22 +299,15 @@ final class Dispatcher: Sendable {
         for waiter in waiting { waiter.resume() }
     }
 
-    private func cancel(_ call: RPCCall) -> Result<String, RPCError> {
-        guard let id = call.params.last(where: { $0.name == "id" }).flatMap({ RPCID($0.value) }), id != .null,
-            call.params.allSatisfy({ $0.name == "id" })
-        else {
-            return .failure(
-                RPCError(
-                    .invalidParams,
-                    CommandFailure(
-                        .usage, reason: "bad_params", message: "cancel takes the \"id\" of a running request.")))
-        }
+    /// Cancels a request for the client, and returns the document of ``CancelResult``.
+    private func cancel(_ id: RPCID) -> String {
         let (isRunning, task) = state.withLock { state -> (Bool, Task<Void, Never>?) in
             guard let key = state.running.first(where: { $0.value.id == id })?.key else { return (false, nil) }
+            state.running[key]?.isWithdrawn = true
             return (true, cancel(key, &state))
         }
         task?.cancel()
-        return .success(JSONText.documentLine(CancelResult(cancelled: isRunning)))
+        return JSONText.documentLine(CancelResult(cancelled: isRunning))
     }
 
     /// Returns the task to cancel; nil if it begins only now.

@@ -67,6 +67,8 @@ enum RPCNumber: Int, Sendable {
     case invalidRequest = -32600
     case noSuchMethod = -32601
     case invalidParams = -32602
+    /// The first of those that are left to servers.
+    case serverError = -32000
 }
 
 /// The error of a request that does not reach a command.

@@ -31,13 +31,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let context = try Context(options)
-        let resources = ServedResources(environment: context.environment, logger: context.logger)
-        let defaults = [("profile", options.profile), ("account", options.account), ("ca-file", options.caFile)]
-        let service = CommandService(
-            resources: resources,
-            defaults: defaults.compactMap { name, value in
-                value.map { CommandService.Default(name: name, value: $0) }
-            })
+        let service = CommandService(context, options)
         let limit = RunLimit(Self.maximumRequests)
         guard let socket else {
             return try await service.serve(input: STDIN_FILENO, output: STDOUT_FILENO, limit)
@@ -58,16 +52,33 @@ struct ServeResult: CommandResult {
 }
 
 extension CommandService {
-    /// Answers the requests of one client until it sends nothing more and has all its answers. If the task is cancelled, the requests are,
-    /// too.
+    /// The service of a server that was started with these options.
+    init(_ context: Context, _ options: GlobalOptions) {
+        let defaults = [("profile", options.profile), ("account", options.account), ("ca-file", options.caFile)]
+        self.init(
+            resources: ServedResources(environment: context.environment, logger: context.logger),
+            defaults: defaults.compactMap { name, value in
+                value.map { CommandService.Default(name: name, value: $0) }
+            })
+    }
+
+    /// Answers the requests of one client, as ``LineConnection/serve(_:)`` describes.
     func serve(input: Int32, output: Int32, _ limit: RunLimit) async throws {
         let connection = try LineConnection(input: input, output: output)
-        let dispatcher = Dispatcher(
-            limit: limit, isEndless: Self.isEndless, work: { await answer($0, $1) }, send: { connection.send($0) })
+        try await connection.serve(
+            Dispatcher(
+                limit: limit, isEndless: Self.isEndless, work: { await answer($0, $1) }, send: { connection.send($0) }))
+    }
+}
+
+extension LineConnection {
+    /// Passes the lines of the client to `dispatcher`, until the client sends nothing more and has all its answers. If the task is cancelled,
+    /// the requests are, too.
+    func serve(_ dispatcher: Dispatcher) async throws {
         let ended = Waiter<Void>()
         let closed = Waiter<Void>()
         let failure = startThread {
-            connection.run(
+            self.run(
                 LineConnection.Events(
                     received: { dispatcher.take($0) },
                     ended: {
@@ -92,7 +103,7 @@ extension CommandService {
             dispatcher.cancelAll()
             ended.resume()
         }
-        connection.finish()
+        finish()
         await closed.value()
     }
 }

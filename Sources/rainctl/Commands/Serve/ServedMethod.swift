@@ -42,6 +42,8 @@ struct ServedMethod: Sendable {
         "account.fetch": "its result is a file's bytes, not a document",
         "account.header": "its result is a secret for a pipe, not a document",
         "account.token": "its result is a secret for a pipe, not a document",
+        "bridge": "it works until it is ended",
+        "mcp": "it is a server of its own",
         "serve": "it is the server itself",
         "station": "it is a server of its own",
     ]

@@ -128,7 +128,7 @@ struct Login: AsyncParsableCommand {
             try RainMakerAccount.check(userName: name)
         }
         if oneTimeCode {
-            let rainMaker = try account.rainMakerAccount()
+            let rainMaker = try account.rainMakerAccount(for: "sign-in with one-time codes")
             let challenge = try await time.run {
                 try await rainMaker.requestOneTimeCode(for: user)
             }

@@ -53,7 +53,7 @@ struct SignInConversation {
     private func signUp(_ client: RainKitClient, _ choice: StoreChoice) async throws {
         guard let user = try ask("E-mail address for the new account: ", mayBeNew: false) else { return }
         let account = try client.account()
-        let rainMaker = try account.rainMakerAccount()
+        let rainMaker = try account.rainMakerAccount(for: "new accounts")
         let password = try PasswordOptions.parse([]).readNew(context, within: time)
         try await time.run { try await rainMaker.signUp(user, password: password, locale: nil) }
         let code = try CodeOptions.parse([])

@@ -306,6 +306,22 @@ static void freed_while_waiting(void) {
     CHECK(rainkit_client_free(client) == 0);
 }
 
+/* ---- rainkit_wait() cannot ask a person for a code. ---- */
+
+static void unanswered(void) {
+    rainkit_client *client = open_client(RAINKIT_STORE_MEMORY);
+    rainkit_operation *operation = NULL;
+    rainkit_event event = RAINKIT_EVENT_INIT;
+    CHECK(rainkit_sign_in_password(client, rainkit_text(user), rainkit_text(password), 0, &operation) == 0);
+    CHECK(rainkit_wait(operation, &event) == RAINKIT_USAGE);
+    CHECK(strcmp(event.reason.data, "unanswered") == 0 && event.kind == RAINKIT_EVENT_ERROR);
+    CHECK(rainkit_operation_free(operation) == 0);
+    /* A required text that is empty starts nothing. */
+    CHECK(rainkit_sign_in_password(client, rainkit_text(user), rainkit_text(""), 0, &operation) == RAINKIT_USAGE);
+    CHECK(rainkit_node_set(client, rainkit_text("x"), rainkit_text(""), 0, 0, &operation) == RAINKIT_USAGE);
+    CHECK(rainkit_client_free(client) == 0);
+}
+
 /* ---- fork, dlclose, SIGPIPE ---- */
 
 static void forked(void) {
@@ -671,7 +687,7 @@ int main(int number, char **given) {
     } modes[] = {
         {"threads", threads}, {"clients", clients}, {"flat", flat}, {"repeat", repeat}, {"cancel", cancel},
         {"freed", freed_while_waiting}, {"fork", forked}, {"dlclose", unloaded}, {"broken", broken}, {"logged", logged},
-        {"arguments", arguments}, {"left", left}, {"fuzz", fuzz}, {"token", token},
+        {"arguments", arguments}, {"left", left}, {"unanswered", unanswered}, {"fuzz", fuzz}, {"token", token},
     };
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         if (strcmp(modes[i].name, given[1]) != 0) continue;

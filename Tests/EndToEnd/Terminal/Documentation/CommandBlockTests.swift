@@ -46,11 +46,18 @@ struct CommandBlockTests {
 
     /// Not run here: the beginning of the line, and the test that does what it says.
     static let elsewhere: [(line: String, test: String)] = [
+        ("rainctl node scene add N1,N2,N3", "SharedEntriesTests"),
+        ("rainctl node schedule add N1,N2,N3", "SharedEntriesTests"),
+        ("rainctl node schedule edit N1", "SharedEntriesTests"),
         ("rainctl node remove", "NodeNotesTests"), ("rainctl node watch", "NodeWatchTests"),
         ("rainctl node rename Light", "NodeNotesTests"),
         ("rainctl node share accept", "SharingTests"), ("rainctl node share remove", "SharingTests"),
         ("rainctl automation add 'Door light'", "OfficialClientNodeTests"),
-        ("rainctl node command result", "NodeCommandTests"), ("rainctl node ota", "NodeUpdateTests"),
+        ("rainctl node command cancel", "NodeCommandCancelTests"),
+        ("rainctl profile add home --neo", "NeoTests"), ("rainctl profile use home", "NeoTests"),
+        ("rainctl profile add neo-sim --neo", "NeoTests"), ("rainctl profile use neo-sim", "NeoTests"),
+        ("rainctl node history", "NodeHistoryTests"), ("rainctl node command result", "NodeCommandTests"),
+        ("rainctl node ota", "NodeUpdateTests"), ("rainctl node update", "NodeUpdateJobTests"),
         ("rainctl node params get NODE_ID --local", "LocalParamsTests"),
         ("rainctl node params set NODE_ID Light.Power=off --local", "LocalParamsTests"),
         ("rainctl device params", "DeviceParamsTests"),

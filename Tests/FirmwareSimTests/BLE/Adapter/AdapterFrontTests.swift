@@ -62,6 +62,25 @@ struct AdapterFrontTests {
         #expect(front.handle(.replied(.registerAdvertisement, [])) == [.onAir])
     }
 
+    @Test("with its adapter, it asks for the signals about this adapter only, and without it for all")
+    func rules() {
+        var front = front()
+        let all = front.rules
+        #expect(all.count == 1 && !all.joined().contains("hci"))
+        _ = front.start()
+        #expect(front.rules == all)
+        _ = front.handle(.replied(.listObjects, tree()))
+        let own = front.rules
+        #expect(own.count == 3 && own.allSatisfy { $0.contains("='/org/bluez/hci1") })
+        _ = front.handle(.vanished(path: "/org/bluez/hci1"))
+        #expect(front.rules == all)
+        _ = front.handle(.appeared(path: "/org/bluez/hci1"))
+        _ = front.handle(.replied(.listObjects, tree()))
+        #expect(front.rules == own)
+        _ = front.handle(.service(isThere: false))
+        #expect(front.rules == all)
+    }
+
     @Test("an adapter that cannot be renamed still plays the board")
     func noName() {
         var front = front()

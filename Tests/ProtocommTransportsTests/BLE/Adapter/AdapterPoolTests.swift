@@ -38,6 +38,10 @@ struct AdapterPoolTests {
             _ adapter: String, board: String, isCertain: Bool = false, now: ContinuousClock.Instant = start
         ) { value.failed(adapter, board: board, isCertain: isCertain, now: now) }
 
+        func aborted(_ adapter: String, board: String, connected: Set<String>) -> Bool {
+            value.aborted(adapter, board: board, connected: connected)
+        }
+
         func ended(_ adapter: String, board: String) { value.ended(adapter, board: board) }
         func limit(of adapter: String) -> Int? { value.limit(of: adapter) }
         var boards: Int { value.boards }
@@ -65,6 +69,39 @@ struct AdapterPoolTests {
         pool.ended("a", board: "1")
         #expect(pool.take(only, for: "6", others: ["a": ["foreign"]]) == .full)
         #expect(pool.take(only, for: "6") == .take("a"))
+    }
+
+    @Test("many aborted attempts count as a refusal, if the adapter has links, and no further one comes up")
+    func aborts() {
+        let pool = Self.pool("a")
+        let only = [AdapterPool.Reception(adapter: "a", signal: nil)]
+        for board in ["1", "2", "3"] { _ = pool.take(only, for: board) }
+        func abort(_ times: Int, _ connected: Set<String>) -> [Bool] {
+            (0..<times).map { _ in pool.aborted("a", board: "3", connected: connected) }
+        }
+        let many = AdapterPool.abortsBeforeLimit
+        // Links of other programs only: this adapter may be too far from the board.
+        #expect(abort(many, ["mouse"]) == Array(repeating: false, count: many))
+        pool.connected("a")
+        #expect(abort(many - 1, ["1", "2"]).allSatisfy { !$0 })
+        // A link came up, or ended.
+        #expect(abort(many - 1, ["1"]).allSatisfy { !$0 })
+        #expect(abort(many - 1, ["1", "2"]).allSatisfy { !$0 })
+        #expect(pool.limit(of: "a") == nil)
+        // A link that came up earlier is only now ready.
+        pool.connected("a")
+        // The next one is a refusal, and so are those of the other boards that still try.
+        #expect(abort(2, ["1", "2", "3"]) == [true, true])
+        #expect(pool.limit(of: "a") == 2)
+        pool.refused("a", board: "3", others: ["1", "2"])
+        #expect(pool.limit(of: "a") == 2)
+        #expect(pool.take(only, for: "4") == .full)
+        // One link more is tried out later, with fewer attempts.
+        for _ in 0..<AdapterPool.firstTrial { pool.connected("a") }
+        #expect(pool.limit(of: "a") == 3)
+        #expect(abort(1, ["1"]) == [false])
+        #expect(abort(AdapterPool.abortsOfTrial, ["1", "2"]).last == true)
+        #expect(pool.limit(of: "a") == 2)
     }
 
     @Test("a learned number is tried out again, less and less often")

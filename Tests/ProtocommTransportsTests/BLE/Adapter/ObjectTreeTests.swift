@@ -55,6 +55,41 @@ struct ObjectTreeTests {
         #expect(tree.objects.isEmpty)
     }
 
+    @Test("after any signals, the boards and their names are those of the properties")
+    func boards() {
+        var generator = SeededGenerator(seed: 11)
+        func pick<Value>(_ values: [Value]) -> Value { values.randomElement(using: &generator)! }
+        let names = ["PROV_A", "prov_a", "PROV_B", "é"]
+        let adapter = "/org/bluez/hci0"
+        var tree = ObjectTree()
+        for _ in 0..<4000 {
+            let path = pick([adapter, "/org/bluez/hci1"]) + "/dev_0\(Int.random(in: 0..<6, using: &generator))"
+            let all: [(String, DBusValue)] = [
+                ("Address", .string(String(path.suffix(2)))), ("Name", .string(pick(names))),
+                ("Alias", .string(pick(names))), ("RSSI", .int16(-40)), ("Connected", .bool(pick([true, false]))),
+                ("UUIDs", .strings([pick(["AB", "cd"])])), ("Name", .uint16(1)),
+            ]
+            let some = all.filter { _ in Bool.random(using: &generator) }
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0: tree.apply(removed(path, [BlueZName.device]))
+            case 1, 2: tree.apply(added(path, some))
+            case 3: tree.apply(changed(path, [], invalidated: [pick(all).0]))
+            default: tree.apply(changed(path, some))
+            }
+            let fresh = tree.objects.keys.compactMap { DiscoveredBoard(path: $0, in: tree) }
+            #expect(Set(tree.boards.values) == Set(fresh))
+            #expect(Set(tree.boards(below: adapter)) == Set(fresh.filter { $0.path.hasPrefix(adapter) }))
+            for name in names {
+                let found = tree.boards(named: name, below: adapter)
+                #expect(
+                    Set(found)
+                        == Set(tree.boards(below: adapter).filter { BoardFilter.name(name).matches($0) }))
+            }
+        }
+        tree.load(.dictionary([], key: "o", value: "a{sa{sv}}"))
+        #expect(tree.boards.isEmpty && tree.boards(named: "prov_a", below: adapter).isEmpty)
+    }
+
     @Test("a change to what is not there makes nothing")
     func lateChange() {
         var tree = ObjectTree()

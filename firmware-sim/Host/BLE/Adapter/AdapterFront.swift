@@ -91,6 +91,18 @@ struct AdapterFront {
         }
     }
 
+    /// The match rules for the signals of the service that the board needs now. Once it has its adapter, signals about other adapters are
+    /// left out, because a machine may play many boards.
+    var rules: Set<String> {
+        let objects = "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.ObjectManager'"
+        guard let adapter, phase != .idle, phase != .seeking else { return [objects] }
+        let properties = "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.Properties'"
+        return [
+            objects + ",arg0path='\(adapter.path)'", objects + ",arg0path='\(adapter.path)/'",
+            properties + ",path_namespace='\(adapter.path)',arg0='org.bluez.Device1'",
+        ]
+    }
+
     /// Returns the calls that restore the adapter as it was found. Their answers are not awaited.
     func callsAtShutdown() -> [AdapterCall] {
         guard let adapter else { return [] }

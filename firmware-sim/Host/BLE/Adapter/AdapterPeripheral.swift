@@ -19,6 +19,8 @@ private final class AdapterPeripheral: EventSource {
     private var front: AdapterFront
     /// The owner of the service's name. Only its signals and calls count, because every user of the machine can send some.
     private var owner = DBusNameOwner(of: AdapterCall.service)
+    /// The match rules that the bus has.
+    private var rules: Set<String> = []
     private var calls: [UInt64: AdapterCall] = [:]
     /// The write whose handler occupies the board's one task.
     private var owed: DBusMessage?
@@ -58,10 +60,8 @@ private final class AdapterPeripheral: EventSource {
     }
 
     private func watch() throws(DBusError) {
-        for rule in [
-            "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.Properties',path_namespace='/org/bluez',arg0='org.bluez.Device1'",
-            "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.ObjectManager'", owner.rule,
-        ] {
+        rules = front.rules
+        for rule in rules.union([owner.rule]) {
             _ = try connection.callAndWait(.bus("AddMatch", [.string(rule)]), within: .seconds(5))
         }
         // If the service does not run yet, our first call may start it.
@@ -133,10 +133,25 @@ private final class AdapterPeripheral: EventSource {
     private func drain() {
         do throws(DBusError) {
             try connection.drain(admitting: { owner.admits($0) }) { take($0) }
+            changeRules()
         } catch {
             server.board.log(.error, "ble", "D-Bus is gone, and the board off the air: \(error)")
             refusal = AdapterRefusal(connecting: error)
             close("D-Bus is gone")
+        }
+    }
+
+    /// Replaces the match rules. The new ones come first, so that no signal is missed.
+    private func changeRules() {
+        let wanted = front.rules
+        guard wanted != rules else { return }
+        let changes =
+            wanted.subtracting(rules).map { ("AddMatch", $0) } + rules.subtracting(wanted).map { ("RemoveMatch", $0) }
+        rules = wanted
+        for (member, rule) in changes {
+            var call = DBusCall.bus(member, [.string(rule)])
+            call.expectsReply = false
+            _ = try? connection.send(.call(call))
         }
     }
 

@@ -230,6 +230,8 @@ struct RadioFaults: Sendable {
 
     /// How many links the adapter carries at the same time; nil for any number.
     var slots: Int?
+    /// Whether a refusal for lack of slots is reported like a failure of the radio, as bluetoothd 5.66 does.
+    var refusesQuietly = false
     /// How the adapter fails, and after how many links through it.
     var failure: (kind: AdapterFailure, links: Int)?
     /// Connects that end with le-connection-abort-by-local, after Connected became true and false again.
@@ -292,9 +294,10 @@ struct RadioFaults: Sendable {
         case "encrypt": return Self.take(value == nil, &needsPairing)
         case "uuids3": return Self.take(value == nil, &listsGenericServices)
         case "noname": return Self.take(value == nil, &hidesName)
-        case "slots":
+        case "slots", "slots-quiet":
             guard let count = value.flatMap(Int.init), (1...1000).contains(count) else { return false }
             slots = count
+            refusesQuietly = parts[0] != "slots"
             return true
         case "removed-after", "off-after", "broken-after":
             guard let kind = AdapterFailure(rawValue: String(parts[0].dropLast("-after".count))),

@@ -239,7 +239,7 @@ extension SimulatedBlueZ {
         guard !isBroken else { throw .broken }
         if devices[index].link == .down, let slots = faults.slots, devices.count(where: { $0.link != .down }) >= slots {
             effects.append(.fault(board: index, "slots"))
-            throw .connectionLimit
+            throw faults.refusesQuietly ? .connectionAborted : .connectionLimit
         }
         if devices[index].vanishesOnce, devices[index].link == .down {
             // Forgotten since discovery; its next advertisement brings it back.

@@ -215,14 +215,54 @@ extension CloudAPI {
             return Response(["platform_endpoint_arn": .string(endpoint.arn)])
         case "GET":
             let endpoints = user.pushEndpoints.map { endpoint -> JSONValue in
-                ["platform": .string(endpoint.platform), "platform_endpoint_arn": .string(endpoint.arn)]
+                [
+                    "platform": .string(endpoint.platform), "mobile_device_token": .string(endpoint.deviceToken),
+                    "platform_endpoint_arn": .string(endpoint.arn),
+                ]
             }
             return Response(["platform_endpoints": .array(endpoints)])
         default:
-            guard let token = call.request.query("mobile_device_token") else { throw .invalidQuery }
-            try change { state in state.users[user.id]?.pushEndpoints.removeAll { $0.deviceToken == token } }
+            let (token, arn) = (call.request.query("mobile_device_token"), call.request.query("endpoint"))
+            guard token != nil || arn != nil else { throw .invalidQuery }
+            try change { state in
+                state.users[user.id]?.pushEndpoints.removeAll { $0.deviceToken == token || $0.arn == arn }
+            }
             return success("Platform endpoint deleted")
         }
+    }
+
+    /// `user/event_filter`: which events are switched off for this user. The simulator only keeps them, because it sends no push messages.
+    func eventFilter(_ call: Call) throws(APIError) -> Response {
+        let user = try call.caller()
+        let names = ["event_type", "entity_type", "entity_id"]
+        guard call.request.method != "GET" else {
+            guard names.contains(where: { call.request.query($0) != nil }) else { throw .invalidQuery }
+            let found = (user.eventFilters ?? []).filter { filter in
+                names.allSatisfy { name in
+                    call.request.query(name).map { filter[name]?.string == $0 } ?? true
+                }
+            }
+            return Response(.array(found))
+        }
+        let body = try call.body()
+        guard let type = try body.string("event_type"), type.hasPrefix("rmaker.event."),
+            let entity = try body.string("entity_type"), ["USER", "NODE", "System"].contains(entity)
+        else { throw .invalidBody }
+        let id = try body.string("entity_id") ?? ""
+        let filter: JSONValue = [
+            "event_type": .string(type), "entity_type": .string(entity), "entity_id": .string(id),
+            "enabled": .bool(try body.bool("enabled") ?? true),
+            "enabled_for_integrations": body.value["enabled_for_integrations"] ?? .array([]),
+        ]
+        guard filter.serialized().count <= 4096 else { throw .invalidBody }
+        let isRemoval = call.request.method == "DELETE"
+        try change { state in
+            let others = (state.users[user.id]?.eventFilters ?? []).filter { kept in
+                !names.allSatisfy { kept[$0] == filter[$0] }
+            }
+            state.users[user.id]?.eventFilters = Array((others + (isRemoval ? [] : [filter])).suffix(64))
+        }
+        return success("Event filter \(isRemoval ? "removed" : "stored")")
     }
 
     /// `POST user/data-requests`: the simulator has the data at once.

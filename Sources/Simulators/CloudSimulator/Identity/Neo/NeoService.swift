@@ -30,7 +30,7 @@ struct NeoService: IdentityService {
         oauth = StandardOAuth(clients: [client], rules: rules)
     }
 
-    private static func userID(_ person: Int64) -> String {
+    static func userID(_ person: Int64) -> String {
         let digits = String(person)
         return "00000000-0000-4000-8000-" + String(repeating: "0", count: max(0, 12 - digits.count)) + digits
     }
@@ -164,6 +164,7 @@ struct NeoService: IdentityService {
                 "sub": .string(Self.userID(person.id)), "token_use": "id", "aud": .string(issued.grant.client),
                 "iss": .string(call.base), "email": .string(person.email), "email_verified": .bool(person.isVerified),
                 "iat": .integer(call.now / 1000), "exp": .integer(call.now / 1000 + Self.accessLifetime),
+                "login": .string(issued.grant.login),
             ]
             let nonce = issued.grant.nonce.map { [JSONValue.Member("nonce", .string($0))] } ?? []
             if let token = try? signer.sign(.object((claims.members ?? []) + nonce)) {
@@ -204,6 +205,19 @@ struct NeoService: IdentityService {
     func user(ofAccessToken token: String, at now: Int64) -> TokenUser? {
         guard let person = oauth.accessTokens.value(token, at: now)?.person.flatMap({ people[$0] }) else { return nil }
         return TokenUser(id: Self.userID(person.id), email: person.email)
+    }
+
+    func login(ofAccessToken token: String, at now: Int64) -> (user: TokenUser, login: String)? {
+        guard let grant = oauth.accessTokens.value(token, at: now), let user = user(ofAccessToken: token, at: now)
+        else {
+            return nil
+        }
+        return (user, grant.login)
+    }
+
+    func login(ofIDToken token: String, at now: Int64) -> String? {
+        guard let claims = signer.verify(token), let end = claims["exp"]?.integer, now < end * 1000 else { return nil }
+        return claims["login"]?.string
     }
 
     mutating func expire(_ person: Person, at now: Int64) { oauth.expire(person, at: now) }

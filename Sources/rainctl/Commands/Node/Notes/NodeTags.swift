@@ -6,6 +6,11 @@ struct NodeTags: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tags", abstract: "Add and remove a board's tags in the cloud, such as room:kitchen.",
         subcommands: [NodeTagsAdd.self, NodeTagsRemove.self])
+
+    /// Whether a text has the form `key:value`.
+    static func isTag(_ text: some StringProtocol) -> Bool {
+        text.firstIndex(of: ":").map { $0 != text.startIndex && text.index(after: $0) != text.endIndex } ?? false
+    }
 }
 
 struct NodeTagsAdd: CloudCommand {
@@ -76,9 +81,7 @@ private enum Tags {
     /// Splits `a:b,c:d` into two tags, as `provision --tags` does. A comma within a value (`a:b,c`) splits nothing.
     static func divided(_ text: String) -> [String] {
         let parts = text.split(separator: ",").map(String.init)
-        let areTags = parts.allSatisfy { part in
-            part.firstIndex(of: ":").map { $0 != part.startIndex && part.index(after: $0) != part.endIndex } ?? false
-        }
+        let areTags = parts.allSatisfy { NodeTags.isTag($0) }
         return areTags && !parts.isEmpty ? parts : [text]
     }
 }

@@ -14,13 +14,17 @@ extension SceneCommand {
     static var service: ListService { .scenes }
 }
 
-struct SceneList: SceneCommand, ListCommand {
+struct SceneList: SceneCommand, EntryListCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List a board's scenes.",
-        discussion: "Example: rainctl node scene list 'Kitchen lamp'")
+        commandName: "list", abstract: "List the scenes of a board, of several boards, or of all boards.",
+        discussion: """
+            Example: rainctl node scene list 'Kitchen lamp'
 
-    @Argument(help: .node, completion: .nodes)
-    var node: String
+            Without NODE, and for several boards, a scene that boards share is shown once. A warning names each one whose copies differ.
+            """)
+
+    @Argument(help: "One or more boards, by node id or name, separated by commas (default: all).", completion: .nodes)
+    var node: String?
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
@@ -28,22 +32,18 @@ struct SceneList: SceneCommand, ListCommand {
     @OptionGroup var list: ListOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
-
-    var wait: Bool { false }
-
-    func result(_ scene: CloudScene) async throws -> EntryListResult {
-        let name = node
-        let found = try await scene.time.run { try await scene.client.node(named: name) }
-        return EntryListResult(found.id, try found.scenes(), member: "scenes")
-    }
 }
 
-struct SceneAdd: SceneCommand {
+struct SceneAdd: SceneCommand, EntryChangeCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a scene: a set of values with a name.",
-        discussion: "Example: rainctl node scene add 'Kitchen lamp' --name Night Light.Power=off")
+        discussion: """
+            Example: rainctl node scene add 'Kitchen lamp' --name Night Light.Power=off
 
-    @Argument(help: .node, completion: .nodes)
+            Several boards get the scene under one id. A value such as Hall:Light.Power=on is for the board Hall alone.
+            """)
+
+    @Argument(help: .nodes, completion: .nodes)
     var node: String
 
     @Argument(help: ArgumentHelp("The scene's values.", valueName: "path=value"))
@@ -62,21 +62,27 @@ struct SceneAdd: SceneCommand {
 
     func validate() throws { try GivenValue.validate(values) }
 
-    func result(_ scene: CloudScene) async throws -> EntryResult {
-        let (name, values) = (name, values)
+    func result(_ scene: CloudScene) async throws -> any CommandResult {
+        let (name, values) = (name, BoardValues(values))
         return try await changing(scene, newName: name) { client, node, limit in
-            let values = try GivenValue.changes(values, at: node) ?? []
-            return try await client.addScene(name, values: values, at: node, waiting: limit)
+            let changes = try values.changes(at: [node])[node.id] ?? []
+            return try await client.addScene(name, values: changes, at: node, waiting: limit)
+        } several: { client, nodes, limit in
+            try await client.addScene(name, values: try values.ofEach(of: nodes), waiting: limit)
         }
     }
 }
 
-struct SceneEdit: SceneCommand {
+struct SceneEdit: SceneCommand, EntryChangeCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Change a scene.",
-        discussion: "Example: rainctl node scene edit 'Kitchen lamp' Night --name Late")
+        discussion: """
+            Example: rainctl node scene edit 'Kitchen lamp' Night --name Late
 
-    @Argument(help: .node, completion: .nodes)
+            If the copies on several boards differ, for example because one was offline, --repair makes them equal. Add --like to choose the right copy.
+            """)
+
+    @Argument(help: .nodes, completion: .nodes)
     var node: String
 
     @Argument(help: "The scene: its id or name.")
@@ -88,6 +94,8 @@ struct SceneEdit: SceneCommand {
     @Option(help: "The scene's new name.")
     var name: String?
 
+    @OptionGroup(title: "Several boards") var copies: CopyOptions
+
     @Flag(help: "Wait until the board has reported the change.")
     var wait = false
 
@@ -98,24 +106,36 @@ struct SceneEdit: SceneCommand {
 
     func validate() throws {
         try GivenValue.validate(values)
-        guard name != nil || !values.isEmpty else { throw ValidationError("Give a new name or new values.") }
+        try copies.validate(hasOtherChange: name != nil || !values.isEmpty)
+        guard name != nil || !values.isEmpty || copies.isForSeveral else {
+            throw ValidationError("Give a new name or new values.")
+        }
     }
 
-    func result(_ place: CloudScene) async throws -> EntryResult {
-        let (scene, name, values) = (scene, name, values)
-        return try await changing(place, newName: name, own: scene) { client, node, limit in
-            let values = try GivenValue.changes(values, at: node)
-            return try await client.editScene(scene, name: name, values: values, at: node, waiting: limit)
+    func result(_ place: CloudScene) async throws -> any CommandResult {
+        let (scene, name, values, copies) = (scene, name, BoardValues(values), copies)
+        return try await changing(place, newName: name, own: scene, isForSeveral: copies.isForSeveral) {
+            client, node, limit in
+            let changes = try values.changes(at: [node])[node.id]
+            return try await client.editScene(scene, name: name, values: changes, at: node, waiting: limit)
+        } several: { client, nodes, limit in
+            if copies.repair {
+                try copies.checkRepair(of: nodes, "scene")
+                return try await client.repairScene(
+                    scene, at: nodes, like: try await copies.model(client), waiting: limit)
+            }
+            let change = try await copies.change(client, nodes, name: name, values)
+            return try await client.editScene(scene, change, at: nodes, waiting: limit)
         }
     }
 }
 
-struct SceneRemove: SceneCommand {
+struct SceneRemove: SceneCommand, EntryChangeCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a scene.",
         discussion: "Example: rainctl node scene remove 'Kitchen lamp' Night")
 
-    @Argument(help: .node, completion: .nodes)
+    @Argument(help: .nodes, completion: .nodes)
     var node: String
 
     @Argument(help: "The scene: its id or name.")
@@ -129,20 +149,22 @@ struct SceneRemove: SceneCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func result(_ place: CloudScene) async throws -> EntryResult {
+    func result(_ place: CloudScene) async throws -> any CommandResult {
         let scene = scene
         return try await changing(place) { client, node, limit in
             try await client.removeScene(scene, at: node, waiting: limit)
+        } several: { client, nodes, limit in
+            try await client.removeScene(scene, at: nodes, waiting: limit)
         }
     }
 }
 
-struct SceneActivate: SceneCommand {
+struct SceneActivate: SceneCommand, EntryChangeCommand {
     static let configuration = CommandConfiguration(
         commandName: "activate", abstract: "Set a scene's values on the board.",
         discussion: "Example: rainctl node scene activate 'Kitchen lamp' Night")
 
-    @Argument(help: .node, completion: .nodes)
+    @Argument(help: .nodes, completion: .nodes)
     var node: String
 
     @Argument(help: "The scene: its id or name.")
@@ -155,8 +177,12 @@ struct SceneActivate: SceneCommand {
 
     var wait: Bool { false }
 
-    func result(_ place: CloudScene) async throws -> EntryResult {
+    func result(_ place: CloudScene) async throws -> any CommandResult {
         let scene = scene
-        return try await changing(place) { client, node, _ in try await client.activateScene(scene, at: node) }
+        return try await changing(place) { client, node, _ in
+            try await client.activateScene(scene, at: node)
+        } several: { client, nodes, _ in
+            try await client.activateScene(scene, at: nodes)
+        }
     }
 }

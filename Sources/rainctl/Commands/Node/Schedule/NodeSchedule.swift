@@ -17,13 +17,17 @@ extension ScheduleCommand {
     static var service: ListService { .schedules }
 }
 
-struct ScheduleList: ScheduleCommand, ListCommand {
+struct ScheduleList: ScheduleCommand, EntryListCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List a board's schedules.",
-        discussion: "Example: rainctl node schedule list 'Kitchen lamp'")
+        commandName: "list", abstract: "List the schedules of a board, of several boards, or of all boards.",
+        discussion: """
+            Example: rainctl node schedule list 'Kitchen lamp'
 
-    @Argument(help: .node, completion: .nodes)
-    var node: String
+            Without NODE, and for several boards, a schedule that boards share is shown once. A warning names each one whose copies differ.
+            """)
+
+    @Argument(help: "One or more boards, by node id or name, separated by commas (default: all).", completion: .nodes)
+    var node: String?
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
@@ -31,27 +35,20 @@ struct ScheduleList: ScheduleCommand, ListCommand {
     @OptionGroup var list: ListOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
-
-    var wait: Bool { false }
-
-    func result(_ scene: CloudScene) async throws -> EntryListResult {
-        let name = node
-        let found = try await scene.time.run { try await scene.client.node(named: name) }
-        return EntryListResult(found.id, try found.schedules(), member: "schedules")
-    }
 }
 
-struct ScheduleAdd: ScheduleCommand {
+struct ScheduleAdd: ScheduleCommand, EntryChangeCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Add a schedule: the board sets these values at a given time.",
         discussion: """
             Example: rainctl node schedule add 'Kitchen lamp' --name Evening \\
                          --at 19:30 --days mon-fri Light.Power=on
 
-            The board uses its own clock, in the time zone that its parameter Time.TZ sets.
+            The board uses its own clock, in the time zone that its parameter Time.TZ sets. Several boards get the schedule under one id. A \
+            value such as Hall:Light.Power=on is for the board Hall alone.
             """)
 
-    @Argument(help: .node, completion: .nodes)
+    @Argument(help: .nodes, completion: .nodes)
     var node: String
 
     @Argument(help: ArgumentHelp("The values to set at that time.", valueName: "path=value"))
@@ -76,27 +73,31 @@ struct ScheduleAdd: ScheduleCommand {
         do { try time.checkForNewSchedule() } catch { throw ValidationError(CommandFailure(error).message) }
     }
 
-    func result(_ scene: CloudScene) async throws -> EntryResult {
-        let (name, values) = (name, values)
+    func result(_ scene: CloudScene) async throws -> any CommandResult {
+        let (name, values) = (name, BoardValues(values))
         guard let time = try trigger.time() else { throw ValidationError("Give a time: --at HH:MM or --in TIME.") }
         return try await changing(scene, newName: name) { client, node, limit in
-            let values = try GivenValue.changes(values, at: node) ?? []
-            return try await client.addSchedule(name, values: values, time: time, at: node, waiting: limit)
+            let changes = try values.changes(at: [node])[node.id] ?? []
+            return try await client.addSchedule(name, values: changes, time: time, at: node, waiting: limit)
+        } several: { client, nodes, limit in
+            try await client.addSchedule(name, values: try values.ofEach(of: nodes), time: time, waiting: limit)
         }
     }
 }
 
-struct ScheduleEdit: ScheduleCommand {
+struct ScheduleEdit: ScheduleCommand, EntryChangeCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit", abstract: "Change a schedule.",
         discussion: """
             Example: rainctl node schedule edit 'Kitchen lamp' Evening --at 20:00
 
             Parts of the time that you omit stay as the board last reported them. With --at alone, the days or the date stay. With --days \
-            or --date alone, the time of day stays. If another edit follows, give --wait or the whole time.
+            or --date alone, the time of day stays. If you make several edits in a row, add --wait to each, or give the whole time in each.
+
+            If the copies on several boards differ, for example because one was offline, --repair makes them equal. Add --like to choose the right copy.
             """)
 
-    @Argument(help: .node, completion: .nodes)
+    @Argument(help: .nodes, completion: .nodes)
     var node: String
 
     @Argument(help: "The schedule: its id or name.")
@@ -110,6 +111,8 @@ struct ScheduleEdit: ScheduleCommand {
 
     @OptionGroup(title: "When") var trigger: TriggerOptions
 
+    @OptionGroup(title: "Several boards") var copies: CopyOptions
+
     @Flag(help: "Wait until the board has reported the change.")
     var wait = false
 
@@ -120,27 +123,38 @@ struct ScheduleEdit: ScheduleCommand {
 
     func validate() throws {
         try GivenValue.validate(values)
-        guard trigger.isGiven || name != nil || !values.isEmpty else {
+        try copies.validate(hasOtherChange: trigger.isGiven || name != nil || !values.isEmpty)
+        guard trigger.isGiven || name != nil || !values.isEmpty || copies.isForSeveral else {
             throw ValidationError("Give a new time, a new name or new values.")
         }
     }
 
-    func result(_ scene: CloudScene) async throws -> EntryResult {
-        let (schedule, name, values, time) = (schedule, name, values, try trigger.time())
-        return try await changing(scene, newName: name, own: schedule) { client, node, limit in
-            let values = try GivenValue.changes(values, at: node)
+    func result(_ scene: CloudScene) async throws -> any CommandResult {
+        let (schedule, name, values, time) = (schedule, name, BoardValues(values), try trigger.time())
+        let copies = copies
+        return try await changing(scene, newName: name, own: schedule, isForSeveral: copies.isForSeveral) {
+            client, node, limit in
+            let changes = try values.changes(at: [node])[node.id]
             return try await client.editSchedule(
-                schedule, name: name, values: values, time: time, at: node, waiting: limit)
+                schedule, name: name, values: changes, time: time, at: node, waiting: limit)
+        } several: { client, nodes, limit in
+            if copies.repair {
+                try copies.checkRepair(of: nodes, "schedule")
+                return try await client.repairSchedule(
+                    schedule, at: nodes, like: try await copies.model(client), waiting: limit)
+            }
+            let change = try await copies.change(client, nodes, name: name, time: time, values)
+            return try await client.editSchedule(schedule, change, at: nodes, waiting: limit)
         }
     }
 }
 
-struct ScheduleRemove: ScheduleCommand {
+struct ScheduleRemove: ScheduleCommand, EntryChangeCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove a schedule.",
         discussion: "Example: rainctl node schedule remove 'Kitchen lamp' Evening")
 
-    @Argument(help: .node, completion: .nodes)
+    @Argument(help: .nodes, completion: .nodes)
     var node: String
 
     @Argument(help: "The schedule: its id or name.")
@@ -154,20 +168,22 @@ struct ScheduleRemove: ScheduleCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func result(_ scene: CloudScene) async throws -> EntryResult {
+    func result(_ scene: CloudScene) async throws -> any CommandResult {
         let schedule = schedule
         return try await changing(scene) { client, node, limit in
             try await client.removeSchedule(schedule, at: node, waiting: limit)
+        } several: { client, nodes, limit in
+            try await client.removeSchedule(schedule, at: nodes, waiting: limit)
         }
     }
 }
 
-struct ScheduleEnable: ScheduleCommand {
+struct ScheduleEnable: ScheduleCommand, EntryChangeCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable", abstract: "Enable a schedule.",
         discussion: "Example: rainctl node schedule enable 'Kitchen lamp' Evening")
 
-    @Argument(help: .node, completion: .nodes)
+    @Argument(help: .nodes, completion: .nodes)
     var node: String
 
     @Argument(help: "The schedule: its id or name.")
@@ -181,20 +197,22 @@ struct ScheduleEnable: ScheduleCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func result(_ scene: CloudScene) async throws -> EntryResult {
+    func result(_ scene: CloudScene) async throws -> any CommandResult {
         let schedule = schedule
         return try await changing(scene) { client, node, limit in
             try await client.enableSchedule(schedule, at: node, waiting: limit)
+        } several: { client, nodes, limit in
+            try await client.enableSchedule(schedule, at: nodes, waiting: limit)
         }
     }
 }
 
-struct ScheduleDisable: ScheduleCommand {
+struct ScheduleDisable: ScheduleCommand, EntryChangeCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable", abstract: "Disable a schedule without removing it.",
         discussion: "Example: rainctl node schedule disable 'Kitchen lamp' Evening")
 
-    @Argument(help: .node, completion: .nodes)
+    @Argument(help: .nodes, completion: .nodes)
     var node: String
 
     @Argument(help: "The schedule: its id or name.")
@@ -208,10 +226,12 @@ struct ScheduleDisable: ScheduleCommand {
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
-    func result(_ scene: CloudScene) async throws -> EntryResult {
+    func result(_ scene: CloudScene) async throws -> any CommandResult {
         let schedule = schedule
         return try await changing(scene) { client, node, limit in
             try await client.disableSchedule(schedule, at: node, waiting: limit)
+        } several: { client, nodes, limit in
+            try await client.disableSchedule(schedule, at: nodes, waiting: limit)
         }
     }
 }

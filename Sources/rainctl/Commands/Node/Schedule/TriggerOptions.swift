@@ -10,7 +10,7 @@ struct TriggerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Act on these days: daily, once, or a list such as mon-fri or sat,sun. Without this option, a new schedule acts once.",
+            "Act on these days: daily, once, or a list such as mon-fri or sat,sun. Without this option and --date, a new schedule acts once.",
             valueName: "days"))
     var days: [String] = []
 

@@ -1,10 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-import RainCore
+import Glibc
 
 /// A time zone of this machine, as `/usr/share/zoneinfo` describes it (TZif, RFC 8536).
 ///
 /// The C library knows one zone for all threads of a process. A board may be in another one, so its file is read here.
-struct TimeZoneFile: Sendable {
+package struct TimeZoneFile: Sendable {
+    /// The folder with the time zones of this machine.
+    private static let folder = "/usr/share/zoneinfo"
+
+    /// Nil for a zone that this machine does not know.
+    package init?(named name: String) {
+        let isName =
+            (1...64).contains(name.utf8.count) && name.first != "/" && !name.contains("..")
+            && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        guard isName, let bytes = Self.bytes(of: "\(Self.folder)/\(name)") else { return nil }
+        self.init(bytes)
+    }
+
+    private static func bytes(of path: String) -> [UInt8]? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        // The largest zone has about 4 KB.
+        return [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+            while count < buffer.count {
+                let read = read(file, buffer.baseAddress! + count, buffer.count - count)
+                guard read > 0 else { break }
+                count += read
+            }
+        }
+    }
+
     /// Moments from which an offset counts, in seconds since 1970, in order.
     private var transitions: [(time: Int64, offset: Int)] = []
     /// The offset before the first transition.
@@ -13,7 +39,7 @@ struct TimeZoneFile: Sendable {
     private var rule: TimeZoneRule?
 
     /// Nil for bytes that are not such a file, or one of before 2005 (version 1).
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         var reader = Reader(bytes: bytes)
         // The first block has times of 32 bits. The second, with its own header, has all of them.
         guard let short = reader.header(), short.version >= 0x32 else { return nil }
@@ -36,7 +62,7 @@ struct TimeZoneFile: Sendable {
 
     /// Returns how many seconds the zone's clocks are ahead of UTC.
     /// - Parameter time: in seconds since 1970.
-    func offset(at time: Int64) -> Int {
+    package func offset(at time: Int64) -> Int {
         guard let last = transitions.last else { return rule?.offset(at: time) ?? first }
         if time >= last.time { return rule?.offset(at: time) ?? last.offset }
         return transitions.last { $0.time <= time }?.offset ?? first
@@ -79,7 +105,7 @@ struct TimeZoneFile: Sendable {
 }
 
 /// A zone's rule for all years, such as `CET-1CEST,M3.5.0,M10.5.0/3` (the variable `TZ` of POSIX, with the additions of RFC 8536).
-struct TimeZoneRule: Sendable {
+package struct TimeZoneRule: Sendable {
     private var standard: Int
     private var daylight: (offset: Int, start: Change, end: Change)?
 
@@ -98,7 +124,7 @@ struct TimeZoneRule: Sendable {
     }
 
     /// Nil for a text that has no such rule.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         // POSIX counts offsets to the west.
         guard Self.skipName(&rest), let offset = Self.time(&rest) else { return nil }
@@ -115,9 +141,9 @@ struct TimeZoneRule: Sendable {
     }
 
     /// Returns how many seconds the zone's clocks are ahead of UTC.
-    func offset(at time: Int64) -> Int {
+    package func offset(at time: Int64) -> Int {
         guard let daylight else { return standard }
-        let year = CalendarDay(secondsSince1970: time + Int64(standard)).year ?? 1970
+        let year = CivilTime(secondsSince1970: Int(time) + standard).year
         let start = Self.moment(daylight.start, in: year) - Int64(standard)
         let end = Self.moment(daylight.end, in: year) - Int64(daylight.offset)
         let isAhead = start < end ? (start..<end).contains(time) : !(end..<start).contains(time)

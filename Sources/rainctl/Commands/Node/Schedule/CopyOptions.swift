@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RainKit
+import RainMaker
+
+/// The options for the copies of a schedule or scene that several boards have.
+struct CopyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Add a copy to this board; repeatable. Give its values as BOARD:PATH=VALUE, or it gets those of the other boards.",
+            valueName: "board"))
+    var addBoard: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Remove the copy from this board, which must be one of the boards of this command; repeatable.",
+            valueName: "board"))
+    var removeBoard: [String] = []
+
+    @Flag(
+        help: "Make the copies on all these boards like the one that most of them have; boards without a copy get one.")
+    var repair = false
+
+    @Option(
+        help: ArgumentHelp("Where the copies differ, take this board's copy as the right one.", valueName: "board"))
+    var like: String?
+
+    /// Whether the command is about several boards even if it names one.
+    var isForSeveral: Bool { !addBoard.isEmpty || !removeBoard.isEmpty || repair }
+
+    /// Throws a `ValidationError` if `--repair` is combined with another change.
+    ///
+    /// - Parameter hasOtherChange: whether the command has a new name, time or value.
+    func validate(hasOtherChange: Bool) throws {
+        guard like == nil || repair || hasOtherChange || !addBoard.isEmpty else {
+            throw ValidationError("--like chooses the right copy. Give --repair too, to make the other copies like it.")
+        }
+        guard repair, hasOtherChange || !addBoard.isEmpty || !removeBoard.isEmpty else { return }
+        throw ValidationError(
+            "--repair makes the copies equal and changes nothing else: give it alone, or with --like.")
+    }
+
+    /// Returns the change for several boards. Values are for the boards that keep the entry.
+    func change(
+        _ client: RainKitClient, _ nodes: [Node], name: String?, time: ScheduleTime? = nil, _ values: BoardValues
+    ) async throws -> EntryGroupChange {
+        var change = EntryGroupChange(name: name, time: time)
+        for list in addBoard { change.added += try await client.nodes(listed: list) }
+        for list in removeBoard { change.removed += try await client.nodes(listed: list) }
+        change.model = try await model(client)
+        let removed = Set(change.removed.map(\.id))
+        change.values = try values.changes(at: nodes.filter { !removed.contains($0.id) } + change.added)
+        return change
+    }
+
+    /// The node of `--like`; nil without it.
+    func model(_ client: RainKitClient) async throws -> NodeID? {
+        guard let like else { return nil }
+        return try await client.node(named: like).id
+    }
+
+    /// Throws if there is nothing to compare.
+    func checkRepair(of nodes: [Node], _ noun: String) throws(CommandFailure) {
+        guard nodes.count > 1 else {
+            throw CommandFailure(
+                .usage, message: "--repair compares the copies of several boards: name all boards of the \(noun).")
+        }
+    }
+}
