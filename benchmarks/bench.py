@@ -379,7 +379,7 @@ class Bench:
         ours_runs, curl_runs = self.pairs(
             self.options.count * 4,
             lambda: self.rainctl("node", "history", "bench-node-0001", "Sensor.Temperature", "--csv", *ours),
-            lambda: Run(["curl", *plain, f"{details}&{node}", f"{api}/v1/user/nodes/status?{node}", history]))
+            lambda: Run(["curl", *plain, f"{details}&{node}", history]))
         self.check(ours_runs)
         self.check(curl_runs, who="curl")
         self.row(

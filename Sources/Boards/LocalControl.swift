@@ -51,7 +51,8 @@ public struct LocalControl: Sendable {
         guard let found = try await properties().first(where: { $0.name == name }) else {
             throw BoardError(
                 .unsupported,
-                message: "\(board.peer) has no property \(name). It is not a RainMaker node, or its firmware is older.")
+                message:
+                    "\(board.peer) has no property \(name). It is not a RainMaker node, or its firmware is too old.")
         }
         return found
     }
@@ -61,7 +62,7 @@ public struct LocalControl: Sendable {
         let reply = try await ask(
             .commandSetPropertyValues(SetPropertyValuesCommand([PropertyValue(index: property.index, value: value)])))
         guard case .responseSetPropertyValues(let response)? = reply else {
-            throw malformed("whether it took the values")
+            throw malformed("a confirmation of the values")
         }
         guard response.status == .success else {
             throw BoardError(

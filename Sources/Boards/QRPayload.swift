@@ -120,10 +120,10 @@ public struct QRPayload: Sendable {
         guard !name.isEmpty else { throw Self.nameless }
         if let wanted, transport == nil {
             throw Self.unusable(
-                "\"transport\" is \(Self.shown(.string(wanted))), but the known ones are \"ble\" and \"softap\"")
+                "\"transport\" is \(Self.shown(.string(wanted))), but only \"ble\" and \"softap\" are known")
         }
         if let version = securityVersion, !(0...2).contains(version) {
-            throw Self.unusable("\"security\" is \(version), but the known schemes are Security 0, 1 and 2")
+            throw Self.unusable("\"security\" is \(version), but only Security 0, 1 and 2 are known")
         }
         leastSecurity = least(username == nil ? 1 : 2)
     }
@@ -179,7 +179,8 @@ public struct QRPayload: Sendable {
     }
 
     /// Without a cause: a torn line of a log may have lost the name.
-    private static let nameless = BoardError(.malformed, message: "This QR code names no board (member name).")
+    private static let nameless = BoardError(
+        .malformed, message: "This QR code does not name a board (member \"name\").")
 
     private static func unreadable(_ why: String) -> BoardError {
         BoardError(.malformed, message: "This is not a board's QR code: \(why).")

@@ -156,4 +156,13 @@ public enum Remedy: Hashable, Sendable {
     case fileStore
     /// Give the service a session that was exported again.
     case exportedSession
+
+    // MARK: about an MQTT broker
+
+    /// Give the broker the user's name and password.
+    case brokerCredentials
+    /// Name the certificate authorities to trust for the broker.
+    case brokerAuthorities
+    /// Give the broker the client's certificate and its key.
+    case brokerClientCertificate
 }

@@ -105,7 +105,7 @@ extension Secret {
             .compactMap { (verb, scalar) -> String? in scalar.map(Self.isBlank) == true ? verb : nil }
         if !ends.isEmpty {
             return
-                "The given \(name) \(ends.joined(separator: " and ")) with a blank, which was sent as a part of it."
+                "The given \(name) \(ends.joined(separator: " and ")) with white space, which was sent as a part of it."
         }
         if text.hasSuffix("\\n") || text.hasSuffix("\\r") {
             return "The given \(name) ends with a backslash and a letter, which were sent as a part of it."

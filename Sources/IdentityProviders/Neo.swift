@@ -94,7 +94,7 @@ struct NeoExtension: ProviderExtension {
                 (.invalidCredentials, "wrong user name or password")
             case (401, _): (.expired, "the session has ended; sign in again")
             case (403, _): (.forbidden, "the signed-in user may not do this")
-            case (429, _): (.rateLimited, "\(provider.title) asks for fewer requests; try again in some minutes")
+            case (429, _): (.rateLimited, "\(provider.title) received too many requests; try again in a few minutes")
             case (500..., _): (.serverFault, "\(provider.title) has an internal fault; try again later")
             default: (.rejected, "\(provider.title) refused the request (HTTP \(response.status))")
             }

@@ -103,7 +103,8 @@ public actor ProtocommSession {
             guard plaintext == payload else {
                 throw failure(
                     .handshakeNeeded, endpoint,
-                    "An earlier request was encrypted but not sent, and this is another one. Repeat the handshake.")
+                    "An earlier request was encrypted but not sent, so no other request can follow. Repeat the handshake."
+                )
             }
             cipher = current
             sealed = bytes
@@ -169,7 +170,7 @@ public actor ProtocommSession {
             if let limit = transport.maximumRequestLength(on: .session), bytes.count > limit {
                 throw failure(
                     .securityMismatch, .session,
-                    "\(scheme.title) does not fit \(transport.carrier): its message has \(bytes.count) bytes, and at most \(limit) fit. "
+                    "\(scheme.title) needs a message of \(bytes.count) bytes, but \(transport.carrier) carries at most \(limit). "
                         + "Use another transport, or firmware with Security 1.")
             }
             let answer: [UInt8]

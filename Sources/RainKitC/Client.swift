@@ -324,7 +324,7 @@ public func rainkit_client_new(
     } catch let error as CallError {
         tell(
             error.code == CallError.usage.code
-                ? "An option has a value that rainkit.h does not allow: begin with RAINKIT_CLIENT_OPTIONS."
+                ? "An option has a value that rainkit.h does not allow: initialise the options with RAINKIT_CLIENT_OPTIONS."
                 : "A child of fork(2) cannot use the library: call exec(3) first.")
         return error.code
     } catch {
@@ -367,7 +367,8 @@ private func limited(_ limit: Duration, _ work: @escaping @Sendable () async thr
         try await work()
     }
     guard let outcome else {
-        throw RainKitError(.deadline, message: "Not done after \(Int64(limit / .milliseconds(1))) ms.")
+        throw RainKitError(
+            .deadline, message: "The operation did not finish within \(Int64(limit / .milliseconds(1))) ms.")
     }
     return try outcome.get()
 }

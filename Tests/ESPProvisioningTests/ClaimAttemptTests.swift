@@ -45,11 +45,11 @@ struct ClaimAttemptTests {
         Case(stage: .request, fault: .securityMismatch, meaning: .claimFailed, words: "stopped in the middle"),
         Case(stage: .request, fault: .deviceLost, restoresLinks: true, meaning: .deviceLost),
         Case(stage: .request, fault: .cancelled, meaning: .cancelled),
-        Case(stage: .certificate, fault: .rejected, meaning: .claimFailed, words: "only a restart shows"),
+        Case(stage: .certificate, fault: .rejected, meaning: .claimFailed, words: "Only a restart shows"),
         Case(
             stage: .certificate, fault: .rejected, restoresLinks: true, meaning: .claimFailed,
-            words: "only a restart shows"),
-        Case(stage: .certificate, fault: .deviceLost, meaning: .deviceLost, words: "only a restart shows"),
+            words: "Only a restart shows"),
+        Case(stage: .certificate, fault: .deviceLost, meaning: .deviceLost, words: "Only a restart shows"),
         Case(stage: .certificate, fault: .cancelled, meaning: .cancelled),
     ]
 

@@ -97,7 +97,7 @@ struct FaultyVerifierTests {
         let error = await #expect(throws: BoardError.self) { try await board.secure() }
         #expect(asked.all == [.version, .session, .session])
         #expect(error?.refusedProofs == 3)
-        #expect(error?.message.contains("has used 3 of 5 attempts") == true)
+        #expect(error?.message.contains("has now received 3 wrong proofs") == true)
         let first = error?.message.split(separator: ".").first ?? ""
         #expect(first.contains("proof of possession or the user name \""), "\(first)")
         #expect(first.split(separator: " ").count <= 20, "\(first)")

@@ -47,7 +47,7 @@ struct SecurityPolicyTests {
             .acceptedSecurity(version: 0)),
 
         Case(
-            least: .first(proof: false), .none, "which sends everything in clear, but its label requires more",
+            least: .first(proof: false), .none, "which encrypts nothing, but its label requires more",
             .acceptedSecurity(version: 0)),
         Case(least: .first(proof: true), .none, "Nothing secret was sent.", .acceptedSecurity(version: 0)),
         Case(least: .second, .first(proof: true), "uses Security 1, but its label", .acceptedSecurity(version: 1)),
@@ -77,7 +77,7 @@ struct SecurityPolicyTests {
             SecurityPolicy(wanted: wanted, least: .none, expectsProof: true).refusal(of: claim)
         }
         #expect(refusal(.none)?.code == .securityMismatch)
-        #expect(refusal(.none)?.message.contains("although a proof of possession was given") == true)
+        #expect(refusal(.none)?.message.contains("you gave a proof of possession") == true)
         #expect(refusal(.none)?.remedies == [.acceptedSecurity(version: 0)])
         #expect(refusal(.none, wanted: 0) == nil)
         #expect(refusal(.first(proof: false)) == nil && refusal(.second) == nil)

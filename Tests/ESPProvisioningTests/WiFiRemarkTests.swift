@@ -11,8 +11,8 @@ struct WiFiRemarkTests {
         .wifiAuthenticationFailed, message: "The access point refused the board.")
 
     static let passphrases: [(passphrase: String, words: String?)] = [
-        ("correct horse", nil), ("", "without a password"), (" correct horse", "begins with a blank"),
-        ("correct horse ", "ends with a blank"), (#""correct horse""#, "quotation marks"),
+        ("correct horse", nil), ("", "without a password"), (" correct horse", "begins with white space"),
+        ("correct horse ", "ends with white space"), (#""correct horse""#, "quotation marks"),
         ("'correct horse'", "quotation marks"),
         (#"{"passphrase":"correct horse"}"#, "JSON"), ("correct horse\\n", "backslash"),
         ("WIFI=correct horse", "NAME=value"),
@@ -33,7 +33,7 @@ struct WiFiRemarkTests {
 
     static let names: [(name: String, start: String)] = [
         ("Home", "The board cannot find the network \"Home\". Check the name"),
-        ("Home ", "The board cannot find the network \"Home \": the given network name ends with a blank"),
+        ("Home ", "The board cannot find the network \"Home \": the given network name ends with white space"),
         (
             "\"Home\"",
             "The board cannot find the network \"\"Home\"\": the given network name is in quotation marks"

@@ -55,9 +55,9 @@ struct SecretTextTests {
 
     static let remarks: [(secret: String, words: String?)] = [
         ("hunter22", nil), ("correct horse", nil), ("", nil), ("\"", nil), ("{x", nil), ("don't", nil),
-        (" hunter22", "begins with a blank"), ("hunter22 ", "ends with a blank"),
-        (" hunter22\t", "begins and ends with a blank"), ("hunter22\u{A0}", "ends with a blank"),
-        ("\u{200B}hunter22", "begins with a blank"), ("\u{FEFF}hunter22", "begins with a blank"),
+        (" hunter22", "begins with white space"), ("hunter22 ", "ends with white space"),
+        (" hunter22\t", "begins and ends with white space"), ("hunter22\u{A0}", "ends with white space"),
+        ("\u{200B}hunter22", "begins with white space"), ("\u{FEFF}hunter22", "begins with white space"),
         ("\"hunter22\"", "quotation marks"), ("'hunter22'", "quotation marks"),
         ("\u{201C}hunter22\u{201D}", "quotation marks"),
         (#"{"password":"hunter22"}"#, "JSON"), (#"hunter22\n"#, "backslash"),

@@ -36,7 +36,7 @@ struct NameFaultTests {
         arguments: [
             (
                 "https",
-                " when TLS began, as a port that does not speak TLS, an overloaded server or a firewall on the way does, and its name leads to this machine (127.0.0.1)"
+                " an overloaded server or a firewall on the way). The host's name leads to this machine (127.0.0.1)"
             ),
             ("http", "the connection"),
         ])
@@ -60,9 +60,11 @@ struct NameFaultTests {
         #expect(!fault.meaning.message.contains("this machine ("))
         fault.addresses = ["127.0.0.1"]
         #expect(fault.meaning.code == .tls && fault.meaning.message.contains(says), "\(fault.meaning)")
-        #expect(fault.meaning.message.hasSuffix(", and its name leads to this machine (127.0.0.1)"), "\(fault.meaning)")
+        #expect(
+            fault.meaning.message.hasSuffix(". The host's name leads to this machine (127.0.0.1)"), "\(fault.meaning)")
         fault.addresses = ["0.0.0.0"]
-        #expect(fault.meaning.message.hasSuffix(", and its name leads to this machine (0.0.0.0)"), "\(fault.meaning)")
+        #expect(
+            fault.meaning.message.hasSuffix(". The host's name leads to this machine (0.0.0.0)"), "\(fault.meaning)")
         fault.addresses = ["192.0.2.1", "127.0.0.1"]
         #expect(!fault.meaning.message.contains("this machine ("))
         (fault.host, fault.addresses) = ("localhost:8443", ["127.0.0.1"])
@@ -101,7 +103,7 @@ struct NameFaultTests {
     static let connections: [Connection] = [
         Connection(
             testDescription: "IPv6 only, no route", error: ENETUNREACH, addresses: ["2001:db8::1"],
-            says: "has IPv6 addresses only (2001:db8::1), and this machine has no IPv6 connection"),
+            says: "has only IPv6 addresses (2001:db8::1), but this machine has no IPv6 connection"),
         Connection(
             testDescription: "IPv6 only, no address", error: EADDRNOTAVAIL, addresses: ["2001:db8::1", "2001:db8::2"],
             says: "no IPv6 connection"),
@@ -110,10 +112,10 @@ struct NameFaultTests {
             says: "no IPv6 connection"),
         Connection(
             testDescription: "both, no network", error: ENETUNREACH, addresses: ["2001:db8::1", "192.0.2.1"],
-            says: "no network connection that leads there"),
+            says: "no route to that network"),
         Connection(
             testDescription: "no network", error: ENETUNREACH, addresses: ["192.0.2.1"],
-            says: "no network connection that leads there"),
+            says: "no route to that network"),
         Connection(
             testDescription: "no host", error: EHOSTUNREACH, addresses: ["192.0.2.1"], says: "no machine answers"),
         Connection(
@@ -127,7 +129,7 @@ struct NameFaultTests {
             host: "127.0.0.1:1",
             says: "nothing listens on that port"),
         Connection(
-            testDescription: "timed out", error: ETIMEDOUT, addresses: ["192.0.2.1"], says: "as behind a firewall"),
+            testDescription: "timed out", error: ETIMEDOUT, addresses: ["192.0.2.1"], says: "a firewall may block it"),
         Connection(
             testDescription: "a firewall here", error: EPERM, addresses: ["192.0.2.1"], says: "firewall forbids"),
         Connection(

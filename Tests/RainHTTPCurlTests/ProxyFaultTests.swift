@@ -47,7 +47,7 @@ struct ProxyFaultTests {
         answers("407 Proxy Authentication Required", "requires a user name and a password (HTTP 407)", .proxyRefused),
         Fault(
             testDescription: "does not take the password", code: .proxyRefused,
-            says: "does not accept the user name and password that are given there (HTTP 407)",
+            says: "does not accept the user name and password in https_proxy (HTTP 407)",
             credentials: "me:planted-secret@"
         ) { peer in
             _ = peer.readRequest()
@@ -102,7 +102,7 @@ struct ProxyFaultTests {
             .proxyRefused),
         Fault(
             testDescription: "does not take the password for SOCKS", code: .proxyRefused,
-            says: "does not accept the user name and password that are given there", credentials: "me:planted-secret@",
+            says: "does not accept the user name and password in", credentials: "me:planted-secret@",
             scheme: "socks5h"
         ) {
             _ = $0.read(4096)
@@ -275,7 +275,7 @@ struct ProxyFaultTests {
             _ = peer.waitForClose()
         }
         let error = try #require(await failure("http://127.0.0.1:\(server.port)", host: host))
-        #expect(error.code == code && error.message.contains("127.0.0.1:\(server.port), which https_proxy"), "\(error)")
+        #expect(error.code == code && error.message.contains("127.0.0.1:\(server.port) (from https_proxy)"), "\(error)")
         #expect(error.message.contains("is not a proxy"), "\(error)")
     }
 

@@ -45,10 +45,10 @@ struct CodingTests {
     @Test(
         "a text that does not fit says which member, and not its value",
         arguments: [
-            (#"{"x":1}"#, JSONError.Code.missing, "[0].y is missing"),
-            (#"{"x":"hunter2","y":1}"#, .typeMismatch, "[0].x is not a number"),
-            (#"{"x":null,"y":1}"#, .missing, "[0].x is null and should be a number"),
-            (#"7"#, .typeMismatch, "[0] is not an object"),
+            (#"{"x":1}"#, JSONError.Code.missing, "\"[0].y\" is missing"),
+            (#"{"x":"hunter2","y":1}"#, .typeMismatch, "\"[0].x\" is not a number"),
+            (#"{"x":null,"y":1}"#, .missing, "\"[0].x\" is null and should be a number"),
+            (#"7"#, .typeMismatch, "\"[0]\" is not an object"),
         ])
     func mismatch(text: String, code: JSONError.Code, message: String) {
         do throws(JSONError) {
@@ -84,7 +84,7 @@ struct CodingTests {
             _ = try JSONCoder.encode(["n": [1, Double.nan]])
             Issue.record("was accepted")
         } catch {
-            #expect(error == JSONError(.unencodable, "n[1] cannot be written as JSON"))
+            #expect(error == JSONError(.unencodable, "\"n[1]\" cannot be written as JSON"))
         }
         #expect(throws: JSONError.self) { try JSONCoder.encode([UInt64.max]) }
     }

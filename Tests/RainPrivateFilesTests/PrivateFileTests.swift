@@ -162,7 +162,8 @@ struct PrivateFileTests {
             let maker = FileUser(id: 1000, home: home)
             #expect(
                 words(.openFolder, state, owner: 0, for: maker)
-                    == "\(state) belongs to root, not to you, as after sudo: give it back with chown")
+                    == "\(state) belongs to root, not to you, perhaps because of sudo: make yourself its owner with chown"
+            )
             for (path, owner, user) in [
                 ("/tmp", 0, maker), ("/", 0, maker), (home, 0, maker), (other, 0, maker),
                 ("\(state)/../../home2", 0, maker),

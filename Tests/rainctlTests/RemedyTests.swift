@@ -33,6 +33,7 @@ struct RemedyTests {
         (.gateCredentials, ["login"]), (.applicationID, ["login"]), (.redirectURI, ["login"]),
         (.rememberedSettings(["loginBy"]), ["login"]), (.rememberedSettings([]), ["login"]),
         (.fileStore, ["login"]), (.exportedSession, []),
+        (.brokerCredentials, ["bridge"]), (.brokerAuthorities, ["bridge"]), (.brokerClientCertificate, ["bridge"]),
         (.scheduleTime, ["node schedule add", "node schedule edit"]),
         (.scheduleDays, ["node schedule add", "node schedule edit"]), (.laterSchedule, []), (.knownAutomation, []),
         (.modelNode, ["node schedule edit", "node scene edit"]),

@@ -25,8 +25,8 @@ struct SettingsMemberTypesTests {
         "a file that is not an object, or sets nothing that it may, says why",
         arguments: [
             ("[]", "must be an object, but it is a list"), ("5", "must be an object, but it is a number"),
-            ("", "it is not JSON"),
-            ("{", "it is not JSON"), (#"{"profile":""}"#, "\"profile\" is empty"),
+            ("", "the file is not JSON"),
+            ("{", "the file is not JSON"), (#"{"profile":""}"#, "\"profile\" is empty"),
             (#"{"store":"file"}"#, "it may set only profile, account"), (#"{"Profile":"x"}"#, "\"Profile\""),
         ])
     func faults(text: String, says: String) {

@@ -10,8 +10,7 @@ int main(void) {
     options.base_url = rainkit_text(getenv("EXAMPLE_CLOUD"));
     rainkit_string user = rainkit_text(getenv("EXAMPLE_USER")), password = rainkit_text(getenv("EXAMPLE_PASSWORD"));
     rainkit_client *client; rainkit_operation *operation;
-    rainkit_event event = RAINKIT_EVENT_INIT;
-    char why[256];
+    rainkit_event event = RAINKIT_EVENT_INIT; char why[256];
     if (rainkit_client_new(&options, &client, why, sizeof why)) return fprintf(stderr, "%s\n", why), RAINKIT_USAGE;
     if (rainkit_sign_in_password(client, user, password, 0, &operation))
         return fputs("EXAMPLE_USER and EXAMPLE_PASSWORD must be set\n", stderr), RAINKIT_USAGE;

@@ -10,12 +10,12 @@ import RainJSON
 struct FirmwareSim: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "firmware-sim",
-        abstract: "A simulated ESP32-C3 that waits to be provisioned, over HTTP, on a serial console or by BLE.",
+        abstract: "A simulated ESP32-C3 that can be provisioned over HTTP, a serial console or Bluetooth.",
         discussion: """
             Example: firmware-sim --http 127.0.0.1:8080 --pop abcd1234 --wifi Home:password
 
-            When everything listens, it prints one line of JSON with the addresses: \
-            {"ready": true, "http": …, "console": …, "ble": {"adapter": …, "boards": […]}, "node_id": …, "qr": {…}}. SIGTERM ends it.
+            When the board is ready, firmware-sim prints one line of JSON with the addresses: {"ready": true, "http": …, "console": …, \
+            "ble": {"adapter": …, "boards": […]}, "node_id": …, "qr": {…}}. SIGTERM ends firmware-sim.
             """)
 
     @OptionGroup(title: "Addresses and ports") var listening: ListeningOptions

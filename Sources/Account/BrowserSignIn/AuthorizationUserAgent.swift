@@ -82,7 +82,7 @@ public struct AuthorizationAttempt: Sendable {
             return try request.url()
         } catch {
             throw AccountError(
-                .invalidConfiguration, message: "the sign-in page's address cannot be made: \(error.message)")
+                .invalidConfiguration, message: "the address of the sign-in page cannot be built: \(error.message)")
         }
     }
 }

@@ -264,7 +264,7 @@ struct CallbackPage: Equatable {
     fileprivate static let received = CallbackPage(
         200, "OK", "Almost done", "The sign-in page has answered. Close this page and return to the terminal.")
     fileprivate static let notSignedIn = CallbackPage(
-        200, "OK", "Not signed in", "The sign-in was refused or given up. Close this page and return to the terminal.")
+        200, "OK", "Not signed in", "The sign-in was refused or cancelled. Close this page and return to the terminal.")
     fileprivate static let stray = CallbackPage(
         400, "Bad Request", "Not the expected answer",
         "This is not an answer to the current sign-in, which is still waiting. Return to the page where you began."
@@ -308,7 +308,7 @@ struct CallbackPage: Equatable {
         case 405: CallbackPage(405, "Method Not Allowed", "Not served", "Only GET is supported here.")
         case 413:
             CallbackPage(413, "Content Too Large", "Not served", "The request has a body, or its body is too long.")
-        case 421: CallbackPage(421, "Misdirected Request", "Not served", "This server has another name.")
+        case 421: CallbackPage(421, "Misdirected Request", "Not served", "The request names another server.")
         case 431: CallbackPage(431, "Request Header Fields Too Large", "Not served", "The request is too long.")
         default: CallbackPage(400, "Bad Request", "Not served", "The request is not readable.")
         }

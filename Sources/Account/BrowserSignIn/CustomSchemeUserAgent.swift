@@ -162,7 +162,7 @@ public enum CallbackHandOver {
             text.utf8.count < CallbackSocket.maximumBytes
         else {
             throw AccountError(
-                .invalidConfiguration, message: "the address to pass on has no private scheme")
+                .invalidConfiguration, message: "the address has no custom scheme, such as com.example.app:/callback")
         }
         let path = CallbackFolder.socket(folder: folder, scheme: scheme)
         guard let address = UnixAddress(path) else {
@@ -170,7 +170,7 @@ public enum CallbackHandOver {
         }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else {
-            throw AccountError(.cannotListen, message: "no socket: \(systemErrorText(errno))")
+            throw AccountError(.cannotListen, message: "a socket cannot be created: \(systemErrorText(errno))")
         }
         defer { close(descriptor) }
         for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
@@ -187,7 +187,9 @@ public enum CallbackHandOver {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw AccountError(.noAnswer, message: "the sign-in no longer listens") }
+            guard count > 0 else {
+                throw AccountError(.noAnswer, message: "the sign-in that waited for this address has ended")
+            }
             rest = rest.dropFirst(count)
         }
         var buffer = [UInt8](repeating: 0, count: 64)

@@ -62,8 +62,10 @@ struct PasteSource: RedirectSource {
         for _ in 0..<Self.maximumTries {
             guard let line = try await addresses.next() else {
                 // The opener reports an answer of another sign-in.
-                guard let refusal, !Task.isCancelled else { return }
-                throw AccountError(.noAnswer, message: "the sign-in page gave no answer: \(refusal)")
+                guard !Task.isCancelled else { return }
+                let cause = refusal.map { "the sign-in page gave no answer: \($0)" }
+                throw AccountError(
+                    .noAnswer, message: cause ?? "the input ended before an address of the sign-in page was pasted")
             }
             var text = line.revealString()[...]
             // Spaces, quotes and angle brackets are often copied with an address.

@@ -86,7 +86,7 @@ public struct CredentialKey: Sendable, Hashable, CustomStringConvertible {
         else {
             throw AccountError(
                 .invalidConfiguration,
-                message: "\"\(deployment)\" cannot name a profile: use up to 64 letters, digits, - and _")
+                message: "\"\(deployment)\" is not a valid profile name: use up to 64 letters, digits, - and _")
         }
         self.deployment = deployment
         self.account = account
@@ -101,7 +101,8 @@ public struct CredentialKey: Sendable, Hashable, CustomStringConvertible {
             throw AccountError(
                 .invalidConfiguration,
                 message:
-                    "\"\(account.prefix(80))\" cannot name an account: use a shorter one, without control characters")
+                    "\"\(account.prefix(80))\" is not a valid account name: use a shorter one, without control characters"
+            )
         }
         self.name = name
     }

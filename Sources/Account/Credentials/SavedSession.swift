@@ -114,7 +114,8 @@ public struct SavedSession: Sendable, Equatable {
         if let version, !Self.versions.contains(version) {
             throw AccountError(
                 .storeUnreadable,
-                message: "a newer program wrote the stored session (version \(version); this one reads 1 and 2); "
+                message:
+                    "a newer version of this program wrote the stored session (format \(version); this version reads 1 and 2); "
                     + "update this program, or sign in again to replace the session")
         }
         guard let session else {

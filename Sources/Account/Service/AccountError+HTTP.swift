@@ -18,8 +18,8 @@ extension AccountError {
                     "\(error.host) cannot be reached: \($0) did not answer in time; try again"
                 }
                     ?? (error.lacksTLS
-                        ? "\(error.host) accepted the connection, but did not begin TLS in time: a firewall or an overloaded server holds it, "
-                            + "or that port speaks plain http:// or another protocol"
+                        ? "\(error.host) accepted the connection, but did not begin TLS in time: a firewall or an overloaded server may "
+                            + "hold it, or that port uses plain http:// or another protocol"
                         : "\(error.host) did not answer in time; try again"))
         case .tls:
             self.init(.tls, message: "no trusted connection to \(error.host): \(error.message)")
@@ -27,7 +27,7 @@ extension AccountError {
             self.init(.cancelled, message: "the request to \(error.host) was cancelled")
             silentHost = error.silentProxy ?? error.host
         case .tooLarge, .malformed:
-            self.init(.malformedAnswer, message: "\(error.host) gave an unusable answer: \(error.message)")
+            self.init(.malformedAnswer, message: "\(error.host) sent an unusable answer: \(error.message)")
         case .invalidRequest:
             self.init(.invalidConfiguration, message: "a request to \(error.host) cannot be sent: \(error.message)")
         default:
@@ -66,7 +66,8 @@ extension AccountError {
     package static func unreadable(
         _ response: HTTPResponse, from host: String, because reason: String? = nil
     ) -> AccountError {
-        let isFault = response.status >= 500 && response.interference == nil
+        // A server that does not know the method (501) or the version (505) is another one, not one with a fault.
+        let isFault = response.status >= 500 && ![501, 505].contains(response.status) && response.interference == nil
         if !isFault, let interference = response.unreadableBody {
             return AccountError(interference, response.status, host)
         }
@@ -74,14 +75,14 @@ extension AccountError {
             return AccountError(
                 .malformedAnswer,
                 message:
-                    "\(host) answered with HTTP \(response.status) and no readable JSON, but plain text: another server answers there; "
+                    "\(host) answered with plain text instead of JSON (HTTP \(response.status)): another server may use this address; "
                     + "check the base URL",
                 status: response.status)
         }
         // The body of such an answer does not help the user.
         let what =
             if isFault {
-                ": it, or a gateway before it, has a fault"
+                ": this server, or a gateway in front of it, has a fault"
             } else {
                 reason.map { " (\($0))" } ?? ""
             }
@@ -90,7 +91,8 @@ extension AccountError {
             ? "sent an empty answer (HTTP \(response.status))"
             : "answered with HTTP \(response.status) and no readable JSON\(what)"
         return AccountError(
-            isFault ? .serverFault : .malformedAnswer, message: "\(host) \(answer); try again later",
+            isFault ? .serverFault : .malformedAnswer,
+            message: "\(host) \(answer); \(isFault ? "" : "check the base URL, or ")try again later",
             status: response.status)
     }
 
@@ -111,7 +113,7 @@ extension AccountError {
             case .gone:
                 (
                     .moved,
-                    "\(host) no longer has anything at this address (HTTP 410): the service has moved or ended; check the base URL"
+                    "\(host) no longer offers a service at this address (HTTP 410): the service has moved or ended; check the base URL"
                 )
             case .wantsTLS:
                 (
@@ -140,8 +142,8 @@ extension AccountError {
         case 400..<500:
             "\(page), which a firewall or proxy probably sent; try another network, or try again later"
         default:
-            "\(page): this network's sign-in page or a proxy answered, or the base URL is a web site's. Sign in to the network, check the "
-                + "base URL, then try again"
+            "\(page): this network's sign-in page or a proxy answered, or the base URL belongs to a web site. Sign in to the network, "
+                + "check the base URL, then try again"
         }
     }
 }

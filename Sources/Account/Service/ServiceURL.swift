@@ -31,7 +31,7 @@ public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
         }
         guard isSecure || isLoopback(host) else {
             throw AccountError(
-                .insecureURL, message: "plain http to \(host) would show passwords to the network: use https://")
+                .insecureURL, message: "plain http to \(host) would send passwords unencrypted: use https://")
         }
         self.text = (isSecure ? "https://" : "http://") + authority + path
     }
@@ -49,9 +49,9 @@ public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
             return isIPv6 ? "an IPv6 address is written in brackets, as in [::1]" : "it has more than one colon"
         }
         if !authority.contains("["), parts.count == 2, UInt16(parts[1]) ?? 0 == 0 {
-            return "\"\(parts[1])\" is not a port, which is 1 to 65535"
+            return "\"\(parts[1])\" is not a port: ports are 1 to 65535"
         }
-        if authority.contains("%") { return "a network interface (%) cannot be named in it" }
+        if authority.contains("%") { return "it names a network interface (%)" }
         return "a base URL is https://HOST, optionally with :PORT and a path"
     }
 

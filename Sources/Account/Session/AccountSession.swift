@@ -223,16 +223,16 @@ extension AccountSession {
             throw AccountError(
                 .unsupported,
                 message:
-                    "the session at \(provider.title) holds the user's password and no token. The password is not given out: make requests "
-                    + "with the session, or sign in by OAuth 2.0"
+                    "the session at \(provider.title) holds the user's password and no token. The password is never given out: send "
+                    + "requests through the session, or sign in by OAuth 2.0"
             )
         }
         guard tokens.kind != .cookie else {
             throw AccountError(
                 .unsupported,
                 message:
-                    "the session at \(provider.title) holds a web session's cookies and no access token: make requests with the session, or sign in "
-                    + "by OAuth 2.0"
+                    "the session at \(provider.title) holds a web session's cookies and no access token: send requests through the "
+                    + "session, or sign in by OAuth 2.0"
             )
         }
         return tokens.access
@@ -258,7 +258,7 @@ extension AccountSession {
             throw AccountError(
                 .invalidConfiguration,
                 message:
-                    "\(provider.title) accepts no Authorization header for this session: make requests with the session"
+                    "\(provider.title) accepts no Authorization header for this session: send requests through the session"
             )
         }
         return ("Authorization", Secret("Bearer ".utf8 + tokens.access.revealBytes()))
@@ -395,7 +395,7 @@ extension AccountSession {
             throw AccountError(
                 .invalidConfiguration,
                 message:
-                    "the session's tokens were not sent: \(Self.server(of: request.url)) is not a service of this account's provider"
+                    "the session's tokens were not sent: \(Self.server(of: request.url)) does not belong to this account's provider"
             )
         }
     }

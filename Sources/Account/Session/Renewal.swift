@@ -65,7 +65,7 @@ struct Renewal: Sendable {
         if let before = keeper.provider.user(claimedBy: session.tokens)?.userID,
             let after = keeper.provider.user(claimedBy: renewed.tokens)?.userID, before != after
         {
-            throw .unavailable(.untrusted("of the renewal is another user's (sub)"))
+            throw .unavailable(.untrusted("from the renewal belongs to another user (sub)"))
         }
         renewed.tokens.carryOver(from: session.tokens)
         renewed.serverIsAhead = keeper.server?.secondsAhead ?? renewed.tokens.serverIsAhead ?? session.serverIsAhead
@@ -130,7 +130,7 @@ struct Renewal: Sendable {
         var error = cause
         error.code = .serverFault
         error.message =
-            "the server refused to renew the session (HTTP \(cause.status.map { "\($0)" } ?? "error")), but did not end it; try again later"
+            "the server refused to renew the session (HTTP \(cause.status.map { "\($0)" } ?? "error")), but the session has not ended; try again later"
         return error
     }
 

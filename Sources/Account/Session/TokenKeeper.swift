@@ -180,7 +180,7 @@ actor TokenKeeper {
         guard let outcome else {
             throw AccountError(
                 .timeout,
-                message: "\(provider.title) took longer than \(StoreLockTimes.longest) in all; try again later"
+                message: "\(provider.title) took longer than \(StoreLockTimes.longest) in total; try again later"
             )
         }
         return try outcome.get()
@@ -224,10 +224,9 @@ extension TokenKeeper {
     nonisolated func own(_ session: SavedSession?, since moment: Int) throws(AccountError) -> SavedSession {
         guard let session else {
             events.found(nil, since: moment, status: status)
-            throw AccountError(
-                .notSignedIn, message: "nobody is signed in \(key.account == nil ? "to" : "as") \(place); sign in first"
-            )
-            .about(key.account)
+            let preposition = key.account != nil ? "as" : key.deployment == provider.name ? "to" : "to the deployment"
+            throw AccountError(.notSignedIn, message: "nobody is signed in \(preposition) \(place); sign in first")
+                .about(key.account)
         }
         guard session.provider == provider.name else {
             throw AccountError(

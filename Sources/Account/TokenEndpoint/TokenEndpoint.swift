@@ -149,8 +149,8 @@ extension AccountError.Code {
 
     /// Returns the message for a temporary redirect to another address.
     package static func redirectSentence(host: String, status: Int) -> String {
-        "\(host) was not reached: a redirect (HTTP \(status)) came instead, as a network's sign-in page sends it; sign in to the network in a "
-            + "browser, then try again"
+        "\(host) was not reached: a redirect (HTTP \(status)) came instead, probably from this network's sign-in page; sign in to the "
+            + "network in a browser, then try again"
     }
 
     /// A sentence for a refusal that has no better one.
@@ -171,15 +171,17 @@ extension AccountError.Code {
         case .usedCode: return "the code has been used before; begin again"
         case .pending: return "nobody has answered the sign-in yet"
         case .expired: return "\(host) does not accept the session's token; sign in again"
-        case .insufficientScope: return "the session may not do this: sign in with more scope"
+        case .insufficientScope: return "the session's scope does not allow this: sign in with a wider scope"
         case .clientRefused:
             return "\(host) refuses this client\(name): its id is unknown, or its secret is wrong or missing"
-        case .invalidConfiguration: return "\(host) does not serve such a request\(name); check the provider's settings"
+        case .invalidConfiguration:
+            return "\(host) does not support this kind of request\(name); check the provider's settings"
         case .moved:
             let place = address.map { " to \($0)" } ?? ""
-            return "\(host) has moved\(place) (HTTP \(status)); credentials are not sent on: set the new base URL"
+            return
+                "\(host) has moved\(place) (HTTP \(status)); credentials are not sent there automatically: set the new base URL"
         case .malformedAnswer: return Self.redirectSentence(host: host, status: status)
-        case .rateLimited: return "\(host) asks for fewer requests; try again in some minutes"
+        case .rateLimited: return "\(host) received too many requests; try again in a few minutes"
         case .forbidden: return "the signed-in user may not do this"
         case .serverFault: return "\(host) \(serverTrouble(status)); try again later"
         default: return "\(host) refused the request (HTTP \(status))\(name)"

@@ -103,7 +103,7 @@ package struct IdentityTokenCheck: Sendable {
             }
         }
         if let issuer, let own = claims["iss"], own != .string(issuer) {
-            throw .untrusted("is another issuer's (iss)\(Self.slash(own.string, issuer))")
+            throw .untrusted("is from another issuer (iss)\(Self.slash(own.string, issuer))")
         }
         try checkAudience(claims)
         if let now, let end = claims["exp"] {
@@ -169,11 +169,11 @@ package struct IdentityTokenCheck: Sendable {
             guard let before = old[name]?.unlessNull else { continue }
             guard new[name] == before else {
                 let more = name == "iss" ? Self.slash(new[name]?.string, before.string ?? "") : ""
-                throw .untrusted("of the renewal is another \(whose)'s (\(name))\(more)")
+                throw .untrusted("from the renewal belongs to another \(whose) (\(name))\(more)")
             }
         }
         if let nonce = new["nonce"]?.unlessNull, let before = old["nonce"]?.unlessNull, nonce != before {
-            throw .untrusted("of the renewal is for another sign-in (nonce)")
+            throw .untrusted("from the renewal is for another sign-in (nonce)")
         }
     }
 }

@@ -141,24 +141,24 @@ extension DeviceTrouble: CustomStringConvertible {
                 ?? "The board's firmware stopped itself: \(why)."
             if Self.isAboutSettings(why, cause) {
                 return what
-                    + " The settings in its flash (NVS) are incomplete, damaged or from other firmware. Erase the partition nvs, or the whole "
-                    + "flash, which removes a claim too. Then flash the firmware again."
+                    + " The settings in its flash (NVS) are incomplete, damaged or from other firmware. Erase the partition nvs or the "
+                    + "whole flash, which also removes the board's claim. Then flash the firmware again."
             }
             // An address says nothing.
             let isUnexplained = cause == nil && why.after("abort() ") != nil
-            return what + (isUnexplained ? " The log lines before that show the reason." : "")
+            return what + (isUnexplained ? " The log lines before this error show the reason." : "")
         case .outOfMemory(let why):
             return
                 "The board's firmware ran out of memory and stopped itself (\(why)). Flash firmware that needs less memory, or use a chip with more."
         case .noPSRAM(let why):
             return
-                "The firmware needs PSRAM, and the board has none, or it does not respond (\(why)). Build it without PSRAM, or use a module with PSRAM."
+                "The firmware needs PSRAM, but the board has no PSRAM, or its PSRAM does not respond (\(why)). Build it without PSRAM, or use a module with PSRAM."
         case .stackOverflow(let task):
             return
                 "The board's firmware crashed: the task \(task) needs more stack than it has. Flash another version of it."
         case .taskWatchdog:
             return
-                "A task of the board's firmware keeps the others from running. If the board does not continue, restart it."
+                "One task of the board's firmware keeps all other tasks from running. If the board does not continue, restart it."
         case .brownOut:
             return
                 "The board's supply voltage fell. This often happens at the moment when Wi-Fi starts. Try a shorter cable, and another port or a hub with its own supply."
@@ -172,7 +172,7 @@ extension DeviceTrouble: CustomStringConvertible {
                 "The board's flash reads as zeros \(chip.placeOfBootLoader). It was overwritten, or the flash chip does not respond. Flash the firmware again\(chip.withBootLoader)."
         case .invalidHeader(let header, let chip):
             return
-                "The board's flash has no boot loader \(chip.placeOfBootLoader), but other data (\(header)). Perhaps an image was written to another address or for another chip, or only one of the flash and the image is encrypted. Flash the firmware again\(chip.withBootLoader)."
+                "The board's flash has no boot loader \(chip.placeOfBootLoader), but other data (\(header)). Perhaps the image was written to another address or is for another chip. Perhaps the image is encrypted and the flash is not, or the reverse. Flash the firmware again\(chip.withBootLoader)."
         case .unreadableFlash(let chip):
             return
                 "The board cannot read a boot loader from its flash \(chip.placeOfBootLoader). Flash the firmware again\(chip.withBootLoader). If that does not help, the flash chip or its supply is faulty."
@@ -207,7 +207,7 @@ extension DeviceTrouble: CustomStringConvertible {
             return "The board's output is not text: its log does not use 115200 baud, or is binary."
         case .provisioningTimedOut:
             return
-                "The board stopped provisioning, because its time for that was over (30 minutes by default). Press its RESET button, and run this again."
+                "The board stopped provisioning, because its time limit was reached (30 minutes by default). Press its RESET button, and run this again."
         case .proofsSpent:
             return
                 "The board received too many wrong proofs of possession and stopped provisioning. Restart it, and run this again."
@@ -215,7 +215,7 @@ extension DeviceTrouble: CustomStringConvertible {
             return "The board has no certificate for the cloud, and its firmware does not claim one by itself."
         case .noProof:
             return
-                "The board has no proof of possession: its flash lacks the random bytes from which firmware makes it. A claim writes these bytes."
+                "The board has no proof of possession: its firmware makes the proof from random bytes, which its flash lacks. A claim writes these bytes."
         case .claimSkipped:
             return
                 "The board was put on Wi-Fi without being claimed, and has no certificate for the cloud. Hold its BOOT button for 3 s so that it forgets the network, and set it up again."

@@ -82,7 +82,8 @@ struct SecurityPolicy: Sendable, Equatable {
             return refusal(of: claim, "\(shortfall), but its label requires more")
         }
         guard wanted == nil, expectsProof, claim.version == 0 else { return nil }
-        return refusal(of: claim, "\(Self.clear), although a proof of possession was given for it")
+        return refusal(
+            of: claim, "\(Self.clear), but you gave a proof of possession, which only boards with encryption have")
     }
 
     private func refusal(of claim: SecurityRequirement, _ contradiction: String) -> BoardError {
@@ -93,7 +94,7 @@ struct SecurityPolicy: Sendable, Equatable {
             remedies: [.acceptedSecurity(version: claim.version)])
     }
 
-    private static let clear = "uses Security 0, which sends everything in clear"
+    private static let clear = "uses Security 0, which encrypts nothing"
 
     /// Returns the claim, as a text, if it is less than the known security.
     private func shortfall(of claim: SecurityRequirement) -> String? {

@@ -75,7 +75,7 @@ extension BoardError {
         var leaving = BoardError(
             .deviceLost,
             message:
-                "The board at \(peer) is ending its provisioning service, as it does once it is on a network or has refused five proofs "
+                "The board at \(peer) is ending its provisioning service: it has joined a network, or has refused five proofs "
                 + "of possession. Look for the board in your account. If it is not there, restart the board and run this again.",
             cause: error.description)
         leaving.isLeaving = true
@@ -131,8 +131,12 @@ extension BoardError {
     }
 
     /// The sentence about the wrong proofs that a board has counted.
+    ///
+    /// - Parameter count: how many the caller knows of. The board may have received others before.
     package static func countOfWrongProofs(_ count: Int) -> String {
-        "This run has used \(count) of 5 attempts. After five wrong proofs, a RainMaker board refuses even the right proof, and stops provisioning until you restart it."
+        let known =
+            count > 1 ? "The board has now received \(count) wrong proofs. After five" : "After five wrong proofs"
+        return "\(known), a RainMaker board refuses even the right proof until you restart it."
     }
 }
 

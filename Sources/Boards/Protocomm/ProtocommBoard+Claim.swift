@@ -116,7 +116,7 @@ struct ClaimAttempt: Sendable {
 
     /// Takes the service's reply and returns the next request.
     mutating func relay(_ reply: [UInt8]) throws(BoardError) -> ClaimPayload {
-        guard var conversation else { throw .claimFailure("no claim was begun") }
+        guard var conversation else { throw .claimFailure("no claim was started") }
         let request = try conversation.relay(reply)
         self.conversation = conversation
         return request
@@ -257,7 +257,7 @@ struct ClaimConversation: Sendable {
             let buffer = PayloadBuffer(payload: reply, totalLength: UInt32(reply.count))
             return ClaimPayload(.commandInit, .command(buffer))
         case .requested: return deliver(reply, from: 0)
-        default: throw .claimFailure("its steps were out of order")
+        default: throw .claimFailure("the steps of the claim were out of order")
         }
     }
 
@@ -329,7 +329,8 @@ struct ClaimConversation: Sendable {
 
     private static func refusal(_ status: ClaimStatus, of what: String) -> BoardError {
         switch status {
-        case .invalidState: .claimFailure("it lost its state, as after a restart", cause: "status \(status.rawValue)")
+        case .invalidState:
+            .claimFailure("it lost its state, perhaps because it restarted", cause: "status \(status.rawValue)")
         case .noMemory: .claimFailure("\(what) does not fit into its memory", cause: "status \(status.rawValue)")
         default: .claimFailure("it did not accept \(what)", cause: "status \(status.rawValue)")
         }
@@ -354,7 +355,7 @@ extension BoardError {
         BoardError(
             .claimFailed,
             message:
-                "The board accepts no claim now: it has had one since it started, or is still starting. Restart the board, "
+                "The board accepts no claim now: it allows only one claim per start, or is still starting. Restart the board, "
                 + "then run this again.", cause: cause)
     }
 
@@ -363,7 +364,7 @@ extension BoardError {
         BoardError(
             .claimFailed,
             message:
-                "The board was not claimed: it stopped in the middle, as after a restart. Run this again; if that "
+                "The board was not claimed: it stopped in the middle, perhaps because it restarted. Run this again; if that "
                 + "does not help, restart the board first.", cause: cause)
     }
 
@@ -372,8 +373,8 @@ extension BoardError {
         BoardError(
             code,
             message:
-                "The connection broke while the board received its certificate, so only a restart shows whether it is complete. Restart "
-                + "the board, then run this again.", cause: cause)
+                "The connection broke while the board received its certificate. Only a restart shows whether the certificate is complete: "
+                + "restart the board, then run this again.", cause: cause)
     }
 
     /// The link broke; it can be restored, and the claim repeated.

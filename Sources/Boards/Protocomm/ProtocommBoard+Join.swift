@@ -193,8 +193,8 @@ extension ProtocommBoard {
             throw BoardError(
                 .unsupported,
                 message:
-                    "The board's firmware cannot forget failed Wi-Fi settings (as before ESP-IDF 5.1). Restart it, or reset "
-                    + "it to factory settings.", cause: error.cause)
+                    "The board's firmware cannot forget failed Wi-Fi settings (this needs ESP-IDF 5.1 or later). Restart the board, or "
+                    + "reset it to factory settings.", cause: error.cause)
         }
     }
 }
@@ -463,7 +463,7 @@ extension ProtocommBoard {
             var verdict = BoardError.notHeard(asked?.ssid)
             if hasTriedBefore {
                 verdict.message +=
-                    " If it is, the board may not support the network's protection. After several attempts, firmware may report the reason of an earlier attempt."
+                    " If the network is in range, the board may not support its protection. After several attempts, firmware may report the reason of an earlier attempt."
             }
             throw verdict
         case (.connectionFailed, _):
@@ -508,7 +508,7 @@ extension BoardError {
         return BoardError(
             .wifiFailed,
             message:
-                "The network\(name) neither refuses the board nor gives it an address. The network's DHCP server does not answer, or "
+                "The network\(name) did not refuse the board, but gave it no address. The network's DHCP server does not answer, or "
                 + "has no address left. Check the router, and whether it admits only known devices.",
             reason: "no_address")
     }

@@ -134,7 +134,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
                 throw BoardError(
                     .invalidArgument,
                     message: "The board needs a proof of possession, which is on its label or in its QR code.",
-                    remedies: [.proofOfPossession])
+                    reason: "proof_needed", remedies: [.proofOfPossession])
             }
         }
         // Each wrong proof counts, and this one cannot be right.
@@ -560,7 +560,7 @@ extension BoardError {
             }
         } else if code == .noSuchEndpoint {
             error.message =
-                "The board at \(peer ?? "") has no endpoint \(endpoint). Check the name, which the firmware gives it "
+                "The board at \(peer ?? "") has no endpoint \(endpoint). Check the name that the firmware gives the endpoint "
                 + "(network_prov_mgr_endpoint_create)."
         } else if code == .refused, Self.ownEndpoints.contains(endpoint) {
             error.message =
@@ -798,7 +798,7 @@ extension ProtocommBoard {
             throw BoardError(
                 .rejected,
                 message: identity?.isOnNetwork == true
-                    ? "The board does not answer challenges now, as after it was added to an account. To add it to another account, restart it."
+                    ? "The board does not answer challenges now, probably because it was added to an account. To add it to another account, restart it."
                     : "The board does not answer challenges now. Reset it to factory settings.",
                 reason: "challenge_disabled")
         }

@@ -98,7 +98,7 @@ extension BoardError {
         BoardError(
             .unavailable,
             message:
-                "The server at \(peer) is not a board in provisioning mode: its answer is not the version information of one. Check the address.",
+                "The server at \(peer) is not a board in provisioning mode: its answer is not a board's version information. Check the address.",
             cause: message, reason: "not_a_board")
     }
 }

@@ -96,7 +96,9 @@ public actor RainMakerConsoleBoard: Board {
         guard attempts > 0 else {
             throw BoardError(
                 .notRainMaker,
-                message: "The board's firmware does not know the command add-user. Is it a RainMaker example?")
+                message:
+                    "The board's firmware does not know the command add-user. Check that it is based on a RainMaker example."
+            )
         }
         association = (line, await console.restarts)
     }
@@ -203,7 +205,7 @@ public actor RainMakerConsoleBoard: Board {
                 throw BoardError(
                     .wifiFailed,
                     message:
-                        "The board gave up on the network \"\(network.ssid)\" with reason \(reason) of ESP-IDF's wifi_err_reason_t."
+                        "The board stopped trying the network \"\(network.ssid)\" (reason \(reason) in ESP-IDF's wifi_err_reason_t)."
                 )
             case .refused(let refusal): throw refused(refusal)
             case .restarted:
@@ -260,7 +262,7 @@ extension RainMakerConsoleBoard {
             throw BoardError(
                 .invalidArgument,
                 message:
-                    "The \(what) contains a control character, which cannot be typed on the board's console. Use HTTP or BLE."
+                    "The \(what) contains a control character, which cannot be typed on the board's console. Use Bluetooth or the board's own access point."
             )
         }
         guard let line = ConsoleLine.make(typed) else {
@@ -424,8 +426,8 @@ extension RainMakerConsoleBoard {
         BoardError(
             .mayBeJoining,
             message:
-                "The board at \(peer) accepted no Wi-Fi settings. It is joining, or on, a network that it received before. Look for it in your "
-                + "account, or type `reset-to-factory` on its console and run this again.")
+                "The board at \(peer) accepted no Wi-Fi settings. It is joining a network that it received before, or has joined it. Look "
+                + "for the board in your account, or type `reset-to-factory` on its console and run this again.")
     }
 
     private func outcomeOfEarlierAttempt() async throws(BoardError) -> EarlierAttempt.Outcome {

@@ -59,7 +59,7 @@ enum {
     RAINKIT_OTHER = 1,              /* a failure that none of the others describes */
     RAINKIT_WRONG_POP = 10,         /* the board refused the proof of possession */
     RAINKIT_WIFI_AUTH_FAILED = 11,  /* the access point refused the board */
-    RAINKIT_WIFI_AP_NOT_FOUND = 12, /* the board does not hear that network */
+    RAINKIT_WIFI_AP_NOT_FOUND = 12, /* the board cannot find that network */
     RAINKIT_MAPPING_FAILED = 13,    /* the cloud did not confirm that the board belongs to the user */
     RAINKIT_DEVICE_LOST = 14,       /* the board answered before, and no longer does */
     RAINKIT_SECURITY_MISMATCH = 15, /* the board does not have the expected security */

@@ -309,16 +309,16 @@ extension ProviderDefinition {
 
     /// The first contradiction or invalid value.
     private var problem: String? {
-        guard Self.isID(id) else { return "id is not lower-case letters, digits and - (at most 32)" }
+        guard Self.isID(id) else { return "id must have 1 to 32 lower-case letters, digits and -" }
         if let name = defaultEnvironment, environments?[name] == nil {
-            return "defaultEnvironment names no environment"
+            return "defaultEnvironment is not the name of an environment"
         }
         for name in (grants ?? [:]).keys.sorted() + (unsupported ?? [:]).keys.sorted()
         where !GrantName.all.contains(GrantName(rawValue: name)) {
             return "there is no grant \(name)"
         }
         for mode in modes ?? [] where grants?[modeGrants?[mode] ?? mode] == nil {
-            return "the mode \(mode) names no grant"
+            return "the mode \(mode) has no grant"
         }
         for rule in errors ?? [] where AccountError.Code(reason: rule.reason) == nil {
             return "errors: there is no reason \(rule.reason)"
@@ -326,21 +326,21 @@ extension ProviderDefinition {
         let ways =
             [client?.authentication].compactMap { $0 } + (grants ?? [:]).values.compactMap(\.clientAuthentication)
         for way in ways where !["none", "basic", "post", "signed"].contains(way) {
-            return "clientAuthentication \(way) is not none, basic, post or signed"
+            return "clientAuthentication is \(way), but must be basic, post, signed or none"
         }
         for source in (expiry ?? []) + (refreshExpiry ?? [])
         where !["seconds", "date", "epoch", "jwt"].contains(source.format) {
-            return "the expiry format \(source.format) is not seconds, date, epoch or jwt"
+            return "the expiry format is \(source.format), but must be seconds, date, epoch or jwt"
         }
         for redirect in redirects ?? [] {
             switch redirect.way {
             case "loopback": if redirect.path?.hasPrefix("/") == false { return "a loopback path begins with /" }
             case "scheme", "relay": if redirect.uri == nil { return "a \(redirect.way) redirect needs a uri" }
-            default: return "the redirect way \(redirect.way) is not loopback, scheme or relay"
+            default: return "the redirect way is \(redirect.way), but must be loopback, scheme or relay"
             }
         }
         if let kind = placement?.kind, !["bearer", "raw", "query", "none"].contains(kind) {
-            return "the placement \(kind) is not bearer, raw, query or none"
+            return "the placement is \(kind), but must be bearer, raw, query or none"
         }
         for grant in (grants ?? [:]).values {
             if let pkce = grant.pkce, !["S256", "none"].contains(pkce) { return "pkce must be S256 or none" }

@@ -94,7 +94,7 @@ public struct ProviderRegistry: Sendable {
             }
             guard let entry = entries.first(where: { $0.definition.id == id }) else {
                 throw ProviderDefinition.unreadable(
-                    origin, "extends names \"\(presentable(id))\", and there is no such provider")
+                    origin, "extends names \"\(presentable(id))\", but there is no such provider")
             }
             inherited = entry.hooks
             parent = entry.json

@@ -142,7 +142,7 @@ enum LiferayReply {
         let values = json.array ?? (count == 1 ? [json] : [])
         guard values.count == count else {
             throw AccountError(
-                .malformedAnswer, message: "\(host) answered \(values.count) calls where \(count) were made",
+                .malformedAnswer, message: "\(host) received \(count) calls, but answered \(values.count)",
                 status: response.status)
         }
         for value in values {
@@ -166,13 +166,13 @@ enum LiferayReply {
                 (
                     .moved,
                     "the portal's address has moved\(response.newAddress.map { " to \($0)" } ?? "") (HTTP \(response.status)); configure "
-                        + "\(host)'s new one"
+                        + "the new address"
                 )
             case 401:
                 (.invalidCredentials, "\(host) no longer accepts this session (HTTP 401); sign in again")
             case 403: (.forbidden, "the signed-in user may not do this")
             case 404: (.unsupported, "\(host) has no such service; check the portal's version and address")
-            case 429: (.rateLimited, "\(host) asks for fewer requests; try again in some minutes")
+            case 429: (.rateLimited, "\(host) received too many requests; try again in a few minutes")
             case 500...: (.serverFault, "\(host) \(serverTrouble(response.status)); try again later")
             default: (.rejected, "\(host) refused the request (HTTP \(response.status))")
             }

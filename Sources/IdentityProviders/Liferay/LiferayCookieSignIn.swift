@@ -89,14 +89,14 @@ struct LiferayCookieSignIn: Sendable {
                 .moved,
                 message:
                     "the portal's address has moved\(response.newAddress.map { " to \($0)" } ?? "") (HTTP \(response.status)); configure the "
-                    + "new one",
+                    + "new address",
                 status: response.status)
         // The form's page does not matter. Only the portal's answer to the form counts.
         case _ where isAtForm: return submit(token: LiferayAuthToken.find(in: response.body))
         // Portals answer a form that they cannot read with a fault.
         case 500:
             throw AccountError(
-                .forbidden, message: "\(server.authority) did not let the user in (HTTP 500)", status: 500)
+                .forbidden, message: "\(server.authority) did not sign the user in (HTTP 500)", status: 500)
         case 501...:
             throw AccountError(
                 .serverFault,
@@ -152,8 +152,8 @@ struct LiferayCookieSignIn: Sendable {
             throw AccountError(
                 .moved,
                 message:
-                    "the portal sends sign-ins to another address\(response.newAddress.map { " (\($0))" } ?? ""), which was not followed; "
-                    + "configure that one",
+                    "the portal redirects sign-ins to another address\(response.newAddress.map { " (\($0))" } ?? ""); configure "
+                    + "that address",
                 status: response.status)
         }
         if url.contains("verify_email_address") {
@@ -183,8 +183,8 @@ struct LiferayCookieSignIn: Sendable {
             throw AccountError(
                 .malformedAnswer,
                 message:
-                    "\(server.authority) showed a web page that is not the portal's, but perhaps a sign-in portal's or a closed server's; "
-                    + "try again later",
+                    "\(server.authority) answered with a web page that is not from the portal. A network's sign-in page or a closed server "
+                    + "may have sent it; try again later",
                 status: response.status)
         }
         return LiferayCookies(

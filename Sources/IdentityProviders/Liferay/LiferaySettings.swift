@@ -59,7 +59,7 @@ struct LiferaySettings: Sendable {
         _ text: String, _ name: String
     ) throws(AccountError) -> Value where Value.RawValue == String {
         if let value = Value(rawValue: text) { return value }
-        throw wrong(name, Value.allCases.map(\.rawValue).joined(separator: ", "))
+        throw wrong(name, "one of " + Value.allCases.map(\.rawValue).joined(separator: ", "))
     }
 
     private static func wrong(_ name: String, _ what: String) -> AccountError {

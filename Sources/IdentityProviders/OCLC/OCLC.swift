@@ -48,7 +48,7 @@ enum OCLCDefinition {
                 "authenticatingInstitutionId": "{authenticatingInstitutionId}",
                 "contextInstitutionId": "{contextInstitutionId}"
               },
-              "publicClientRemark": "OCLC issues codes only to servers, which redeem them with the WSKey's secret. Without it use the \
+              "publicClientRemark": "OCLC issues codes only to servers, which redeem them with the WSKey's secret. Without it, use the \
               implicit grant"
             },
             "clientCredentials": {
@@ -167,7 +167,7 @@ struct OCLCExtension: ProviderExtension {
         if id != nil || namespace != nil, OCLCPrincipal(id: id ?? "", namespace: namespace ?? "") == nil {
             throw AccountError(
                 .malformedAnswer,
-                message: "OCLC named the user in a way that cannot be used (principalID, principalIDNS)")
+                message: "OCLC's answer has no usable name of the user (principalID, principalIDNS)")
         }
     }
 
@@ -298,7 +298,7 @@ enum OCLCReply {
                     .clientRefused,
                     "\(host) does not accept this WSKey, its signature, or the requested services\(quoted)"
                 )
-            case 429: (.rateLimited, "\(host) asks for fewer requests; try again in some minutes")
+            case 429: (.rateLimited, "\(host) received too many requests; try again in a few minutes")
             case 500...: (.serverFault, "\(host) \(serverTrouble(status)); try again later")
             default: (.rejected, "\(host) refused the request (HTTP \(status))\(quoted)")
             }

@@ -55,11 +55,11 @@ struct SPiDFailure {
 
     private func meaning(host: String) -> (AccountError.Code, String) {
         if status == SPiDContainer.enhanceYourCalm || status == 429 {
-            return (.rateLimited, "\(host) asks for fewer requests (HTTP \(status)); try again in some minutes")
+            return (.rateLimited, "\(host) received too many requests (HTTP \(status)); try again in a few minutes")
         }
         if let meaning = fineMeaning(host: host) ?? name?.meaning(host: host) { return meaning }
         switch number == 302 ? 302 : status {
-        case 302: return (.accountExists, "there is an account under this e-mail address already; sign in")
+        case 302: return (.accountExists, "an account with this e-mail address already exists; sign in")
         case 401: return (.expired, "the session has ended; sign in again")
         case 403: return (.forbidden, "the signed-in user or this client may not do this")
         case 500...: return (.serverFault, "\(host) \(serverTrouble(status)); try again later")
@@ -72,7 +72,7 @@ struct SPiDFailure {
         let words = (words ?? "").lowercased()
         if name?.rawValue == "invalid_grant", !words.contains("refresh") {
             if words.contains("another client") {
-                return (.clientRefused, "the code was made for another client; ask for one for this client's id")
+                return (.clientRefused, "the code was made for another client; request a code for this client's id")
             }
             if words.contains("expired") {
                 return (.codeExpired, "the code has expired (after 30 seconds for another client); begin again")
@@ -87,7 +87,7 @@ struct SPiDFailure {
         case 403 where words.contains("merchant"):
             return (
                 .clientRefused,
-                "the client for which a code was requested belongs to a different merchant from this client, so \(host) issues no code"
+                "\(host) issues no code for the requested client: it does not know this client, or the client belongs to another merchant"
             )
         case 401 where words.contains("session"):
             return (
@@ -125,7 +125,7 @@ struct SPiDErrorName: RawRepresentable, Hashable, Sendable {
         case "expired_token", "invalid_token":
             (.expired, "the session has ended; sign in again")
         case "insufficient_scope":
-            (.insufficientScope, "the session may not do this: its scope is too small")
+            (.insufficientScope, "the session's scope does not allow this: sign in with a wider scope")
         case "invalid_client", "invalid_client_credentials":
             (.clientRefused, "\(host) does not accept the client's id and secret (\(rawValue)): check them")
         case "invalid_client_id":

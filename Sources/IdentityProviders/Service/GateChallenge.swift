@@ -68,7 +68,7 @@ extension AuthenticationChallenge {
         let advice = mode.map { ": sign in with the mode \($0), which can answer it" } ?? ""
         return gateError(
             .unsupported,
-            "\(asker) asks for its own name and password (HTTP \(status)), but this mode needs the same header for the user's proof\(advice)"
+            "\(asker) asks for its own name and password (HTTP \(status)), but in this mode the same header carries the session's credentials\(advice)"
         )
     }
 

@@ -80,14 +80,14 @@ public struct CurlConfiguration: Sendable {
         certificateAuthorityFolder = environment("SSL_CERT_DIR")
     }
 
-    /// The certificate authorities that replace the system's, such as "the file /ca.pem, which SSL_CERT_FILE names"; nil for the system's.
+    /// The certificate authorities that replace the system's, such as "the file /ca.pem (from SSL_CERT_FILE)"; nil for the system's.
     var givenAuthorities: String? {
         let file = certificateAuthorities.map { path in
-            "the file \(path)" + (certificateAuthoritiesOrigin.map { ", which \($0) names" } ?? "")
+            "the file \(path)" + (certificateAuthoritiesOrigin.map { " (from \($0))" } ?? "")
         }
-        let folder = certificateAuthorityFolder.map { "the folder \($0), which SSL_CERT_DIR names" }
+        let folder = certificateAuthorityFolder.map { "the folder \($0) (from SSL_CERT_DIR)" }
         let places = [file, folder].compactMap { $0 }
-        return places.isEmpty ? nil : places.joined(separator: ", or in ")
+        return places.isEmpty ? nil : places.joined(separator: " or in ")
     }
 }
 

@@ -252,7 +252,7 @@ package struct ProxySetting: Sendable, Equatable {
     private static func problem(scheme: String?, at place: String) -> String? {
         let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
         if let scheme, !schemes.contains(scheme) {
-            return "it begins with \(scheme)://, and a proxy's begins with http://, https:// or socks5h://"
+            return "it begins with \(scheme)://, but a proxy's address begins with http://, https:// or socks5h://"
         }
         let hasBrackets = place.hasPrefix("[")
         let authority = hasBrackets ? place.drop { $0 != "]" } : place[...]

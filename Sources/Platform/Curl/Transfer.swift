@@ -285,7 +285,7 @@ final class Transfer {
             return
         }
         guard !proxy.isSOCKS || isSilent else { return }
-        error.silentProxy = "the proxy \(proxy.place), which \(proxy.variable) names,"
+        error.silentProxy = "the proxy \(proxy.place) (from \(proxy.variable))"
     }
 }
 

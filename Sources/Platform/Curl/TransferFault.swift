@@ -53,7 +53,7 @@ struct TransferFault {
         case .unresolved:
             return (
                 kind,
-                "the name \(hostName(host)) is not known (it is misspelt, or this machine has no working name service)"
+                "the name \(hostName(host)) is not known (it is misspelt, or DNS does not work on this machine)"
             )
         // A TLS 1.3 alert after the handshake arrives with the first read.
         case .closed where lowercased.contains("alert"): return throughProxy(withOwnAddress(tlsFault))
@@ -80,9 +80,9 @@ struct TransferFault {
             !isNewConnection || hasAnswer
             ? ""
             : !isEncrypted
-                ? ": that port may require https://, or belong to another protocol (check the scheme and the port of the address)"
-                : " right after the secure connection was made: it may require a client certificate, which this program does not have, or be "
-                    + "overloaded"
+                ? ". That port may require https:// or use another protocol: check the scheme and the port of the address"
+                : " right after the secure connection was made. The server may require a client certificate, which this program does not "
+                    + "have, or be overloaded"
         return switch code {
         case CURLE_GOT_NOTHING: "it closed the connection without an answer\(silent)"
         case CURLE_PARTIAL_FILE: "it closed the connection in the middle of the answer"
@@ -98,8 +98,8 @@ struct TransferFault {
 
     /// Returns nil if the proxy has opened the tunnel, so that the failure is beyond it.
     private func proxyFault(_ proxy: ProxySetting) -> (code: HTTPError.Code, message: String)? {
-        let name = "the proxy \(proxy.place), which \(proxy.variable) names,"
-        let notOne = "the server at \(proxy.place), which \(proxy.variable) names, is not a proxy"
+        let name = "the proxy \(proxy.place) (from \(proxy.variable))"
+        let notOne = "the server at \(proxy.place) (from \(proxy.variable)) is not a proxy"
         switch connectStatus {
         case 200..<300: return nil
         // libcurl uses only Basic by default (its manual, CURLOPT_PROXYAUTH).
@@ -110,7 +110,7 @@ struct TransferFault {
                 .proxyRefused, "\(name) requires a sign-in by \(offer) (HTTP 407), and this program supports only Basic"
             )
         case 407 where proxy.hasCredentials:
-            return (.proxyRefused, "\(name) does not accept the user name and password that are given there (HTTP 407)")
+            return (.proxyRefused, "\(name) does not accept the user name and password in \(proxy.variable) (HTTP 407)")
         case 407:
             return (
                 .proxyRefused,
@@ -165,7 +165,7 @@ struct TransferFault {
             return (
                 .proxyRefused,
                 proxy.hasCredentials
-                    ? "\(name) does not accept the user name and password that are given there"
+                    ? "\(name) does not accept the user name and password in \(proxy.variable)"
                     : "\(name) requires a user name and a password, as in \(proxy.scheme)://USER:PASSWORD@\(proxy.place)"
             )
         case CURLPX_LONG_USER, CURLPX_LONG_PASSWD:
@@ -206,20 +206,20 @@ struct TransferFault {
         _ fault: (code: HTTPError.Code, message: String)
     ) -> (code: HTTPError.Code, message: String) {
         guard let proxy, 200..<300 ~= connectStatus else { return fault }
-        let name = "\(proxy.place), which \(proxy.variable) names,"
+        let name = "\(proxy.place) (from \(proxy.variable))"
         if speaksNoTLS {
             // Port 443 is for HTTPS; on another port the server may speak another protocol.
             let isUsualPort = hostName(host) == host || host.hasSuffix(":443")
             return isUsualPort
                 ? (
                     .proxyRefused,
-                    "the server at \(name) is not a proxy, or answers in the target's place: it accepted CONNECT (HTTP \(connectStatus)), "
+                    "the server at \(name) is not a proxy, or answers instead of the target: it accepted CONNECT (HTTP \(connectStatus)), "
                         + "but the data after that is not TLS"
                 )
                 : (.tls, "\(fault.message); or the server at \(name) is not a proxy")
         }
         guard isUntrusted || namesAnother else { return fault }
-        return (fault.code, "\(fault.message), and the proxy \(name) may have put it in the server's place")
+        return (fault.code, "\(fault.message). The proxy \(name) may have replaced the server's certificate")
     }
 
     // MARK: names and connections
@@ -249,7 +249,7 @@ struct TransferFault {
     ) -> (code: HTTPError.Code, message: String) {
         // A file of certificate authorities is read before the server answers.
         guard leadsHere, code != CURLE_SSL_CACERT_BADFILE else { return fault }
-        return (fault.code, "\(fault.message), and its name leads to this machine (\(addresses[0]))")
+        return (fault.code, "\(fault.message). The host's name leads to this machine (\(addresses[0]))")
     }
 
     /// The failure of a name that has a wrong address, if no connection was made.
@@ -274,11 +274,11 @@ struct TransferFault {
         let isIPv6 = !addresses.isEmpty && addresses.allSatisfy { $0.contains(":") }
         switch systemError {
         case ENETUNREACH where isIPv6 && isForeignName, EADDRNOTAVAIL where isIPv6, EAFNOSUPPORT where isIPv6:
-            return "it has IPv6 addresses only (\(addresses[0])), and this machine has no IPv6 connection"
-        case ENETUNREACH: return "this machine has no network connection that leads there"
+            return "it has only IPv6 addresses (\(addresses[0])), but this machine has no IPv6 connection"
+        case ENETUNREACH: return "this machine has no route to that network"
         case EHOSTUNREACH: return "no machine answers at its address (no route to host)"
         case ECONNREFUSED: return "nothing listens on that port (connection refused)"
-        case ETIMEDOUT: return "its machine did not accept the connection in time, as behind a firewall"
+        case ETIMEDOUT: return "it did not accept the connection in time (a firewall may block it)"
         case EACCES, EPERM: return "this machine's firewall forbids the connection"
         default: return text
         }
@@ -299,7 +299,7 @@ struct TransferFault {
             return (.tls, "it requires a client certificate, which this program does not have")
         }
         if says("protocol version", "unsupported protocol") {
-            return (.tls, "it supports only versions of TLS that are too old: the oldest accepted version is 1.2")
+            return (.tls, "it supports only old versions of TLS, but at least TLS 1.2 is required")
         }
         if speaksNoTLS {
             return (
@@ -327,7 +327,7 @@ struct TransferFault {
             let another = isWithoutAlert ? "a port that does not speak TLS, " : ""
             return (
                 .closed,
-                "it closed the connection when TLS began, as \(another)an overloaded server or a firewall on the way does"
+                "it closed the connection when TLS began (possible causes: \(another)an overloaded server or a firewall on the way)"
             )
         }
         if let alert = text.firstRange(of: "alert ") {
@@ -353,24 +353,25 @@ struct TransferFault {
         case 9, 13: return "its certificate is not valid yet, or this machine's clock is wrong\(clock)"
         case 10, 14: return "its certificate has expired, or this machine's clock is wrong\(clock)"
         case 18:
-            return "its certificate is self-signed, so that nobody vouches for it"
+            return "its certificate is self-signed, so no authority confirms it"
                 + (givenAuthorities.map { ", and is not in \($0)" } ?? "")
         case 2, 19, 20, 21, 27:
             // With 20 and 21 the chain ends before an authority. It may be known, and the certificate before it was not sent.
             let incomplete =
-                [20, 21].contains(verifyResult) ? ", or the server does not send its intermediate certificate" : ""
+                [20, 21].contains(verifyResult) ? ". The server may also have omitted its intermediate certificate" : ""
             if let givenAuthorities {
                 return
-                    "its certificate is from an authority that is not in \(givenAuthorities) (no other authorities are trusted)\(incomplete)"
+                    "its certificate is from an authority that is not in \(givenAuthorities), and no other authorities are trusted\(incomplete)"
             }
             return
-                "its certificate is from an authority that this machine does not trust (its operator's own, or something on the way that opens "
-                + "secure connections)\(incomplete)"
+                "its certificate is from an authority that this machine does not trust (the operator's own authority, or that of a device "
+                + "on the way that opens secure connections)\(incomplete)"
         case 24:
-            return "its certificate is signed by a certificate that is not an authority's (CA:TRUE is missing)"
+            return
+                "its certificate is signed by a certificate that does not belong to an authority (CA:TRUE is missing)"
                 + (givenAuthorities.map { "; check \($0)" } ?? "")
         case 23: return "its certificate has been revoked"
-        case 26: return "its certificate is not one for servers (its extended key usage does not allow it)"
+        case 26: return "its certificate is not for servers (its extended key usage does not allow it)"
         case 66, 67, 68: return "its key or its certificate's signature is too weak"
         default: return nil
         }
@@ -389,7 +390,7 @@ struct TransferFault {
             return "the file of certificate authorities cannot be read, or holds no certificate (\(text))"
         }
         let path = String(text[mark.upperBound...])
-        let variable = authoritiesVariable.map { ", which \($0) names," } ?? ""
+        let variable = authoritiesVariable.map { " (from \($0))" } ?? ""
         return
             "the file of certificate authorities \(path)\(variable) \(certificateFileProblem(path) ?? "holds a certificate that cannot be read")"
     }

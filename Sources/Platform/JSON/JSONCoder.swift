@@ -99,7 +99,7 @@ private func path(_ keys: [any CodingKey]) -> String {
             path += path.isEmpty ? key.stringValue : ".\(key.stringValue)"
         }
     }
-    return path
+    return "\"\(path)\""
 }
 
 /// A position in an array, or a name that no model declares.

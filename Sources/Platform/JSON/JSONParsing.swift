@@ -329,7 +329,7 @@ struct LexicalCheck {
             throw JSONError(.tooLarge, "more than \(limits.maximumValues) values", offset: position)
         }
         guard depth <= limits.maximumDepth else {
-            throw JSONError(.tooDeep, "nested more than \(limits.maximumDepth) deep", offset: position)
+            throw JSONError(.tooDeep, "nested more than \(limits.maximumDepth) levels deep", offset: position)
         }
         position += 1
     }
@@ -357,7 +357,7 @@ struct LexicalCheck {
         if position == text.count, known.contains(where: isCut) {
             throw JSONError(.truncated, "the text ends inside a word", offset: position)
         }
-        throw JSONError(.malformed, "a word other than true, false and null", offset: start)
+        throw JSONError(.malformed, "a word without quotation marks that is not true, false or null", offset: start)
     }
 
     // MARK: Numbers (RFC 8259, section 6)
@@ -418,7 +418,7 @@ struct LexicalCheck {
                 } else if unit & 0xFC00 == 0xDC00 {
                     throw loneSurrogate
                 }
-            case 0..<0x20: throw JSONError(.malformed, "a bare control character in a string", offset: position)
+            case 0..<0x20: throw JSONError(.malformed, "an unescaped control character in a string", offset: position)
             default: position += 1
             }
         }

@@ -149,7 +149,7 @@ package final class MosquittoConnection: Sendable {
             if code == 0, settings.authorities != nil || folder != nil {
                 code = library.setTLS(
                     client, settings.authorities, settings.authorities == nil ? folder : nil, settings.certificate,
-                    settings.key, nil)
+                    settings.key, { _, _, _, _ in 0 })  // OpenSSL does not ask for a passphrase at the terminal.
             }
             guard code == 0 else { throw .tls(.other, text(code)) }
         }
@@ -258,6 +258,8 @@ package final class MosquittoConnection: Sendable {
     private func reason(_ code: Int32, _ number: Int32) -> String {
         switch code {
         // MOSQ_ERR_ERRNO
+        // Without one, the other side has sent something that is not MQTT.
+        case 14 where number == 0: "its answer is not MQTT, so the port belongs to another service"
         case 14: systemErrorText(number)
         // MOSQ_ERR_EAI, with the number of getaddrinfo
         case 15: "the name of the host is not known (\(String(cString: gai_strerror(number))))"
@@ -273,9 +275,11 @@ package final class MosquittoConnection: Sendable {
         case 2, 0x85: "it does not accept the client's identifier"
         case 3, 0x88: "it is not available"
         case 4, 5, 0x86, 0x87: "the user name or the password is missing or wrong"
+        case 0x8A: "it has banned this client"
         case 0x8B: "it is shutting down"
-        case 0x8D: "it heard nothing for too long"
+        case 0x8D: "it received nothing for too long"
         case 0x8E: "another client took over the session"
+        case 0x97: "this client has reached its quota"
         case 0x95: "a message is too large for it"
         case 0x9A: "it does not keep messages (retain)"
         case 0x9B: "it does not support this quality of service"

@@ -36,6 +36,8 @@ package enum MosquittoEnd: Error, Sendable, Equatable {
         case untrusted
         /// The client's key does not belong to its certificate.
         case otherKey
+        /// The client's key is encrypted, and nobody is asked for its passphrase.
+        case encryptedKey
         /// The broker wants a certificate of the client, or does not accept the given one.
         case clientCertificate
         /// libmosquitto cannot use this file.
@@ -52,6 +54,8 @@ extension MosquittoEnd.TLSFault {
         // The line about the key's file comes with it.
         if says("key values mismatch") {
             self = .otherKey
+        } else if says("problems getting password", "bad password read", "bad decrypt") {
+            self = .encryptedKey
         } else if says("Unable to load CA certificates") {
             self = .file(.authorities)
         } else if says("Unable to load client certificate") {

@@ -25,7 +25,11 @@ struct MosquittoLibrary: @unchecked Sendable {
     let setThreaded: @convention(c) (Client, Bool) -> Int32
     let setOption: @convention(c) (Client, Int32, Int32) -> Int32
     let setUser: @convention(c) (Client, Text?, Text?) -> Int32
-    let setTLS: @convention(c) (Client, Text?, Text?, Text?, Text?, OpaquePointer?) -> Int32
+    let setTLS:
+        @convention(c) (
+            Client, Text?, Text?, Text?, Text?,
+            (@convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32)?
+        ) -> Int32
     let setWill: @convention(c) (Client, Text, Int32, UnsafeRawPointer?, Int32, Bool, Properties?) -> Int32
     let connect: @convention(c) (Client, Text, Int32, Int32, Text?, Properties?) -> Int32
     let disconnect: @convention(c) (Client) -> Int32

@@ -44,7 +44,8 @@ package struct PostgreSQLError: Error, Sendable, Equatable {
                 return
             }
         }
-        self.init(.unreachable, text)
+        // The lines after the first are advice for people who run a server.
+        self.init(.unreachable, text.split(separator: "\n").first.map(String.init) ?? text)
     }
 
     private static func isStateByte(_ byte: UInt8) -> Bool {

@@ -55,6 +55,8 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
     /// Whether `sudo` probably left it there, so that the user may change its owner. Elsewhere a change of the owner damages the machine.
     private var isLeftBySudo = false
     private var isFolder = false
+    /// Whether it is a folder that all users share, such as /tmp.
+    private var isShared = false
     /// Whether ``path`` is a file where a folder is required.
     private var isInPlaceOfFolder = false
     /// The kind of object in the place of a file, if that is the cause: `a folder`, `a FIFO (named pipe)`, `a socket` or `a device`.
@@ -79,7 +81,11 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
 
     init(_ code: Code, path: String, status: stat, user: FileUser = .current) {
         self.init(code, path: path)
-        if code != .openFolder { kind = Self.kind(of: status) }
+        if code == .openFolder {
+            isShared = status.st_mode & S_ISVTX != 0
+        } else {
+            kind = Self.kind(of: status)
+        }
         if status.st_uid != user.id { noteOwner(status, user) }
     }
 
@@ -126,7 +132,7 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         if isInPlaceOfFolder { return "\(path) is a file, but must be a folder: move the file away" }
         if let owner {
             return isLeftBySudo
-                ? "\(path) belongs to \(owner), not to you, as after sudo: give it back with chown"
+                ? "\(path) belongs to \(owner), not to you, perhaps because of sudo: make yourself its owner with chown"
                 : "\(path) belongs to \(owner), not to you: "
                     + (isFolder
                         ? "have its owner give it to you, or use another folder"
@@ -136,12 +142,15 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
         case .notPrivate: "\(path) is not private: take away the rights of other users (chmod 600), or remove it"
         case .writableByOthers:
             "others may write to \(path): make yourself its owner (chown), and take away the rights of others (chmod go-w)"
-        case .openFolder: "others may write to the folder \(path): take away their rights (chmod 700)"
+        case .openFolder:
+            isShared
+                ? "others may write to the folder \(path), which all users share: use a folder of your own"
+                : "others may write to the folder \(path): take away their rights (chmod 700)"
         case .symbolicLink: "\(path) is a symbolic link: remove it"
-        case .tooLarge: "\(path) is larger than such a file can be"
+        case .tooLarge: "\(path) is too large for a file of this program"
         case .locked: "another process still holds the lock \(path); try again when it has ended"
-        case .unreadable: "\(path) cannot be read: \(detail ?? "the system does not say why")"
-        case .unwritable: "\(path) cannot be written: \(detail ?? "the system does not say why")"
+        case .unreadable: "\(path) cannot be read: \(detail ?? "the system gives no reason")"
+        case .unwritable: "\(path) cannot be written: \(detail ?? "the system gives no reason")"
         default: "\(path): \(detail ?? "\(code)")"
         }
     }

@@ -58,7 +58,7 @@ extension QRScanner {
         let brand = bytes.dropFirst(8).prefix(4)
         if brand.elementsEqual("avif".utf8) { return "an AVIF picture" }
         let isHEIF = ["heic", "heix", "mif1", "msf1"].contains { brand.elementsEqual($0.utf8) }
-        return isHEIF ? "a HEIC picture, as iPhones take" : "a video"
+        return isHEIF ? "a HEIC picture, the format of iPhones" : "a video"
     }
 
     /// Returns a sentence about a file that cannot be decoded as a picture, by its bytes: it is empty, incomplete, damaged, or something

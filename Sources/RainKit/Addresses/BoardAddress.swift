@@ -165,7 +165,7 @@ public struct HostAndPort: Sendable, Equatable {
                 text.utf8.allSatisfy { ":.".utf8.contains($0) || Character(Unicode.Scalar($0)).isHexDigit }
                 && !text.prefix { $0 != ":" }.contains(".")
             return isIPv6 || text.contains("%")
-                ? "An IPv6 address is written in brackets, and a port follows them, as in [::1] or [::1]:8080."
+                ? "Write an IPv6 address in brackets, and the port after them, as in [::1] or [::1]:8080."
                 : "A board's address is HOST or HOST:PORT, but this one has more than one colon."
         }
         let port = text.split(separator: ":", omittingEmptySubsequences: false).last ?? ""

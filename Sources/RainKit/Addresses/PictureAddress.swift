@@ -18,7 +18,7 @@ package enum PictureAddress {
             throw AccountError(
                 .insecureURL,
                 message:
-                    "the address of the picture has a user name or a password, which plain http shows to the network; use https://"
+                    "the address of the picture has a user name or a password, which plain http sends unencrypted; use https://"
             )
         }
         let end = authority.first == "[" ? authority.firstIndex(of: "]").map(authority.index(after:)) : nil

@@ -196,7 +196,7 @@ extension BatchReader {
                 "There is text after the value's closing quotation mark. Put the whole value in quotation marks, and double those inside it."
             )
         case .blankBeforeQuote:
-            faults.add(.unusable, place, column: column, "Remove the blank before the quotation mark.")
+            faults.add(.unusable, place, column: column, "Remove the space before the quotation mark.")
         }
     }
 

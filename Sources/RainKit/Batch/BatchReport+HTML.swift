@@ -28,7 +28,7 @@ extension BatchReport {
         let states = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         let boards = "\(counts.total) board\(counts.total == 1 ? "" : "s")"
         let abandoned =
-            counts.abandoned == 0 ? "" : " No station works on \(counts.abandoned) of the running ones any more."
+            counts.abandoned == 0 ? "" : " No station is working on \(counts.abandoned) of the running boards any more."
         return states.isEmpty ? "\(boards)." : "\(boards): \(states).\(abandoned)"
     }
 

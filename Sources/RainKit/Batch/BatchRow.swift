@@ -158,12 +158,12 @@ extension BatchRow {
         case nil:
             add(
                 .transport,
-                "The \(code == nil ? "name alone does not tell" : "QR code does not tell") how to reach the board. Give one of \(transports)."
+                "The \(code == nil ? "name alone does not show" : "QR code does not show") how to reach the board. Give one of \(transports)."
             )
             return nil
         case "serial":
             if code == nil, defaults.port == nil {
-                add(.port, "A board on a cable does not tell its name. Give its port, such as /dev/ttyUSB0.")
+                add(.port, "A board on a cable does not report its name. Give its port, such as /dev/ttyUSB0.")
                 return nil
             }
             return BoardAddress(scheme: "serial", location: defaults.port)

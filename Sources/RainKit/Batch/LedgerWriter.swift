@@ -75,7 +75,7 @@ final class LedgerWriter: Sendable {
                     entry.done.resume(returning: .success(Array(outcomes[own])))
                 case .success:
                     let error = LedgerError(
-                        .damaged, "The ledger \(ledger.place) did not report what became of a change.")
+                        .damaged, "The ledger \(ledger.place) did not report the outcome of a change.")
                     entry.done.resume(returning: .failure(error))
                 case .failure(let error): entry.done.resume(returning: .failure(error))
                 }

@@ -201,7 +201,8 @@ private struct PremadeReader {
         } catch {
             let advice =
                 error.isMissing
-                ? " esp-rainmaker-admin-cli writes it if it is called with its option for provisioning, prov." : ""
+                ? " esp-rainmaker-admin-cli writes this file only if you call it with its option prov, for provisioning."
+                : ""
             fault(path, error.message + advice, error.reason)
             return nil
         }

@@ -32,7 +32,7 @@ extension NeoOutputs {
         if let bytes { return bytes }
         throw AccountError(
             .invalidConfiguration,
-            message: "the file \(presentable(path)), which should describe a deployment, does not exist")
+            message: "the file \(presentable(path)) with the description of the deployment does not exist")
     }
 
     private static func fetched(_ location: String, _ http: any HTTPClient) async throws(AccountError) -> [UInt8] {

@@ -20,7 +20,7 @@ extension NodeMappingDescription {
         guard let bytes else {
             if mayBeAbsent { return nil }
             throw AccountError(
-                .unreadableDefinition, message: "the file \(path), which should describe a cloud, does not exist")
+                .unreadableDefinition, message: "the file \(path) with the description of the cloud does not exist")
         }
         try self.init(parsing: bytes, origin: path)
     }

@@ -98,8 +98,8 @@ extension Checkup {
         var sentence = error.message.asSentence
         if let wait = error.retryAfter {
             let seconds = wait.components.seconds + (wait.components.attoseconds > 0 ? 1 : 0)
-            sentence = sentence.replacing("; try again in some minutes", with: "")
-            sentence += " It asks clients to wait \(seconds) s."
+            sentence = sentence.replacing("; try again in a few minutes", with: "")
+            sentence += " The server asks clients to wait \(seconds) s."
         }
         if let words = error.serverMessage, !words.isEmpty, !error.message.contains("\"\(words)\"") {
             sentence += " (The server says: \(words.onOneLine))"

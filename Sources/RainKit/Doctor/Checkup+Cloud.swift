@@ -57,8 +57,8 @@ extension Checkup {
         let minutes = abs(here - there) / 60
         return .warn(
             "clock", "clock_skew",
-            "This machine's clock is \(minutes) minutes \(here > there ? "ahead of" : "behind") \(host)'s: certificates and tokens depend "
-                + "on it.",
+            "This machine's clock is \(minutes) minutes \(here > there ? "ahead of" : "behind") \(host)'s: certificates and tokens need "
+                + "the right time.",
             fix: .command("sudo timedatectl set-ntp true"))
     }
 
@@ -150,7 +150,7 @@ extension Checkup {
         case .unresolved:
             (
                 "no_such_name",
-                "The name \(host) is not found: this machine has no internet or no name service, or the name is wrong.",
+                "The name \(host) is not found: this machine has no internet connection, DNS does not work, or the name is wrong.",
                 .command("getent hosts \(host.split(separator: ":").first ?? "")")
             )
         case .tls:

@@ -29,7 +29,8 @@ extension Checkup {
             return finding
         }
         let path = home.path?.onOneLine ?? ""
-        let message = "HOME is \(path), which belongs to another user (\(owner.onOneLine)), so nothing is kept there."
+        let message =
+            "HOME is \(path), which belongs to another user (\(owner.onOneLine)), so no files are stored there."
         return .fail(
             "files", "foreign_folder", home.command == nil ? "\(message) \(advice)" : message,
             fix: home.command.map { .command($0) })
@@ -67,11 +68,11 @@ extension Checkup {
             var status = stat()
             guard stat(folder, &status) == 0, status.st_uid == geteuid() else {
                 return .fail(
-                    "files", "foreign_folder", "\(path) belongs to another user, so nothing is kept there.",
+                    "files", "foreign_folder", "\(path) belongs to another user, so no files are stored there.",
                     fix: .command("sudo chown -R \"$USER\" \(folder.asShellWord)"))
             }
             return .fail(
-                "files", "open_folder", "Others may write to \(path), so nothing is kept there.",
+                "files", "open_folder", "Others may write to \(path), so no files are stored there.",
                 fix: .program(["chmod", "700", folder]))
         case .symbolicLink:
             return .fail(

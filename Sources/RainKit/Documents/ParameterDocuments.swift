@@ -182,7 +182,7 @@ extension ParamsSetResult {
             case (true, _):
                 "\(only) has accepted the values, but does not report them\(silent[0].instead)."
             case (false, 1):
-                "\(only) \(seen)has not reported the values in time\(hints.timeLimit). The cloud has sent them."
+                "\(only) \(seen)has not reported the values in time\(hints.timeLimit), although the cloud has sent them."
             default:
                 "The cloud has sent the values, but these boards have not reported them in time\(hints.timeLimit): "
                     + "\(names(of: silent))."

@@ -78,10 +78,11 @@ extension RainKitError {
             case .other: "a failure without its own code"
             case .wrongPop: "the board refused the proof of possession"
             case .wifiAuthFailed: "the access point refused the board"
-            case .wifiApNotFound: "the board does not hear that network"
+            case .wifiApNotFound: "the board cannot find that network"
             case .mappingFailed: "the cloud did not confirm the mapping, or the board does not reach this cloud"
             case .deviceLost: "the board answered, then fell silent or its connection broke"
-            case .securityMismatch: "the board does not have the requested scheme or the expected security"
+            case .securityMismatch:
+                "the board does not use the requested security scheme, or is less secure than expected"
             case .deadline: "the time limit is over"
             case .claimNeeded: "the board has no cloud certificate and could not get one"
             case .batchPartial: "some of several boards failed, or did not report in time"

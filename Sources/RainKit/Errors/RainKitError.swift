@@ -246,7 +246,7 @@ extension OnboardingStep {
                 + "the access point, check the network's name, and check that the router admits the board."
         case .confirm:
             "The board is on Wi-Fi but has not reported to the cloud: its network may have no internet access, or its firmware or "
-                + "its claim belongs to another deployment. In the first case, run this again later to finish."
+                + "its claim belongs to another deployment. If the network has no internet access now, run this again later to finish."
         default: nil
         }
     }

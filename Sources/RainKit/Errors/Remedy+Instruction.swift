@@ -8,7 +8,7 @@ extension Remedy {
         switch self {
         case .proofOfPossession: "give the board's proof of possession"
         case .securityUserName: "give the user name of Security 2"
-        case .anySecurity: "do not insist on a security scheme"
+        case .anySecurity: "do not require a security scheme"
         case .acceptedSecurity(let version): "if you are sure that it is the right board, accept Security \(version)"
         case .otherTransport: "reach the board over Bluetooth or its own access point"
         case .accessPoint: "reach the board over its own access point"
@@ -85,6 +85,9 @@ extension Remedy {
         case .removedDeployment: "remove the deployment of that name"
         case .fileStore: "keep the session in a file"
         case .exportedSession: "export the session again"
+        case .brokerCredentials: "give the name and the password for the broker"
+        case .brokerAuthorities: "name a file with the certificate authorities to trust for the broker"
+        case .brokerClientCertificate: "give the client's certificate and its key"
         }
     }
 

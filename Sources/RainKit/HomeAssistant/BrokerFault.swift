@@ -2,16 +2,6 @@
 import RainCore
 import RainMosquitto
 
-/// What the caller of a bridge can change about an error of the broker. A command names its option.
-package enum BrokerRemedy: Sendable, Equatable {
-    /// Give the user's name and password.
-    case credentials
-    /// Give the certificate authorities to trust.
-    case authorities
-    /// Give the client's certificate and its key.
-    case clientCertificate
-}
-
 /// Why a bridge cannot work with its broker. The sentences say what happened, where, and what to try.
 struct BrokerFault {
     /// What a bridge does after its connection has ended.
@@ -22,15 +12,14 @@ struct BrokerFault {
     }
 
     let error: RainKitError
-    let remedy: BrokerRemedy?
 
     init(_ end: MosquittoEnd, at broker: MQTTBroker) {
         let (code, reason, message, remedy) = Self.parts(end, broker)
-        error = RainKitError(.request(code, reason: reason), message: message)
-        self.remedy = remedy
+        error = RainKitError(
+            .request(code, reason: reason), message: message, remedies: remedy.map { [$0] } ?? [])
     }
 
-    private typealias Parts = (RainKitError.Code, reason: String, message: String, BrokerRemedy?)
+    private typealias Parts = (RainKitError.Code, reason: String, message: String, Remedy?)
 
     private static func parts(_ end: MosquittoEnd, _ broker: MQTTBroker) -> Parts {
         switch end {
@@ -53,7 +42,8 @@ struct BrokerFault {
             )
         case .refused(4...5, let text), .refused(0x86...0x87, let text):
             return (
-                .auth, reason: "broker_refused", "The broker \(broker) refuses the connection: \(text).", .credentials
+                .auth, reason: "broker_refused", "The broker \(broker) refuses the connection: \(text).",
+                .brokerCredentials
             )
         case .refused(_, let text), .ended(_, let text):
             return (.auth, reason: "broker_refused", "The broker \(broker) refuses the connection: \(text).", nil)
@@ -73,7 +63,7 @@ struct BrokerFault {
             return (
                 .config, reason: "broker_files",
                 "\(name(file)) for \(broker) cannot be used: \"\(path.onOneLine)\": \(text.onOneLine).",
-                file == .authorities ? .authorities : .clientCertificate
+                file == .authorities ? .brokerAuthorities : .brokerClientCertificate
             )
         case .noLibrary:
             return (
@@ -103,7 +93,7 @@ struct BrokerFault {
 
     private static func insecure(
         _ fault: MosquittoEnd.TLSFault, _ text: String, _ broker: MQTTBroker
-    ) -> (String, BrokerRemedy?) {
+    ) -> (String, Remedy?) {
         let text = text.onOneLine
         return switch fault {
         case .noTLS:
@@ -119,15 +109,21 @@ struct BrokerFault {
         case .untrusted:
             (
                 "The certificate of the broker \(broker) is not signed by an authority that is trusted here, or it has expired (\(text)).",
-                .authorities
+                .brokerAuthorities
+            )
+        case .encryptedKey:
+            (
+                "The client's key for \(broker) is encrypted. Give a key without a passphrase, in a file that only you can read.",
+                .brokerClientCertificate
             )
         case .otherKey:
-            ("The client's key for \(broker) does not belong to the client's certificate.", .clientCertificate)
+            ("The client's key for \(broker) does not belong to the client's certificate.", .brokerClientCertificate)
         case .clientCertificate:
             (
                 broker.certificate == nil
                     ? "The broker \(broker) wants a certificate of the client (\(text))."
-                    : "The broker \(broker) does not accept the client's certificate (\(text)).", .clientCertificate
+                    : "The broker \(broker) does not accept the client's certificate (\(text)).",
+                .brokerClientCertificate
             )
         case .file, .other: ("The connection to \(broker) cannot be encrypted: \(text).", nil)
         }
@@ -150,7 +146,8 @@ struct BrokerFault {
             let advice =
                 broker.isSecure
                 ? "if this port does not speak TLS, use mqtt://" : "if this port speaks TLS, use mqtts://"
-            return "\(broker): it closed the connection before its first answer (\(text)); \(advice)"
+            return
+                "\(broker): it closed the connection before it accepted it (\(text)). The port may belong to another service, or the broker accepts no more clients; \(advice)"
         case .refused(_, let text), .ended(_, let text), .tls(_, let text), .closed(let text), .network(let text):
             return "\(broker): \(text)"
         case .refusedMessage(let topic, let code):

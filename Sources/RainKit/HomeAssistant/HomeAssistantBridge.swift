@@ -50,6 +50,8 @@ public final class HomeAssistantBridge: Sendable {
         case added(RainKitNode, entities: Int)
         /// A board is no longer shown.
         case removed(NodeID, name: String?)
+        /// The cloud has lost a board, or hears it again.
+        case connectivity(NodeID, name: String?, isOnline: Bool)
         /// A board has reported the values of a command.
         case done(NodeID, name: String?, changes: [ParameterChange])
         /// A command was not carried out.
@@ -99,8 +101,6 @@ public final class HomeAssistantBridge: Sendable {
         var connection: MosquittoConnection?
         /// Takes reports into the watch of an account.
         var notes: [Int: @Sendable (NodeReport) -> Void] = [:]
-        /// What the caller can change after a fault of the broker.
-        var remedy: BrokerRemedy?
         /// When a board may be looked for on this network again.
         var localAt: [NodeID: Duration] = [:]
     }
@@ -145,14 +145,7 @@ public final class HomeAssistantBridge: Sendable {
         }
     }
 
-    /// What the caller can change about the error that ``run(_:)`` has thrown, if it is about the broker.
-    package var remedy: BrokerRemedy? { state.withLock(\.remedy) }
-
-    private func fault(_ end: MosquittoEnd) -> RainKitError {
-        let fault = BrokerFault(end, at: broker)
-        state.withLock { $0.remedy = fault.remedy }
-        return fault.error
-    }
+    private func fault(_ end: MosquittoEnd) -> RainKitError { BrokerFault(end, at: broker).error }
 
     // MARK: The state
 
@@ -492,6 +485,7 @@ extension HomeAssistantBridge.Event: CustomStringConvertible {
         case .ready(let boards): "ready: \(boards.counting("board"))"
         case .added(let node, let entities): "\(node.shownName): shown with \(entities.counting("entity", "entities"))"
         case .removed(let id, let given): "\(name(id, given)): no longer shown"
+        case .connectivity(let id, let given, let isOnline): "\(name(id, given)): \(isOnline ? "online" : "offline")"
         case .done(let id, let given, let changes):
             "\(name(id, given)): \(changes.map { "\($0.path)=\($0.value.shown)" }.joined(separator: ", "))".onOneLine
         case .refused(let id, let given, let entity, let reason):

@@ -202,6 +202,10 @@ struct HomeAssistantState {
         var entry: Entry
         if let known = boards[id] {
             entry = known
+            let isOnline = node.connectivity?.isConnected == true
+            if isOnline != (known.node.connectivity?.isConnected == true) {
+                actions.append(.report(.connectivity(id, name: node.displayName, isOnline: isOnline)))
+            }
             if known.configuration != node.configuration {
                 entry.board = HomeAssistantBoard(node, isReadOnly: isReadOnly)
                 entry.configuration = node.configuration

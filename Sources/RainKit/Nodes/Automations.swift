@@ -121,7 +121,7 @@ extension RainKitClient {
         let hasTrigger = rule.occasion != nil || (rule.reporter != nil && !rule.conditions.isEmpty)
         guard rule.document != nil || (hasTrigger && !rule.actions.isEmpty) else {
             throw RainKitError.usage(
-                "A rule needs what sets it off (a condition at a node, weather or daylight), and values to set.")
+                "A rule needs a trigger (a condition at a node, weather or daylight) and values to set.")
         }
         let members = try await members(of: rule, with: [.init("name", .string(name))], changing: nil)
         return try await asking { cloud throws(AccountError) in try await cloud.createAutomation(.object(members)) }

@@ -223,7 +223,7 @@ extension String {
     package var asGiven: String {
         guard withoutOuterBlanks != self else { return "\"\(onOneLine)\"" }
         let control = unicodeScalars.contains { $0 == "\r" || $0 == "\n" }
-        return "\"\(onOneLine)\" (with a \(control ? "line end" : "blank") around it)"
+        return "\"\(onOneLine)\" (with a \(control ? "line end" : "space") before or after it)"
     }
 
     /// The name in a list such as `lamp, fan`.

@@ -100,7 +100,7 @@ public struct FirmwareUpdate: Sendable {
                 Warning(
                     reason: "other_project",
                     message:
-                        "The image is of the project \(image.project.onOneLine), but \(node.shownName) runs \(project.onOneLine): the "
+                        "The image belongs to the project \(image.project.onOneLine), but \(node.shownName) runs \(project.onOneLine): the "
                         + "board may reject this image."
                 ))
         }
@@ -284,7 +284,7 @@ extension RainKitClient {
             }
             isHandedOver = true
             // The upload is done, and sending the same address twice does no harm.
-            try await again("It is sent again.", report) { () async throws(AccountError) in
+            try await again("The request is sent again.", report) { () async throws(AccountError) in
                 try await cloud.set([update.service.change(to: url)], at: node)
             }
             report(.sent(isOffline: before.isOffline))

@@ -79,7 +79,7 @@ public struct LocalNode: Sendable {
                 throw BoardError(
                     .unsupported,
                     message:
-                        "\(board.peer.onOneLine) does not report its values while it is provisioned: its firmware was built without "
+                        "\(board.peer.onOneLine) does not report its values during provisioning: its firmware was built without "
                         + "rmaker_extra's local_ctrl.", remedies: [.nodeInAccount])
             }
             try await board.secure()

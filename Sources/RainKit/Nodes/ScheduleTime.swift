@@ -173,7 +173,7 @@ extension ScheduleTrigger {
             }
         guard isValid else {
             throw .usage(
-                "The trigger cannot be used. It has m (0 to 1439) with d (0 to 127) or with dd (1 to 31) and mm (0 to 4095), or it has rsec (1 to 31536000)."
+                "The trigger cannot be used. It must have m (0 to 1439) with d (0 to 127) or with dd (1 to 31) and mm (0 to 4095), or only rsec (1 to 31536000)."
             )
         }
     }

@@ -135,7 +135,7 @@ extension RainKitClient {
             }
             do throws(AccountError) {
                 // A node ignores the address of an update while it installs one.
-                try await again("It is sent again.", report) { () async throws(AccountError) in
+                try await again("The request is sent again.", report) { () async throws(AccountError) in
                     try await cloud.startUpdate(job.id, at: node.id)
                 }
             } catch {
@@ -203,7 +203,7 @@ extension RainKitClient {
         let cloud = try rainMakerNodes()
         func tell(_ operation: String) async throws {
             try await RainKitError.rethrowing { () async throws(AccountError) in
-                try await again("It is sent again.", report) { () async throws(AccountError) in
+                try await again("The request is sent again.", report) { () async throws(AccountError) in
                     try await cloud.set([ParameterChange(approval.operation, .string(operation))], at: node.id)
                 }
             }
@@ -226,7 +226,7 @@ extension RainKitClient {
             guard let job else { throw Self.noUpdate(for: node) }
             throw RainKitError(
                 .request(.deadline, reason: "deadline"),
-                message: "\(node.shownName) asks for approval itself, but has not shown the update.",
+                message: "\(node.shownName) asks its own users for approval, but has not shown the update yet.",
                 remedies: [.updateJob(node: node.id.rawValue, job: job.id)])
         }
         try await tell("start")

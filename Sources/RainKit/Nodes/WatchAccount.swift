@@ -347,23 +347,28 @@ private final class AccountWatch: Sendable {
 
     /// - Parameter ids: listened to until the task is cancelled.
     private func listen(to ids: [NodeID]) async {
+        var isInterrupted = false
         repeat {
             do {
                 for try await event in kit.liveEvents(of: ids) {
                     switch event {
                     case .report(let report): nodes.withLock { nodes in queue.add(nodes.take(report)) }
                     case .listening:
+                        isInterrupted = false
                         queue.add([.listening])
                         // Reports from before are only in the cloud's list.
                         ring()
-                    case .interrupted(_, let reason): queue.add([.interrupted(reason)])
+                    case .interrupted(_, let reason):
+                        if !isInterrupted { queue.add([.interrupted(reason)]) }
+                        isInterrupted = true
                     case .alert(let alert): nodes.withLock { nodes in queue.add(nodes.take(alert)) }
                     case .withoutAlerts: break
                     }
                 }
             } catch {
                 guard !Task.isCancelled else { return }
-                queue.add([.interrupted(RainKitError(wrapping: error).message)])
+                if !isInterrupted { queue.add([.interrupted(RainKitError(wrapping: error).message)]) }
+                isInterrupted = true
             }
         } while (try? await time.sleep(Self.pauseAfterRefusal)) != nil
     }

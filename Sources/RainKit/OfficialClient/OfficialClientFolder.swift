@@ -141,7 +141,7 @@ public struct OfficialClientFolder: Sendable {
 
     private func safe(_ name: String) throws(AccountError) -> String {
         guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")), !name.hasPrefix(".") else {
-            throw AccountError(.invalidConfiguration, message: "\"\(name)\" cannot name a profile")
+            throw AccountError(.invalidConfiguration, message: "\"\(name)\" is not a valid profile name")
         }
         return name
     }

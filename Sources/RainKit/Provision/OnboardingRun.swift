@@ -291,6 +291,11 @@ private struct OnboardingRun: Sendable {
             position.hasLeftOver = false
         }
         context.tell(.identified(identity))
+        if let label = context.request.label, let printed = identity.printed?.serviceName,
+            label.lowercased() != printed.lowercased()
+        {
+            throw .otherBoard(label, instead: printed)
+        }
         if let expected = context.request.expectedNode {
             if let node = identity.nodeID { try context.check(node, is: expected) }
             if identity.needsClaim == true { throw .otherNode(expected, instead: nil) }
@@ -510,7 +515,7 @@ private struct OnboardingRun: Sendable {
                 } catch {
                     var failure = error
                     if error.code != .cancelled {
-                        failure.message += " The board has not been given its Wi-Fi settings."
+                        failure.message += " The Wi-Fi settings were not sent to the board."
                     }
                     throw failure
                 }
@@ -666,12 +671,22 @@ private struct BoardAssociation: Sendable {
             BoardError(
                 .claimFailed,
                 message:
-                    "The board was claimed as \(claimedNode) and still calls itself \(node). Restart it, then run this again."
+                    "The board was claimed as \(claimedNode), but still calls itself \(node). Restart it, then run this again."
             ))
     }
 }
 
 extension RainKitError {
+    /// - Parameter printed: the name in the board's log.
+    fileprivate static func otherBoard(_ label: String, instead printed: String) -> RainKitError {
+        RainKitError(
+            BoardError(
+                .rejected,
+                message:
+                    "This board is \(printed.onOneLine) according to its log, not \(label.onOneLine). Check which board is on the cable.",
+                reason: "unexpected_node"))
+    }
+
     /// - Parameter node: the board's own node id; nil if it is not claimed.
     fileprivate static func otherNode(_ expected: NodeID, instead node: NodeID?) -> RainKitError {
         let found = node.map { "it calls itself \("\($0)".onOneLine)" } ?? "it is not claimed"
@@ -679,7 +694,7 @@ extension RainKitError {
             BoardError(
                 .rejected,
                 message:
-                    "This board should be the node \("\(expected)".onOneLine), but \(found). Check its label, and which image was written to it.",
+                    "This board should be the node \("\(expected)".onOneLine), but \(found). Check the board's label, and which image was written to the board.",
                 reason: "unexpected_node"))
     }
 }
@@ -821,8 +836,8 @@ extension RainKitError {
             BoardError(
                 .unsupported,
                 message:
-                    "\(cloud) only takes boards that sign a challenge (the capability ch_resp), and this board does not. Its firmware is for "
-                    + "another cloud, or too old."))
+                    "\(cloud) accepts only boards that sign a challenge (the capability ch_resp), but this board does not sign. Its "
+                    + "firmware is for another cloud, or too old."))
     }
 
     fileprivate static func noChallenge(_ error: AccountError) -> RainKitError {

@@ -315,7 +315,7 @@ extension Station: LocalService {
             return .refused(
                 .text(403, "This page needs the link that the station has printed. Each link opens one browser."))
         case .refused(.host), .refused(.origin), nil:
-            return .refused(.text(403, "Open the station under the address that it has printed."))
+            return .refused(.text(403, "Open the station at the address that it has printed."))
         }
     }
 

@@ -173,7 +173,7 @@ package struct StationPage: Sendable {
         case .cloudUnreachable(let error): notice = "The cloud cannot be reached, so boards wait: \(error.message)"
         case .cloudAnswers: notice = nil
         case .searchFailed(let transport, let error):
-            notice = "No boards can be searched for over \(transport) now: \(error.message)"
+            notice = "The search for boards over \(transport) does not work now: \(error.message)"
         }
         if case .step = event, notice?.hasPrefix("The record") == true { notice = nil }
     }
@@ -239,7 +239,7 @@ package struct StationPage: Sendable {
         (OnboardingStep.claim.rawValue, "Gets the certificate"),
         (OnboardingStep.reset.rawValue, "Clears earlier Wi-Fi settings"),
         (OnboardingStep.scan.rawValue, "Looks for the network"),
-        (OnboardingStep.associate.rawValue, "Ties the board to the account"),
+        (OnboardingStep.associate.rawValue, "Associates the board with the account"),
         (OnboardingStep.verify.rawValue, "Verifies the board"),
         (OnboardingStep.customData.rawValue, "Sends data to the application"),
         (OnboardingStep.join.rawValue, "Sends the Wi-Fi settings"),

@@ -28,8 +28,10 @@ public struct RainMakerCloud: Sendable {
         try await service.datedCall(call, in: session)
     }
 
-    /// Sends a call as the signed-in user, and returns the size of the answer in bytes too.
-    func measuredCall(_ call: RainMakerCall) async throws(AccountError) -> (reply: JSONValue, bytes: Int) {
+    /// Sends a call as the signed-in user, and returns the size of the answer in bytes and the server's time too.
+    func measuredCall(
+        _ call: RainMakerCall
+    ) async throws(AccountError) -> (reply: JSONValue, bytes: Int, date: UnixTime?) {
         try await service.measuredCall(call, in: session)
     }
 

@@ -27,7 +27,7 @@ enum RainMakerErrorCode {
         case 403, 100_000..<101_000: general(number)
         case 101_000..<102_000: account(number)
         case 119_000..<119_018: deletion(number)
-        case 112_048: (.invalidLocale, "the cloud does not know this locale; one is written like en or en-us")
+        case 112_048: (.invalidLocale, "the cloud does not know this locale; a locale looks like en or en-us")
         default: node(number)
         }
     }
@@ -44,14 +44,14 @@ enum RainMakerErrorCode {
         case 100_009: (.rejected, "the cloud found no node in the request")
         case 100_010: (.unknownNode, "the node belongs to another user, who must remove or share it first")
         case 100_012: (.rejected, "the cloud considers the request invalid")
-        case 100_015: (.unknownNode, "the cloud does not know this node; was it claimed for this deployment?")
+        case 100_015: (.unknownNode, "the cloud does not know this node; check that it was claimed for this deployment")
         case 100_021, 100_023: (.rejected, "the cloud considers a parameter of the request invalid")
         case 100_036: (.invalidInput, "the custom data is too large; the cloud keeps at most 399 KB")
         case 100_046: (.expired, "the cloud found no access token; sign in again")
-        case 100_047: (.expired, "the session was ended from elsewhere; sign in again")
+        case 100_047: (.expired, "another program or device ended the session; sign in again")
         case 100_052: (.unsupported, "this deployment signs in by browser only, not by user name and password")
         case 100_068: (.codeExpired, "the code is no longer valid; ask for a new one")
-        case 100_070: (.rateLimited, "the cloud asks for fewer requests; try again in some minutes")
+        case 100_070: (.rateLimited, "the cloud received too many requests; try again in a few minutes")
         default: nil
         }
     }
@@ -63,22 +63,22 @@ enum RainMakerErrorCode {
         case 101_003: (.invalidInput, "the password or the code is missing")
         case 101_004: (.weakPassword, RainMakerInput.passwordRule)
         case 101_005: (.serverFault, "the cloud could not send the code; try again later")
-        case 101_006: (.accountExists, "there is an account under this user name; sign in, or reset its password")
+        case 101_006: (.accountExists, "an account with this user name already exists; sign in, or reset its password")
         case 101_007: (.invalidCredentials, "the current password is wrong")
         case 101_008: (.serverFault, "the cloud could not create the account; try again later")
         case 101_009: (.invalidCredentials, "user name or password is wrong")
-        case 101_011: (.alreadyVerified, "the account is verified already; sign in")
+        case 101_011: (.alreadyVerified, "the account is already verified; sign in")
         case 101_012: (.wrongCode, "the code is wrong or has expired; enter the latest one")
         case 101_013: (.serverFault, "the cloud could not confirm the account; try again later")
         case 101_015: (.unverifiedUser, "the account is not verified yet; enter the code that was sent to it")
         case 101_016: (.signInFailed, "the sign-in failed; try again")
         case 101_017: (.expired, "the session has ended; sign in again")
         case 101_018: (.invalidInput, "the new password is missing")
-        case 101_019: (.rateLimited, "too many tries; wait some minutes before the next one")
+        case 101_019: (.rateLimited, "too many attempts; wait a few minutes before the next one")
         case 101_020: (.rejected, "the cloud did not change the password")
         case 101_025: (.unknownUser, "there is no such user; check the user name and the profile")
         case 101_026: (.rejected, "the cloud did not find the user's id")
-        case 101_027: (.rejected, "the cloud did not take the picture or the name")
+        case 101_027: (.rejected, "the cloud did not accept the picture or the name")
         case 101_028: (.rejected, "the cloud did not update the user")
         case 101_029: (.rejected, "the cloud did not return the user's tokens")
         case 101_030: (.invalidInput, "the code is missing")
@@ -94,7 +94,7 @@ enum RainMakerErrorCode {
         case 101_048:
             (.unverifiedPhoneNumber, "the telephone number is not confirmed; enter the code that was sent to it")
         case 101_049...101_050: (.rejected, "the cloud did not confirm the telephone number")
-        case 101_051: (.alreadyVerified, "the telephone number is confirmed already")
+        case 101_051: (.alreadyVerified, "the telephone number is already confirmed")
         case 101_052: (.wrongCode, "the telephone number's code is wrong or has expired; enter the latest one")
         case 101_053: (.invalidName, RainMakerInput.nameRule)
         case 101_055: (.serverFault, "the telephone number could not be confirmed; try again")
@@ -104,7 +104,7 @@ enum RainMakerErrorCode {
         case 101_066: (.rejected, "the cloud did not understand what to do with the tags")
         case 101_067: (.invalidTag, RainMakerInput.tagRule)
         case 101_087: (.notForGuests, "a guest cannot do this; turn the guest into an account first")
-        case 101_097: (.invalidUserName, "a guest becomes an account by e-mail address only")
+        case 101_097: (.invalidUserName, "a guest can become an account only with an e-mail address")
         default: nil
         }
     }
@@ -116,7 +116,8 @@ enum RainMakerErrorCode {
         case 119_007: (.invalidInput, "the code is missing")
         case 119_001...119_009: (.rejected, "the cloud did not delete the account")
         case 119_014: (.serverFault, "the cloud could not delete the account now; try again later")
-        case 119_015: (.codeExpired, "the account's deletion was not requested, or too long ago; request it first")
+        case 119_015:
+            (.codeExpired, "the account's deletion was not requested, or was requested too long ago; request it first")
         case 119_016: (.limitReached, "too many wrong codes; request the account's deletion again")
         case 119_017: (.forbidden, "a super-administrator cannot be deleted this way")
         default: nil
@@ -140,9 +141,9 @@ enum RainMakerErrorCode {
         case 103_031:
             (
                 .mappingRefused,
-                "the signature that the board sent does not match the node; was it claimed for this deployment?"
+                "the signature that the board sent does not match the node; check that the node was claimed for this deployment"
             )
-        case 103_033: (.mappingRefused, "the mapping request was confirmed before")
+        case 103_033: (.mappingRefused, "the mapping request has already been confirmed")
         case 103_034:
             (.mappingRefused, "the mapping request has failed, timed out or was discarded; run the command again")
         case 103_035: (.mappingRefused, "the node is in the account, but could not be added to the group")

@@ -34,11 +34,11 @@ struct RainMakerService: Sendable {
     /// Sends a call as the session's user, and returns the size of the answer in bytes too.
     func measuredCall(
         _ call: RainMakerCall, in session: AccountSession
-    ) async throws(AccountError) -> (reply: JSONValue, bytes: Int) {
+    ) async throws(AccountError) -> (reply: JSONValue, bytes: Int, date: UnixTime?) {
         let host = deployment.base.authority
         return try await byEitherName(call) { call throws(AccountError) in
             try await session.send(call.request(to: deployment)) { response throws(AccountError) in
-                (try RainMakerReply.value(response, from: host), response.body.count)
+                (try RainMakerReply.value(response, from: host), response.body.count, response.date)
             }
         }
     }
@@ -57,10 +57,8 @@ struct RainMakerService: Sendable {
     func datedCall(
         _ call: RainMakerCall, in session: AccountSession
     ) async throws(AccountError) -> (reply: JSONValue, date: UnixTime?) {
-        let host = deployment.base.authority
-        return try await session.send(call.request(to: deployment)) { response throws(AccountError) in
-            (try RainMakerReply.value(response, from: host), response.date)
-        }
+        let (reply, _, date) = try await measuredCall(call, in: session)
+        return (reply, date)
     }
 
     /// Sends a call without a session.
@@ -95,14 +93,14 @@ struct RainMakerService: Sendable {
     func incomplete(_ member: String, in reply: JSONValue? = nil) -> AccountError {
         let what =
             switch reply?[member]?.unlessNull {
-            case nil: "lacks \(member)"
-            case .string("")?: "has an empty text as \(member)"
-            case let found?: "has \(found.kind) as \(member)"
+            case nil: "\(member) is missing"
+            case .string("")?: "\(member) is empty"
+            case let found?: "\(member) is \(found.kind)"
             }
         return AccountError(
             .malformedAnswer,
             message:
-                "\(deployment.base.authority) answered with JSON that is not from a RainMaker cloud: it \(what). The base URL belongs to "
+                "\(deployment.base.authority) answered with JSON that is not from a RainMaker cloud: \(what). The base URL belongs to "
                 + "another service, or a proxy or gateway on the way answered instead")
     }
 }
@@ -326,7 +324,7 @@ enum RainMakerReply {
         let named = number.map { " (error code \($0))" } ?? ""
         return switch code {
         case .expired: "the session has ended\(named); sign in again"
-        case .rateLimited: "\(host) asks for fewer requests\(named); try again in some minutes"
+        case .rateLimited: "\(host) received too many requests\(named); try again in a few minutes"
         case .forbidden where !isFromGateway: "the signed-in user may not do this\(named)"
         case .forbidden, .rejected:
             if isFromGateway {

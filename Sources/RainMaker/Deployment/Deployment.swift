@@ -114,7 +114,7 @@ public struct WebSignIn: Sendable, Equatable {
                 throw AccountError(
                     .invalidConfiguration,
                     message:
-                        "\"\(schemeRedirect)\" has no private scheme, such as com.example.app:/callback"
+                        "\"\(schemeRedirect)\" has no custom scheme, such as com.example.app:/callback"
                 )
             }
         }

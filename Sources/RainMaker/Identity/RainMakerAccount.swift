@@ -177,7 +177,7 @@ extension RainMakerAccount.Change {
         case .phoneNumber(let number): try RainMakerInput.check(phoneNumber: number)
         case .phoneCode(let code), .tagsCode(let code): try RainMakerInput.check(code: code)
         case .addTags(let tags), .removeTags(let tags):
-            guard !tags.isEmpty else { throw AccountError(.invalidTag, message: "there is no tag") }
+            guard !tags.isEmpty else { throw AccountError(.invalidTag, message: "no tag was given") }
             try RainMakerInput.check(tags: tags)
         case .locale(let locale): try RainMakerInput.check(locale: locale)
         case .secondStep: break

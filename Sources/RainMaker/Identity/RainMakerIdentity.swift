@@ -164,7 +164,7 @@ extension RainMakerIdentity {
             var error = error
             error.code = .challengeExpired
             error.message =
-                "the sign-in no longer waits for a code: it is too old, or was ended by a right or by several wrong codes; begin again"
+                "the sign-in no longer waits for a code: it is too old, or it already received the right code or several wrong codes; begin again"
             throw error
         }
         return try tokens(ofSignIn: reply)

@@ -12,7 +12,7 @@ enum RainMakerInput {
     static let tagRule = "a tag has the form key:value"
     private static let userNameRule =
         "a user name is an e-mail address, or a telephone number that begins with + and the country code"
-    private static let localeRule = "a locale is written like en or en-us"
+    private static let localeRule = "a locale looks like en or en-us"
 
     /// Checks the user name for a sign-up or for turning a guest into an account. Sign-in accepts any name, because the cloud knows its
     /// users.

@@ -52,6 +52,11 @@ extension RainMakerCloud {
             reply = try await call(RainMakerCall(.post, "user/assume_role", body: body))
         } catch {
             // If a deployment does not have this call, its gateway answers as for any unknown path.
+            if error.code == .forbidden {
+                var error = error
+                error.message = "\(deployment.base.authority) gives this user no access to live changes (assume_role)"
+                throw error
+            }
             guard error.serverCode == nil, error.code == .rejected || error.code == .unsupported else { throw error }
             throw AccountError(.unsupported, message: "this deployment offers no live changes (assume_role)")
         }

@@ -23,7 +23,8 @@ public enum LiveEvent: Sendable, Equatable {
     case alert(NodeAlert)
     /// The deployment does not let this user listen to the alerts of these nodes. Their reports arrive.
     case withoutAlerts([NodeID], reason: String)
-    /// The connection for these nodes has ended, and the client is connecting again.
+    /// The connection for these nodes has ended, and the client is connecting again. There is one such event for each outage, until
+    /// ``listening(_:)``.
     case interrupted([NodeID], reason: String)
 }
 

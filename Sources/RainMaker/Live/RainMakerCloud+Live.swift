@@ -98,6 +98,7 @@ struct LiveConnection: Sendable {
         let progress = Progress()
         var pause = LiveReconnection()
         var alerts = AlertAttempts(hasTopics: alert != nil)
+        var isInterrupted = false
         while true {
             let failure: AccountError
             do throws(AccountError) {
@@ -114,7 +115,11 @@ struct LiveConnection: Sendable {
             if listened.ever { alerts.announced() }
             // A connection that never worked will not work later, unless the network was the reason.
             guard failure.isTransient || listened.ever else { return failure }
-            await take(.interrupted(nodes, reason: failure.message))
+            // One event for each outage, however many attempts it takes to connect again.
+            if !isInterrupted || listened.justNow {
+                isInterrupted = true
+                await take(.interrupted(nodes, reason: failure.message))
+            }
             do {
                 try await tools.sleep(pause.next(afterListening: listened.lately, retryAfter: failure.retryAfter))
             } catch {
@@ -139,10 +144,10 @@ struct LiveConnection: Sendable {
 
         func listens(from now: ContinuousClock.Instant) { (start, ever) = (now, true) }
 
-        /// - Returns: how long the last connection has listened, and whether any connection has.
-        func end(at now: ContinuousClock.Instant) -> (lately: Duration, ever: Bool) {
+        /// - Returns: whether and how long the last connection has listened, and whether any connection has.
+        func end(at now: ContinuousClock.Instant) -> (justNow: Bool, lately: Duration, ever: Bool) {
             defer { start = nil }
-            return (start.map { $0.duration(to: now) } ?? .zero, ever)
+            return (start != nil, start.map { $0.duration(to: now) } ?? .zero, ever)
         }
     }
 

@@ -53,7 +53,7 @@ struct MappingCalls: Sendable {
         guard (description.challenge == nil) == (description.verify == nil) else {
             let missing = description.challenge == nil ? "challenge" : "verify"
             throw MappingDescriptionProblem(
-                member: missing, sentence: "it is missing: challenge and verify need each other")
+                member: missing, sentence: "it is missing: challenge and verify must both be present")
         }
         if let challenge = description.challenge, let verify = description.verify {
             self.challenge = try Self.call(challenge.call, "challenge", knows: [.userID, .lifetime], needs: [])
@@ -219,10 +219,10 @@ struct MappingAnswer {
             "\(host) does not accept the token that it has just issued; report this to its operator"
         case .expired:
             "\(host) does not accept the provider's token; sign in again, and check that \(host) trusts the provider"
-        case .insufficientScope: "\(host) requires a token with more scope; sign in again with that scope"
+        case .insufficientScope: "\(host) requires a token with a wider scope; sign in again with that scope"
         case .forbidden: "\(host) does not give the node to the signed-in user"
         case .timeout: "\(host) gave up waiting for the request; try again"
-        case .rateLimited: "\(host) asks for fewer requests; try again in some minutes"
+        case .rateLimited: "\(host) received too many requests; try again in a few minutes"
         case .serverFault: "\(host) \(serverTrouble(status)); try again later"
         default: "\(host) refused the mapping (HTTP \(status))"
         }

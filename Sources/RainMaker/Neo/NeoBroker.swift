@@ -122,7 +122,8 @@ struct NeoBroker: Sendable {
         for message in messages where message.payload.count > NeoShadow.limits.maximumBytes {
             throw AccountError(
                 .invalidInput,
-                message: "the values have \(message.payload.count) bytes, and the broker takes at most 131072 at once")
+                message: "the values have \(message.payload.count) bytes, but the broker accepts at most 131072 at once"
+            )
         }
         for start in stride(from: 0, to: messages.count, by: MQTTSubscription.topicsPerConnection) {
             let part = Array(messages[start..<min(start + MQTTSubscription.topicsPerConnection, messages.count)])
@@ -193,7 +194,8 @@ struct NeoBroker: Sendable {
             guard error.code == .notAllowed else { throw AccountError(error, broker: authority) }
             throw AccountError(
                 .forbidden,
-                message: "the broker at \(authority) does not let this user have the node's values: \(error.message)")
+                message:
+                    "the broker at \(authority) does not give this user access to the node's values: \(error.message)")
         }
     }
 
@@ -261,7 +263,7 @@ private struct ShadowAnswers {
                     failure = AccountError(
                         .malformedAnswer,
                         message:
-                            "the broker's answer about \(presentable(place.node.rawValue)) has another kind of value as \(member)"
+                            "the broker's answer about \(presentable(place.node.rawValue)) has a value of the wrong type in \(member)"
                     )
                     return true
                 }

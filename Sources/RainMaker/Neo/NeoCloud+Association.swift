@@ -57,7 +57,7 @@ extension NeoCloud {
         guard notes.metadata == nil else { throw unsupported("metadata of nodes") }
         let parts = request.rawValue.split(separator: "/").map(String.init)
         guard parts.count == 2, parts.allSatisfy(NeoGroup.isID) else {
-            throw AccountError(.mappingRefused, message: "the request to add the node is not one of RainMaker Neo")
+            throw AccountError(.mappingRefused, message: "the request to add the node is not for RainMaker Neo")
         }
         let body: JSONValue = [
             "challenge_response": .string(Hex.text(signature)), "node_id": .string(node.rawValue),

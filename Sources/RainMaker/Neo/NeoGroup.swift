@@ -250,6 +250,13 @@ extension NeoCloud {
         case .primary: access = "primary"
         case .newOwner: throw unsupported("groups that change their owner")
         }
+        // The cloud makes an offer for any text.
+        try RainMakerInput.check(userName: userName)
+        guard await !isOwn(userName) else {
+            throw AccountError(
+                .rejected,
+                message: "\(presentable(userName)) is the signed-in user; name another user to share with")
+        }
         let place = try NeoGroupID(ids[0])
         let reply = try await api.call(
             .post, "\(place.path)/sharing-requests",
@@ -330,7 +337,14 @@ extension NeoCloud {
     ) async throws(AccountError) {
         guard kind == .groups else { throw noOffersOfNodes }
         let path = "sharing-requests/\(PercentEncoding.encoded(id))/\(accepting ? "accept" : "reject")"
-        try await changing { api throws(AccountError) in try await api.call(.post, path) }
+        do throws(AccountError) {
+            try await changing { api throws(AccountError) in try await api.call(.post, path) }
+        } catch {
+            guard error.status == 404 else { throw error }
+            throw AccountError(
+                .rejected, message: "there is no open offer \(presentable(id)); list the offers to see the open ones",
+                status: error.status)
+        }
     }
 
     /// The owner of an offer cancels it by rejecting it.

@@ -218,9 +218,17 @@ enum NeoReply {
         let (code, sentence): (AccountError.Code, String) =
             switch response.status {
             case 401: (.expired, "\(host) does not accept the session")
+            // API Gateway's answer for an unknown path.
+            case 403 where words?.lowercased() == "missing authentication token":
+                (
+                    .invalidConfiguration,
+                    "\(host) has no API of RainMaker Neo at this address; check the deployment's addresses (ApiGatewayUrl, EspUserApiUrl)"
+                )
+            case 403 where words?.lowercased().contains("security token") == true:
+                (.forbidden, "\(host) does not accept the request's signature; check the deployment's region")
             case 403: (.forbidden, "\(host) does not allow this request")
-            case 404: (.rejected, "\(host) does not have what was asked for")
-            case 429: (.rateLimited, "\(host) asks for fewer requests; try again in some minutes")
+            case 404: (.rejected, "\(host) does not have the requested item")
+            case 429: (.rateLimited, "\(host) received too many requests; try again in a few minutes")
             case 500...: (.serverFault, "\(host) \(serverTrouble(response.status))")
             default: (.rejected, "\(host) refused the request (HTTP \(response.status))")
             }
@@ -233,7 +241,7 @@ extension AccountError {
         AccountError(
             .malformedAnswer,
             message:
-                "\(host) answered with JSON that is not from RainMaker Neo: it lacks \(member), or has another kind of value there"
+                "\(host) answered with JSON that is not from RainMaker Neo: \(member) is missing or has the wrong type"
         )
     }
 }

@@ -17,8 +17,11 @@ public struct NeoServices: Sendable, Equatable {
     /// - Throws: `invalidConfiguration` for an address or a region that cannot be one.
     public init(accounts: String, region: String, broker: String) throws(AccountError) {
         self.accounts = try ServiceURL(accounts)
-        guard (1...32).contains(region.utf8.count),
-            region.utf8.allSatisfy({ $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "-") })
+        // Such as `us-east-1` and `us-gov-west-1`.
+        let parts = region.split(separator: "-", omittingEmptySubsequences: false)
+        guard (1...32).contains(region.utf8.count), parts.count >= 3,
+            parts.allSatisfy({ part in !part.isEmpty && part.utf8.allSatisfy(\.isASCIILetterOrDigit) }),
+            parts.last?.allSatisfy(\.isNumber) == true
         else {
             throw AccountError(
                 .invalidConfiguration, message: "\"\(presentable(region))\" is not an AWS region, such as us-east-1")

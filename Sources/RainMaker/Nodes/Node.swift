@@ -104,10 +104,11 @@ extension RainMakerCloud {
         for tag in tags { try check(tag) }
         var query = [(name: "node_details", value: "true")]
         if !tags.isEmpty { query.append(("tags", tags.joined(separator: " OR "))) }
-        try await eachPage(query: query, within: bound) { page throws(AccountError) in
+        try await eachPage(query: query, within: bound) { page, date throws(AccountError) in
             guard let details = page["node_details"]?.array else { throw incomplete("node_details", in: page) }
             for detail in details {
-                guard let node = Node(detail) else { throw incomplete("the id of a node") }
+                guard var node = Node(detail) else { throw incomplete("the id of a node") }
+                node.connectivity?.asOf = date
                 // A cloud that does not know the filter lists all nodes.
                 if tags.isEmpty || tags.contains(where: { node.tags.contains($0) }) { try take(node) }
             }
@@ -118,7 +119,7 @@ extension RainMakerCloud {
     /// Returns the ids of all of the user's nodes.
     public func nodeIDs() async throws(AccountError) -> [NodeID] {
         var ids: [NodeID] = []
-        try await eachPage(query: [], within: ListBound()) { page throws(AccountError) in
+        try await eachPage(query: [], within: ListBound()) { page, _ throws(AccountError) in
             guard let listed = page["nodes"]?.array else { throw incomplete("nodes", in: page) }
             ids += listed.compactMap(\.string).map { NodeID($0) }
             return listed.count
@@ -128,11 +129,12 @@ extension RainMakerCloud {
 
     /// Returns one node. Throws `rejected` if the user has no such node.
     public func node(_ id: NodeID) async throws(AccountError) -> Node {
-        let page = try await call(
+        let (page, date) = try await datedCall(
             RainMakerCall(.get, "user/nodes", query: [("node_id", id.rawValue), ("node_details", "true")]))
-        guard let node = page["node_details"]?.array?.lazy.compactMap(Node.init).first(where: { $0.id == id }) else {
+        guard var node = page["node_details"]?.array?.lazy.compactMap(Node.init).first(where: { $0.id == id }) else {
             throw incomplete("the node")
         }
+        node.connectivity?.asOf = date
         return node
     }
 
@@ -150,10 +152,10 @@ extension RainMakerCloud {
         return connectivity
     }
 
-    /// - Parameter take: receives a page, and returns its number of nodes.
+    /// - Parameter take: receives a page and the server's time, and returns the page's number of nodes.
     private func eachPage(
         query: [(name: String, value: String)], within bound: ListBound,
-        _ take: (JSONValue) throws(AccountError) -> Int
+        _ take: (JSONValue, UnixTime?) throws(AccountError) -> Int
     ) async throws(AccountError) {
         var bound = bound
         var start: String?
@@ -161,7 +163,7 @@ extension RainMakerCloud {
             let page = try await measuredCall(
                 RainMakerCall(.get, "user/nodes", query: query + (start.map { [("start_id", $0)] } ?? [])))
             try bound.count(bytes: page.bytes)
-            try bound.count(try take(page.reply))
+            try bound.count(try take(page.reply, page.date))
             start = page.reply["next_id"]?.string
             if start?.isEmpty == true { start = nil }
             if let start { try bound.count(next: start) }
@@ -207,7 +209,8 @@ extension RainMakerCloud {
         let parts = tag.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }) else {
             throw AccountError(
-                .invalidTag, message: "a tag has the form key:value, such as room:kitchen; this is \(presentable(tag))")
+                .invalidTag,
+                message: "\"\(presentable(tag))\" is not a tag: a tag has the form key:value, such as room:kitchen")
         }
     }
 }

@@ -168,7 +168,7 @@ extension RainMakerCloud {
     private static func aboutCommands(_ error: AccountError) -> AccountError {
         guard error.serverCode == unknownRequest else { return error }
         return AccountError(
-            .rejected, message: "the cloud does not know a command with this request id, or no longer",
+            .rejected, message: "the cloud does not know a command with this request id, or has forgotten it",
             serverCode: error.serverCode, status: error.status)
     }
 
@@ -210,7 +210,7 @@ extension RainMakerCloud {
         var start: [(name: String, value: String)] = []
         while true {
             let query = selection + start
-            let page: (reply: JSONValue, bytes: Int)
+            let page: (reply: JSONValue, bytes: Int, date: UnixTime?)
             do throws(AccountError) {
                 page = try await measuredCall(RainMakerCall(.get, Self.commandPath, query: query))
             } catch {

@@ -259,7 +259,8 @@ extension RainMakerCloud {
             100_012: .init(
                 code: .rejected,
                 sentence:
-                    "there is no open sharing request with this id; list the requests to see the open ones")
+                    "there is no open sharing request with this id that you can answer or cancel. Only the receiver can accept or decline a request, and only the sender can cancel it"
+            )
         ]
         for number in 103_016...103_018 {
             words[number] = .init(code: .rejected, sentence: "the cloud could not look the sharing request up")

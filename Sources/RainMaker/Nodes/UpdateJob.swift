@@ -156,7 +156,8 @@ extension RainMakerCloud {
     /// Approves an update. The cloud then sends the image's address to the node.
     public func startUpdate(_ job: String, at node: NodeID) async throws(AccountError) {
         let body: JSONValue = ["ota_job_id": .string(job), "node_id": .string(node.rawValue)]
-        try await call(RainMakerCall(.post, "user/nodes/ota_update", body: body))
+        try await call(
+            RainMakerCall(.post, "user/nodes/ota_update", body: body), words: Self.missingUpdate(job))
     }
 
     /// Returns the state of a job at a node.
@@ -164,9 +165,7 @@ extension RainMakerCloud {
         let query = [(name: "node_id", value: node.rawValue), (name: "ota_job_id", value: job)]
         let reply = try await call(
             RainMakerCall(.get, "user/nodes/ota_status", query: query),
-            words: [
-                100_012: .init(code: .rejected, sentence: "the cloud has no update \(presentable(job)) for this node")
-            ])
+            words: Self.missingUpdate(job))
         guard let state = try text("status", in: reply) else { throw incomplete("status", in: reply) }
         let time = try number("timestamp", in: reply)
         // The unit is not documented. Nodes report seconds, and the cloud has milliseconds elsewhere.
@@ -174,6 +173,10 @@ extension RainMakerCloud {
         return UpdateJobReport(
             state: state, info: try text("additional_info", in: reply),
             time: seconds.flatMap { $0 > 0 ? UnixTime(seconds: $0) : nil })
+    }
+
+    private static func missingUpdate(_ job: String) -> RefusalWords {
+        [100_012: .init(code: .rejected, sentence: "the cloud has no update \(presentable(job)) for this node")]
     }
 
     /// Returns a text that the cloud may omit; nil also for an empty one.

@@ -299,8 +299,8 @@ extension NodeConfiguration.Parameter {
         var words = ""
         switch (minimum, maximum) {
         case (let low?, let high?): words = " from \(Self.text(low)) to \(Self.text(high))"
-        case (let low?, nil): words = " from \(Self.text(low)) on"
-        case (nil, let high?): words = " up to \(Self.text(high))"
+        case (let low?, nil): words = " of at least \(Self.text(low))"
+        case (nil, let high?): words = " of at most \(Self.text(high))"
         case (nil, nil): break
         }
         if let step, step > 0, step != 1 { words += " in steps of \(Self.text(step))" }

@@ -10,7 +10,7 @@ struct CloudSim: ParsableCommand {
         discussion: """
             Example: cloud-sim --user me@example.com:secret
 
-            Without a subcommand it simulates the cloud, and accepts its options: `cloud-sim --user a@b.c:secret`. `cloud-sim cloud --help`,
+            Without a subcommand, cloud-sim runs the subcommand cloud, with its options. `cloud-sim cloud --help`,
             `cloud-sim neo --help` and `cloud-sim identity --help` list the options.
             """,
         subcommands: [SimulateCloud.self, SimulateNeo.self, SimulateIdentity.self],

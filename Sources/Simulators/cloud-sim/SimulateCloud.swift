@@ -12,19 +12,21 @@ struct SimulateCloud: ParsableCommand {
         discussion: """
             Example: cloud-sim cloud --user me@example.com:secret --data cloud
 
-            When it is ready it prints one JSON line with the addresses of the API and the broker, and the paths of the certificates.
-            SIGTERM and SIGINT end it, and its broker. Exit codes: 64 wrong options, 69 mosquitto or a port is missing,
-            or another simulator uses the data folder, 70 a failure inside, 74 the data folder cannot be used.
+            When the simulator is ready, it prints one line of JSON with the addresses of the API and the broker, and the paths of the
+            certificates. SIGTERM and SIGINT end the simulator and its broker. Exit codes: 64: wrong options. 69: mosquitto is missing,
+            a port is taken, or another simulator uses the data folder. 70: internal failure. 74: the data folder cannot be used.
             """)
 
-    @Option(help: ArgumentHelp("Address of the API (port 0: a free port).", valueName: "HOST:PORT"))
+    @Option(help: ArgumentHelp("Serve the API at this address (port 0: any free port).", valueName: "HOST:PORT"))
     var listen = ListenAddress(host: "127.0.0.1", port: 0)
 
     @Option(
-        help: ArgumentHelp("Folder for accounts, nodes and keys (default: a temporary folder).", valueName: "DIR"))
+        help: ArgumentHelp(
+            "Keep accounts, nodes and keys in this folder (default: a temporary folder).", valueName: "DIR"))
     var data: String?
 
-    @Option(name: .customLong("user"), help: ArgumentHelp("An account; repeatable.", valueName: "NAME:PASSWORD"))
+    @Option(
+        name: .customLong("user"), help: ArgumentHelp("Create this account; repeatable.", valueName: "NAME:PASSWORD"))
     var users: [Account] = []
 
     @Option(
@@ -34,26 +36,27 @@ struct SimulateCloud: ParsableCommand {
 
     @Option(
         name: .customLong("node"),
-        help: ArgumentHelp("Issue a certificate for this node, P-256 or RSA-2048; repeatable.", valueName: "ID[:rsa]"))
+        help: ArgumentHelp(
+            "Issue a certificate for this node (P-256, or RSA-2048 with :rsa); repeatable.", valueName: "ID[:rsa]"))
     var nodes: [NodeSpecification] = []
 
-    @Option(help: ArgumentHelp("Lifetime of access tokens in seconds.", valueName: "S"))
+    @Option(help: ArgumentHelp("Lifetime of access tokens, in seconds.", valueName: "S"))
     var accessTTL = 3600
 
-    @Option(help: ArgumentHelp("Lifetime of refresh tokens in seconds.", valueName: "S"))
+    @Option(help: ArgumentHelp("Lifetime of refresh tokens, in seconds.", valueName: "S"))
     var refreshTTL = 30 * 86_400
 
-    @Flag(help: "Replace the refresh token at each refresh. Reuse of the previous one ends the session.")
+    @Flag(help: "Replace the refresh token at each refresh. If a client uses the old token again, the session ends.")
     var rotateRefresh = false
 
     @Option(
         help: ArgumentHelp(
-            "With --rotate-refresh: how long the previous token still works, in seconds.", valueName: "S"))
+            "With --rotate-refresh: how long the old token still works, in seconds.", valueName: "S"))
     var refreshGrace = 0
 
     @Option(
         help: ArgumentHelp(
-            "Append the codes for users to this file, as NDJSON {time, to, kind, code}.",
+            "Append the one-time codes for users to this file, as NDJSON {time, to, kind, code}.",
             valueName: "FILE"))
     var mailbox: String?
 
@@ -61,25 +64,27 @@ struct SimulateCloud: ParsableCommand {
         name: .customLong("oauth-client"),
         help: ArgumentHelp(
             """
-            An application that may use the sign-in page, and its redirect URIs; repeatable. A loopback address \
-            without a port matches all ports, /* matches all paths (default: RainMaker's shared client).
+            Let this application use the sign-in page, with these redirect URIs; repeatable (default: RainMaker's shared client). A \
+            loopback address without a port matches all ports. /* matches all paths.
             """, valueName: "ID[:SECRET]=URI[,URI]"))
     var oauthClients: [OAuthClient] = []
 
     @Option(
         name: .customLong("identity-provider"),
         help: ArgumentHelp(
-            "An identity provider on the sign-in page; repeatable (default: GitHub, Google, SignInWithApple).",
+            "Offer this identity provider on the sign-in page; repeatable (default: GitHub, Google, SignInWithApple).",
             valueName: "NAME"))
     var identityProviders: [String] = []
 
-    @Option(help: ArgumentHelp("Lifetime of codes for users in seconds.", valueName: "S"))
+    @Option(help: ArgumentHelp("Lifetime of one-time codes for users, in seconds.", valueName: "S"))
     var verificationTTL = 3600
 
-    @Option(help: ArgumentHelp("Lifetime of authorization codes in seconds.", valueName: "S"))
+    @Option(help: ArgumentHelp("Lifetime of OAuth authorization codes, in seconds.", valueName: "S"))
     var codeTTL = 300
 
-    @Option(help: ArgumentHelp("How long half a mapping waits for the other, in seconds.", valueName: "S"))
+    @Option(
+        help: ArgumentHelp(
+            "How long a mapping waits for its other half, from the user or the board, in seconds.", valueName: "S"))
     var mappingTimeout = 300
 
     @Option(help: ArgumentHelp("Maximum number of boards that each user may claim.", valueName: "N"))
@@ -96,13 +101,16 @@ struct SimulateCloud: ParsableCommand {
             """, valueName: "FILE"))
     var series: String?
 
-    @Option(help: ArgumentHelp("Maximum number of records of time series.", valueName: "N"))
+    @Option(help: ArgumentHelp("Maximum number of time-series records.", valueName: "N"))
     var seriesLimit = 2_000_000
 
-    @Option(help: ArgumentHelp("How long records of time series are kept, in days.", valueName: "D"))
+    @Option(help: ArgumentHelp("How long the cloud keeps time-series records, in days.", valueName: "D"))
     var seriesRetention = 732
 
-    @Flag(help: "Users may not listen to the alerts of boards. (Whether they may at the real cloud is not public.)")
+    @Flag(
+        help:
+            "Do not let users listen to the alerts of boards. (Espressif has not published what the real cloud allows.)"
+    )
     var noAlertTopics = false
 
     @Flag(help: "Serve no aggregates of simple time series, like older backends.")

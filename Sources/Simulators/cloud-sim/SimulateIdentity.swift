@@ -12,24 +12,26 @@ struct SimulateIdentity: ParsableCommand {
         discussion: """
             Example: cloud-sim identity --provider spid
 
-            When they are ready it prints one JSON line with their addresses: {"ready":true,"providers":{"spid":"http://…"}}.
-            It also serves a backend that stores the owners of nodes. "mapping" in that line has its address, and the
-            description that rainctl takes (docs/own-cloud.md).
-            The systems serve the paths of the real systems. docs/simulated-identity.md names their users, clients and secrets.
-            SIGTERM and SIGINT end it. Exit codes: 64 wrong options, 69 a port is taken, 70 an internal failure, 74 the journal
-            cannot be written.
+            When the systems are ready, cloud-sim prints one line of JSON with their addresses. Example:
+            {"ready":true,"providers":{"spid":"http://…"}}
+
+            cloud-sim also serves a backend that stores the owners of nodes. The member "mapping" of that line has the backend's
+            address, and the description for rainctl's option --backend (docs/own-cloud.md).
+            The systems have the paths of the real systems. docs/simulated-identity.md names their users, clients and secrets.
+            SIGTERM and SIGINT end cloud-sim. Exit codes: 64: wrong options. 69: a port is taken. 70: internal failure. 74: the
+            journal cannot be written.
             """)
 
     @Option(
         name: .customLong("provider"),
         help: ArgumentHelp(
-            "A system to simulate; repeatable (default: all).",
+            "Simulate this system; repeatable (default: all systems).",
             valueName: "NAME"))
     var providers: [IdentitySystem] = []
 
     @Option(
         help: ArgumentHelp(
-            "Address to listen on. Give a port only with a single provider; several providers use free ports.",
+            "Listen on this address. Give a port only with a single provider, because several providers use free ports.",
             valueName: "HOST:PORT"))
     var listen = ListenAddress(host: "127.0.0.1", port: 0)
 

@@ -12,21 +12,23 @@ struct SimulateNeo: ParsableCommand {
         discussion: """
             Example: cloud-sim neo --node 00000000-0000-4000-8000-000000000001
 
-            When it is ready it prints one JSON line with the addresses, and the paths of the certificates. "outputs" in it is the
-            description of the deployment that rainctl profile add --neo takes. docs/neo.md names the users, and what is simulated.
-            SIGTERM and SIGINT end it, and its broker. Exit codes: 64 wrong options, 69 mosquitto or a port is missing, 70 a failure
-            inside, 74 the journal or the data folder cannot be used.
+            When the simulator is ready, it prints one line of JSON with the addresses, and the paths of the certificates. Its member
+            "outputs" describes the deployment for rainctl profile add --neo. docs/neo.md names the users and the simulated features.
+            SIGTERM and SIGINT end the simulator and its broker. Exit codes: 64: wrong options. 69: mosquitto is missing, or a port is
+            taken. 70: internal failure. 74: the journal or the data folder cannot be used.
             """)
 
-    @Option(help: ArgumentHelp("Address of the main API (port 0: a free port).", valueName: "HOST:PORT"))
+    @Option(help: ArgumentHelp("Serve the main API at this address (port 0: any free port).", valueName: "HOST:PORT"))
     var listen = ListenAddress(host: "127.0.0.1", port: 0)
 
-    @Option(help: ArgumentHelp("Folder for the keys of nodes (default: a temporary folder).", valueName: "DIR"))
+    @Option(
+        help: ArgumentHelp("Keep the keys of nodes in this folder (default: a temporary folder).", valueName: "DIR"))
     var data: String?
 
     @Option(
         name: .customLong("node"),
-        help: ArgumentHelp("Issue a certificate for this node, P-256 or RSA-2048; repeatable.", valueName: "ID[:rsa]"))
+        help: ArgumentHelp(
+            "Issue a certificate for this node (P-256, or RSA-2048 with :rsa); repeatable.", valueName: "ID[:rsa]"))
     var nodes: [NodeSpecification] = []
 
     @Option(help: ArgumentHelp("Append events to this file, as NDJSON without secrets.", valueName: "FILE"))

@@ -104,7 +104,8 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
     static func noBlueZ(_ detail: String) -> BluetoothError {
         BluetoothError(
             .noBlueZ,
-            message: "BlueZ does not run (\(detail)). Install it (apt install bluez) and start it "
+            message:
+                "BlueZ, the Bluetooth service of Linux, is not running (\(detail)). Install it (apt install bluez) and start it "
                 + "(sudo systemctl start bluetooth).")
     }
 }

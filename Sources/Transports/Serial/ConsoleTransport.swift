@@ -62,7 +62,7 @@ public actor ConsoleTransport: Transport {
             throw error(
                 .tooLong, endpoint,
                 "The request has \(request.count) bytes; a console line carries at most \(limit). Security 2 and long "
-                    + "messages need HTTP or BLE.")
+                    + "messages need Bluetooth or the board's own access point.")
         }
         let space = UInt8(ascii: " ")
         let line = endpoint.name + [space] + sessionID + [space] + Hex.encoded(request)

@@ -208,7 +208,7 @@ extension SoftAPTransport {
         case .unresolved, .unreachable, .invalidRequest, .proxy, .proxyRefused:
             self.error(
                 .unreachable, endpoint,
-                "No connection to \(peer): \(error.message)\(error.message.hasSuffix(".") ? "" : ".") Check that this machine is in the board's network."
+                "No connection to \(peer): \(error.message)\(error.message.hasSuffix(".") ? "" : ".") Check that this machine is on the board's network."
             )
         // If a handler fails, firmware closes the connection in order. A broken connection is not a decision of the board.
         case .closed where error.isReset:
@@ -306,7 +306,7 @@ extension SoftAPTransport {
     private func connectionTaken(_ endpoint: Endpoint) -> BoardError {
         error(
             .evicted, endpoint,
-            "The board closed the connection before it had read the request, as it does when another client connects.",
+            "The board closed the connection before it had read the request, probably because another client connected.",
             reason: "connection_taken")
     }
 }

@@ -11,13 +11,14 @@ struct BridgeCommand: AsyncParsableCommand {
         discussion: """
             Example: rainctl bridge mqtt://localhost
 
-            The boards of the account appear in Home Assistant, with their rooms. The bridge runs until Ctrl-C. After an outage of the broker or of the cloud, it continues. With --json, each event is one line of JSON.
+            The boards of the account appear in Home Assistant, with their rooms. The bridge runs until Ctrl-C. After an outage of the \
+            broker or of the cloud, the bridge continues. With --json, each event is one line of JSON.
             """)
 
     @Argument(help: ArgumentHelp("The broker: mqtt://[USER@]HOST[:PORT], or mqtts:// with TLS.", valueName: "broker"))
     var broker: String
 
-    @Option(help: ArgumentHelp("The user's name at the broker.", valueName: "name"))
+    @Option(help: ArgumentHelp("Sign in at the broker with this user name.", valueName: "name"))
     var user: String?
 
     @Option(
@@ -30,32 +31,35 @@ struct BridgeCommand: AsyncParsableCommand {
     var brokerCA: String?
 
     @Option(
-        help: ArgumentHelp("Show this certificate to the broker.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Authenticate at the broker with the certificate in this file.", valueName: "file"),
+        completion: .file())
     var clientCert: String?
 
-    @Option(help: ArgumentHelp("The key of that certificate.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Use the private key in this file with --client-cert.", valueName: "file"),
+        completion: .file())
     var clientKey: String?
 
-    @Option(help: ArgumentHelp("The first level of the bridge's topics.", valueName: "topic"))
+    @Option(help: ArgumentHelp("Use this first level for the bridge's topics.", valueName: "topic"))
     var baseTopic = "rainkit"
 
-    @Option(help: ArgumentHelp("Home Assistant's discovery prefix.", valueName: "topic"))
+    @Option(help: ArgumentHelp("Use this discovery prefix, as set in Home Assistant.", valueName: "topic"))
     var discoveryPrefix = "homeassistant"
 
     @Option(
-        help: ArgumentHelp("Show only these boards: ids or names with commas between them.", valueName: "boards"),
+        help: ArgumentHelp("Show only these boards: ids or names, separated by commas.", valueName: "boards"),
         completion: .nodes)
     var boards: String?
 
-    @Flag(help: "Show everything, and set nothing.")
+    @Flag(help: "Show all values, but let Home Assistant change none.")
     var readOnly = false
 
-    @Flag(help: "Send commands through the cloud, also to boards on this machine's network.")
+    @Flag(help: "Send all commands through the cloud, even to boards on this machine's network.")
     var noLocal = false
 
     @Option(
         help: ArgumentHelp(
-            "Wait this long between two requests for the cloud's list of boards. The minimum is 1s, or 0.1s for each board if that is longer.",
+            "Wait this long between two requests for the cloud's list of boards. The minimum is 0.1s times the number of boards, and at least 1s.",
             valueName: "time"))
     var interval = DurationArgument(.seconds(5))
 
@@ -71,6 +75,7 @@ struct BridgeCommand: AsyncParsableCommand {
         if (clientCert == nil) != (clientKey == nil) {
             throw ValidationError("--client-cert and --client-key go together.")
         }
+        if let boards, names(boards).isEmpty { throw ValidationError("--boards names no board.") }
         if interval.duration < .seconds(1) { throw ValidationError("--interval must be at least 1s.") }
     }
 
@@ -80,9 +85,7 @@ struct BridgeCommand: AsyncParsableCommand {
         let kits = try [context.rainMakerClient()] + otherAccounts.map { try context.client(account: $0) }
         var settings = HomeAssistantBridge.Options(
             topics: try HomeAssistantTopics(base: baseTopic, prefix: discoveryPrefix))
-        settings.boards = boards.map {
-            $0.split(separator: ",").map { String($0).withoutOuterBlanks }.filter { !$0.isEmpty }
-        }
+        settings.boards = boards.map(names)
         settings.isReadOnly = readOnly
         settings.interval = interval.duration
         settings.usesLocalControl = !noLocal
@@ -105,22 +108,11 @@ struct BridgeCommand: AsyncParsableCommand {
         try await Interruption.endingGently({
             service.notify(.stopping)
             work.cancel()
-        }) {
-            do { try await work.value } catch {
-                guard let remedy = bridge.remedy else { throw error }
-                var failure = CommandFailure(error)
-                failure.message += " \(advice(remedy))"
-                throw failure
-            }
-        }
+        }) { try await work.value }
     }
 
-    private func advice(_ remedy: BrokerRemedy) -> String {
-        switch remedy {
-        case .credentials: "Give them with --user and --password-file."
-        case .authorities: "Name the file of certificates to trust with --broker-ca."
-        case .clientCertificate: "Give the certificate and its key with --client-cert and --client-key."
-        }
+    private func names(_ list: String) -> [String] {
+        list.split(separator: ",").map { String($0).withoutOuterBlanks }.filter { !$0.isEmpty }
     }
 
     private func address(_ context: Context) throws -> MQTTBroker {
@@ -168,6 +160,8 @@ struct BridgeEvent: Encodable, Equatable {
         case .added(let node, let count):
             (self.event, nodeID, name, entities) = ("added", node.id.rawValue, node.displayName, count)
         case .removed(let id, let given): (self.event, nodeID, name) = ("removed", id.rawValue, given)
+        case .connectivity(let id, let given, let isOnline):
+            (self.event, nodeID, name) = (isOnline ? "online" : "offline", id.rawValue, given)
         case .done(let id, let given, let changes):
             (self.event, nodeID, name) = ("done", id.rawValue, given)
             message = changes.map { "\($0.path)=\($0.value.shown)" }.joined(separator: ", ")

@@ -7,7 +7,9 @@ struct CompletionCommand: ParsableCommand {
         discussion: """
             Example: rainctl completion bash
 
-            Packages and make install put the scripts where the shells find them. Otherwise load the script when the shell starts. For bash, add this line to ~/.bashrc: source <(rainctl completion bash). For zsh, write it to a file _rainctl in a folder of fpath. For fish, write it to ~/.config/fish/completions/rainctl.fish.
+            Packages and "make install" also install the completion scripts. Without them, load the script when the shell starts. For \
+            bash, add this line to ~/.bashrc: source <(rainctl completion bash). For zsh, write the script to a file _rainctl in a folder \
+            of fpath. For fish, write it to the file ~/.config/fish/completions/rainctl.fish.
             """)
 
     enum Shell: String, CaseIterable, ExpressibleByArgument { case bash, zsh, fish }

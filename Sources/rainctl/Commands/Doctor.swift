@@ -18,7 +18,7 @@ struct Doctor: AsyncParsableCommand, ListCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Stop all checks after this time: 6, 6s, 500ms, 2m.", valueName: "time"))
+            "Stop all checks after this time, such as 500ms, 6s or 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(6))
 
     @OptionGroup var list: ListOptions

@@ -21,8 +21,8 @@ struct ProfileAdd: AsyncParsableCommand {
             Example: rainctl profile add lab --base-url https://rainmaker.example.com
                      rainctl profile add home --neo rmng-client-outputs.json
 
-            A deployment of RainMaker Neo is described by its file rmng-client-outputs.json, or by --base-url and the three --neo-… \
-            options. An existing name is refused. To change a profile: rainctl profile set
+            For a deployment of RainMaker Neo, give its file rmng-client-outputs.json with --neo. Or give --base-url and the three --neo-… \
+            options. rainctl refuses a name that already exists. To change a profile, run rainctl profile set.
             """)
 
     @Argument(help: "The profile's name.")
@@ -133,8 +133,8 @@ struct ProfileSet: AsyncParsableCommand {
         discussion: """
             Example: rainctl profile set lab --claim-url https://claim.example.com
 
-            Settings without an option stay as they are. An empty value removes a setting. While an account is signed in there, the base URL \
-            and the claim URL cannot be changed, because the session belongs to them.
+            Settings without an option stay as they are. An empty value removes a setting. While an account is signed in at the \
+            deployment, you cannot change the base URL and the claim URL, because the session belongs to them.
             """)
 
     @Argument(help: "The profile's name.", completion: .profiles)
@@ -147,7 +147,7 @@ struct ProfileSet: AsyncParsableCommand {
 
     @OptionGroup var addresses: DeploymentOptions
 
-    @OptionGroup(title: "How browsers sign in there") var web: WebSignInOptions
+    @OptionGroup(title: "Sign-in in a browser") var web: WebSignInOptions
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -326,7 +326,7 @@ struct ProfileChangeResult: ConfirmingResult {
 
 struct ProfileList: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the deployments; a star marks the one in use.",
+        commandName: "list", abstract: "List the deployments; a star marks the one that is in use.",
         discussion: "Example: rainctl profile list")
 
     @OptionGroup var list: ListOptions
@@ -371,8 +371,9 @@ struct ProfileShow: AsyncParsableCommand {
         discussion: """
             Example: rainctl profile show --origin
 
-            Settings take precedence in this order: options, environment variables (RAINKIT_PROFILE, RAINKIT_ACCOUNT, RAINKIT_STORE, \
-            RAINKIT_CA_FILE), the project's .rainkit.json, your settings, the machine's settings, built-in values.
+            rainctl takes each setting from the first of these places that has it: options, environment variables (RAINKIT_PROFILE, \
+            RAINKIT_ACCOUNT, RAINKIT_STORE, RAINKIT_CA_FILE), the project's .rainkit.json, your settings, the machine's settings, built-in \
+            values.
             """)
 
     @Argument(help: "The profile's name (default: the one in use).", completion: .profiles)

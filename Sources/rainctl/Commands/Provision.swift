@@ -32,7 +32,7 @@ struct Provision: AsyncParsableCommand {
     @Flag(help: "Do not put the board into the account.")
     var noMapping = false
 
-    @Option(help: ArgumentHelp("Give the node these tags.", valueName: "key:value,…"))
+    @Option(help: ArgumentHelp("Give the board these tags in your account.", valueName: "key:value,…"))
     var tags: String?
 
     @Option(help: ArgumentHelp("Give the node this metadata, one JSON object.", valueName: "json"))
@@ -52,7 +52,7 @@ struct Provision: AsyncParsableCommand {
     @Flag(help: "First make the board forget Wi-Fi settings that failed.")
     var resetFirst = false
 
-    @Flag(help: "First give up the unconfirmed mappings of earlier runs.")
+    @Flag(help: "First give up on boards of earlier runs that the cloud has not yet confirmed in your account.")
     var forgetPending = false
 
     @Option(help: .timeLimit)
@@ -324,13 +324,14 @@ struct OwnerOptions: ParsableArguments {
 struct WiFiOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Join the network with this name (default: choose from those that the board finds).",
+            "Put the board on the network with this name (default: you choose from the networks that it finds).",
             valueName: "name"))
     var ssid: String?
 
     @Option(
         help: ArgumentHelp(
-            "Join the network with this name, given in hex digits, for names that are not text.", valueName: "digits"))
+            "Put the board on the network whose name is given in hex digits (for names that are not text).",
+            valueName: "digits"))
     var ssidHex: String?
 
     @Option(
@@ -345,10 +346,10 @@ struct WiFiOptions: ParsableArguments {
     @Flag(help: "Read the Wi-Fi password from standard input.")
     var passphraseStdin = false
 
-    @Flag(help: "Join a network without a password.")
+    @Flag(help: "The network has no password.")
     var open = false
 
-    @Flag(help: "Do not change the board's Wi-Fi.")
+    @Flag(help: "Do not change the board's Wi-Fi settings.")
     var noWifi = false
 
     /// Whether any option about a network is given.

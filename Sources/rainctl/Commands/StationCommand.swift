@@ -10,8 +10,9 @@ struct StationCommand: AsyncParsableCommand {
         discussion: """
             Example: rainctl station boards.csv --ssid Home --passphrase-file wifi.txt
 
-            Open the link that it prints. With a file, the station continues the newest batch of that file, or begins one. With --discover \
-            it provisions each board that appears. With neither, it continues the newest batch. It works until Ctrl-C.
+            Open the link that rainctl prints. With a file, the station continues the newest batch of that file, or begins one. With \
+            --discover, the station provisions each board that appears. With neither, the station continues the newest batch. The station \
+            runs until Ctrl-C.
             """)
 
     @Argument(
@@ -23,7 +24,7 @@ struct StationCommand: AsyncParsableCommand {
     var discover = false
 
     @Flag(
-        help: "Begin another batch, although there is one of the same file, or one of --discover that is not finished.")
+        help: "Begin another batch, even if the file has one already, or a batch of --discover is not finished.")
     var again = false
 
     @Option(help: ArgumentHelp("Continue this batch.", valueName: "batch"))
@@ -31,7 +32,8 @@ struct StationCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Serve the page on this address. Port 0 is any free port. If the address is not a loopback address such as 127.0.0.1, others on the network can see the page's content.",
+            "Serve the page on this address. Port 0 is any free port. If the address is not a loopback address such as 127.0.0.1, others "
+                + "on the network can see the page's content.",
             valueName: "ip:port"))
     var listen = "127.0.0.1:0"
 
@@ -40,7 +42,7 @@ struct StationCommand: AsyncParsableCommand {
 
     func validate() throws {
         if [file != nil, discover, batch != nil].count(where: { $0 }) > 1 {
-            throw ValidationError("Give a file, --discover or --batch.")
+            throw ValidationError("Give only one of these: a file, --discover or --batch.")
         }
         if again, file == nil, !discover { throw ValidationError("--again is for a file or --discover.") }
         if file == "-" { throw ValidationError("The station needs the file again later: give its path.") }

@@ -10,8 +10,8 @@ struct SwitchOn: AsyncParsableCommand {
         discussion: """
             Example: rainctl on 'Kitchen lamp'
 
-            rainctl sets the parameter of the type esp.param.power. LAMP is a node id or a name. If a board has several devices, its first \
-            switch is used; LAMP/DEVICE names another one. rainctl waits until the boards have reported the change.
+            rainctl sets the parameter of the type esp.param.power. LAMP is a node id or a name. If a board has several devices, rainctl \
+            uses the first switch. LAMP/DEVICE names another device. rainctl waits until the boards have reported the change.
             """)
 
     @OptionGroup var lamps: LampArguments
@@ -43,7 +43,7 @@ struct SwitchToggle: AsyncParsableCommand {
         discussion: """
             Example: rainctl toggle 'Kitchen lamp'
 
-            The last report of each board decides. Otherwise rainctl toggle works like rainctl on.
+            rainctl uses the state that each board last reported. Otherwise rainctl toggle works like rainctl on.
             """)
 
     @OptionGroup var lamps: LampArguments
@@ -59,8 +59,9 @@ struct SetPrimary: AsyncParsableCommand {
         discussion: """
             Example: rainctl set Fan 3
 
-            The firmware names the main parameter of a device (primary), such as the power of a lamp or the speed of a fan. Set other values \
-            with rainctl node params set. LAMP/DEVICE names a device of a board that has several. Put -- before a negative value.
+            The firmware names the main parameter of a device (primary), such as the power of a lamp or the speed of a fan. Set other \
+            values with rainctl node params set. If a board has several devices, LAMP/DEVICE names one of them. Put -- before a negative \
+            value.
             """)
 
     @Argument(

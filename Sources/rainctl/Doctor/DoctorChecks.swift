@@ -93,7 +93,7 @@ extension DoctorChecks {
             findings.append(
                 .fail(
                     "environment", "no_system_root",
-                    "RAINKIT_SYSTEM_ROOT names \(root.onOneLine), but that folder lacks the folder dev, in which serial ports are searched.",
+                    "RAINKIT_SYSTEM_ROOT names \(root.onOneLine), but that folder has no folder dev, where rainctl searches for serial ports.",
                     fix: .command("unset RAINKIT_SYSTEM_ROOT")))
         }
         if let name = context.variable("RAINKIT_PROVIDER"), name != "rainmaker" {
@@ -127,7 +127,7 @@ extension DoctorChecks {
             }
         return .warn(
             "environment", "unknown_store",
-            "\(place) is \"\(name.onOneLine)\", but must be one of \(names): signing in fails.", fix: fix)
+            "\(place) is \"\(name.onOneLine)\", but must be one of \(names), so signing in fails.", fix: fix)
     }
 }
 

@@ -7,15 +7,15 @@ extension ExitStatus {
     var advice: String? {
         switch self {
         case .ok, .badData, .cancelled: nil
-        case .other: "read the message; `doctor` ends with it if a check has failed"
+        case .other: "read the message; `doctor` also exits with 1 if a check has failed"
         case .wrongPop:
-            "read it from the label or QR code; with Security 2 also give the user name (`--username`)"
+            "read the proof from the board's label or QR code; with Security 2 also give the user name (`--username`)"
         case .wifiAuthFailed: "check the Wi-Fi password, run again"
-        case .wifiApNotFound: "check the name; use 2.4 GHz; move nearer"
+        case .wifiApNotFound: "check the name; use 2.4 GHz; move the board nearer to the access point"
         case .mappingFailed: "run again; for `not_reported` use the profile of the board's own deployment"
         case .deviceLost: "check power and distance; run again"
         case .securityMismatch:
-            "leave `--sec-ver` out; use another transport; make sure that it is the right board, or accept it with `--sec-ver 0`"
+            "omit `--sec-ver`; use another transport; make sure that it is the right board, or accept it with `--sec-ver 0`"
         case .deadline: "the message names the step; allow more time with `--timeout`"
         case .claimNeeded:
             "follow the message: give the profile a claim service with `profile set NAME --claim-url URL`, use another transport, restart "

@@ -20,12 +20,12 @@ enum ManualProgram: String {
             }
         case .cloudSim:
             return [
-                ("0", "It was ended by SIGTERM, SIGINT or SIGHUP."), ("64", "An option is wrong."),
-                ("69", "A port or mosquitto is missing, or another simulator uses the data folder."),
+                ("0", "Ended by SIGTERM, SIGINT or SIGHUP."), ("64", "An option is wrong."),
+                ("69", "A port is taken, mosquitto is missing, or another simulator uses the data folder."),
                 ("70", "An internal failure."), ("74", "The data folder or the journal cannot be used."),
             ]
         case .firmwareSim:
-            return [("0", "It was ended by SIGTERM."), ("64", "An option is wrong, or it could not start.")]
+            return [("0", "Ended by SIGTERM."), ("64", "An option is wrong, or firmware-sim could not start.")]
         }
     }
 
@@ -78,7 +78,7 @@ enum ManualProgram: String {
     private static let files: [Entry] = [
         (
             ".rainkit.json",
-            "A project's choice among your deployments and accounts, in the working folder or the nearest above it."
+            "A project's choice of deployment and account, in the working folder or the nearest parent folder that has this file."
         ),
         ("~/.config/rainkit/config.json", "Your settings: the store of sessions, and the certificates to trust."),
         ("/etc/xdg/rainkit/config.json", "The machine's settings."),

@@ -139,7 +139,8 @@ struct CodeOptions: ParsableArguments {
 
 /// The language of the cloud's message.
 struct LocaleOption: ParsableArguments {
-    @Option(help: ArgumentHelp("Request the message in this language, such as en or en-us.", valueName: "locale"))
+    @Option(
+        help: ArgumentHelp("Request the cloud's message in this language, such as en or en-us.", valueName: "locale"))
     var locale: String?
 }
 
@@ -152,7 +153,8 @@ struct StoreOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Keep the session in this store. auto is the store that this account used last; for a new account it is the Secret Service if that answers, otherwise a file.",
+            "Keep the session in this store (default: auto). auto is the store that this account used last. For a new account, auto is "
+                + "the Secret Service if available, otherwise a file.",
             valueName: "store"))
     var store: Name?
 

@@ -7,7 +7,7 @@ struct GlobalOptions: ParsableArguments {
     @Flag(name: .long, help: "Print the result as a JSON document. Errors are JSON too.")
     var json = false
 
-    @Flag(name: .long, help: "Print that document on one line.")
+    @Flag(name: .long, help: "Print the JSON document on one line.")
     var compact = false
 
     @Flag(name: .shortAndLong, help: "Print only the result.")

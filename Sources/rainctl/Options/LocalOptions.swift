@@ -7,7 +7,7 @@ struct LocalOptions: ParsableArguments {
     @Flag(help: "Talk to the board directly over this machine's network, even without internet access.")
     var local = false
 
-    @Flag(help: "Try the board itself first, then the cloud if the board cannot be reached.")
+    @Flag(help: "First try to reach the board directly. If that fails, use the cloud.")
     var auto = false
 
     @Option(
@@ -31,7 +31,7 @@ struct LocalOptions: ParsableArguments {
     var username: String?
 
     func validate() throws {
-        if local, auto { throw ValidationError("--local and --auto exclude each other.") }
+        if local, auto { throw ValidationError("Give --local or --auto, but not both.") }
         guard isWanted || host == nil && popFile == nil && securityVersion == nil && username == nil else {
             throw ValidationError("--host, --pop-file, --sec-ver and --username need --local or --auto.")
         }

@@ -68,7 +68,7 @@ final class BatchProgress: Sendable {
             if case .lost = event {
                 write(
                     "·", .yellow,
-                    "\(label(board)): another station has it now, because this one was silent for too long")
+                    "\(label(board)): another station has this board now, because this station was silent for too long")
             }
             writer(of: board)?.note("stopped")
             forget(board)
@@ -83,7 +83,7 @@ final class BatchProgress: Sendable {
         case .cloudAnswers: write("·", .yellow, "the cloud answers again")
         case .searchFailed(let scheme, let error):
             output.warn(
-                "boards cannot be searched for \(Self.way(scheme)) now, so this is tried again: \(error.message)",
+                "the search for boards \(Self.way(scheme)) failed and is tried again: \(error.message)",
                 reason: error.reason)
         }
     }

@@ -187,7 +187,7 @@ enum StepText {
         case .connect:
             facts.network.map { network in
                 "On Wi-Fi: \(network.ssid)" + (network.address.isEmpty ? "" : " (\(network.address))")
-            } ?? "On Wi-Fi, as the board says"
+            } ?? "On Wi-Fi, according to the board"
         case .confirm: "In your account" + (facts.nodeID.map { " (node \($0))" } ?? "")
         default: nil
         }
@@ -208,10 +208,10 @@ enum StepText {
         switch progress {
         case .identified, .heard, .connected, .wifi(.connecting): nil
         case .claimInitiated, .certificateRequested, .claimed: nil
-        case .cannotListNetworks: "the board's console cannot list networks, so its network is asked for by name"
+        case .cannotListNetworks: "the board's console cannot list networks, so rainctl needs the network's name"
         case .customData(let endpoint, let answer):
             "\(endpoint) answered: \(SendResult(endpoint, answered: answer).text)"
-        case .wifi(.occupied): "the board is still trying an earlier network; it gets this one next"
+        case .wifi(.occupied): "the board is still trying an earlier network; it gets the new network next"
         case .wifi(.attemptFailed(let remaining)):
             "the board's attempt failed; it has \(Int(remaining).counting("attempt")) left"
         case .wifi(.unreachable): "the board cannot be reached at the moment"

@@ -63,8 +63,8 @@ extension CommandFailure {
         if let wait = error.retryAfter {
             retryAfter = wait
             // The exact time follows.
-            message = message.replacing("; try again in some minutes", with: "")
-            message += " It asks clients to wait \(wait.wholeSeconds) s."
+            message = message.replacing("; try again in a few minutes", with: "")
+            message += " The server asks clients to wait \(wait.wholeSeconds) s."
         }
         if let words = error.serverMessage, !words.isEmpty, !error.message.contains("\"\(words)\"") {
             message += " (The server says: \(words.onOneLine))"

@@ -244,7 +244,7 @@ extension Context {
         if let name = providerName(nil) {
             throw AccountError(
                 .missingParameter,
-                message: "only users of RainMaker can do this, but RAINKIT_PROVIDER names \(name): unset it")
+                message: "only users of RainMaker can do this, but RAINKIT_PROVIDER names \(name): unset this variable")
         }
         return try client()
     }

@@ -33,13 +33,14 @@ struct DeviceOptions: ParsableArguments {
     var deviceName: String?
 
     @Option(
-        help: ArgumentHelp("Read the password of the board's own network from a file (SoftAP).", valueName: "file"),
+        help: ArgumentHelp(
+            "Read the password of the board's own access point from a file (SoftAP).", valueName: "file"),
         completion: .file())
     var apPasswordFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "Use this QR code of the board: its text, a text file with it, a picture (PNG, JPEG), or - for standard input.",
+            "Use the board's QR code: the code's text, a text file, a picture (PNG, JPEG), or - for standard input.",
             valueName: "code"),
         completion: .file())
     var qrcode: String?

@@ -24,7 +24,7 @@ enum NetworkMessages {
         case .returning(let name):
             note(name.map { "returning to \($0.onOneLine)" } ?? "leaving the board's network")
         case .restored(let name):
-            note(name.map { "back on \($0.onOneLine)" } ?? "off the board's network")
+            note(name.map { "back on \($0.onOneLine)" } ?? "left the board's network")
         case .joinByHand(let name, let hasPassword, let why, let isWaitedFor):
             let password = hasPassword ? " (with the password from the QR code or the options)" : ""
             let network = name?.onOneLine ?? "PROV_… of the board"
@@ -38,7 +38,7 @@ enum NetworkMessages {
                 "2. This machine is on \(name?.onOneLine ?? "the board's network"). Stay there until the board has its settings."
             )
         case .returnByHand(let wasAsked): note("\(wasAsked ? "3. " : "")You can return to your own network now.")
-        case .returnedByHand: note("off the board's network")
+        case .returnedByHand: note("left the board's network")
         }
     }
 

@@ -23,8 +23,12 @@ enum GivenValue {
         var seen: Set<String> = []
         for text in texts {
             guard let (path, _) = parts(text) else {
-                let lack = text.contains("=") ? "parameter" : "value"
-                throw ValidationError("\"\(text.onOneLine)\" has no \(lack): write DEVICE.PARAM=VALUE, without blanks.")
+                let path = text.prefix { $0 != "=" }
+                let fault =
+                    path.count == text.count
+                    ? "has no value"
+                    : path.contains(".") ? "has an empty name" : "names a device or a parameter, but not both"
+                throw ValidationError("\"\(text.onOneLine)\" \(fault): write DEVICE.PARAM=VALUE, without spaces.")
             }
             guard seen.insert(path).inserted else {
                 throw ValidationError("\(path.onOneLine) is given twice.")

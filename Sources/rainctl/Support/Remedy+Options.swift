@@ -31,7 +31,7 @@ extension Remedy {
         case .localProof(isInCloud: true):
             "sign in to get it from the cloud, or where you are signed in, copy it from "
                 + "\(commandLine("node params get NODE \"Local Control.POP\"")) and give it with --pop-file FILE"
-        case .nodeInAccount: "once it is in your account, use \(commandLine("node params"))"
+        case .nodeInAccount: "once the board is in your account, use \(commandLine("node params"))"
         case .anyOtherTransport: "use --transport ble or softap"
         case .backend: "describe your cloud with --backend FILE"
         case .espressifTools:
@@ -103,6 +103,9 @@ extension Remedy {
         case .knownProvider: "see \(commandLine("account providers"))"
         case .fileStore: "keep the session in a file with \(Self.login) --store file"
         case .exportedSession: "export a new session with \(commandLine("account export"))"
+        case .brokerCredentials: "give the name and the password with --user and --password-file"
+        case .brokerAuthorities: "name a file of certificates to trust with --broker-ca"
+        case .brokerClientCertificate: "give the certificate and its key with --client-cert and --client-key"
         }
     }
 
@@ -130,6 +133,10 @@ extension Remedy {
             case .backend: (["backend"], "describe it in another file with --backend FILE")
             case .espressifTools: (["python"], "name another Python with --python")
             case .certificateAuthorities: (["ca-file"], "name another file of certificates with --ca-file")
+            case .brokerCredentials: (["password-file"], "check the name and the password")
+            case .brokerAuthorities: (["broker-ca"], "name another file of certificates with --broker-ca")
+            case .brokerClientCertificate:
+                (["client-cert"], "give another certificate with --client-cert and --client-key")
             case .modelNode: (["like"], "name another board with --like BOARD")
             case .forgottenPending: (["forget-pending"], nil)
             default: ([], nil)

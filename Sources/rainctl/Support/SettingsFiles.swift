@@ -148,7 +148,7 @@ struct SettingsFiles: Sendable {
             for name in (members.value.members ?? []).map(\.name) {
                 guard level.names.contains(where: { $0.rawValue == name }) else {
                     let names = level.names.map(\.rawValue).joined(separator: ", ")
-                    throw JSONError(.typeMismatch, "it sets \"\(name.onOneLine)\", but it may set only \(names)")
+                    throw JSONError(.typeMismatch, "the file sets \"\(name.onOneLine)\", but it may set only \(names)")
                 }
                 guard let text = try members.text(name), !text.isEmpty else {
                     throw JSONError(.missing, "\"\(name)\" is empty")
@@ -157,7 +157,7 @@ struct SettingsFiles: Sendable {
             }
         } catch {
             let isMember = [.typeMismatch, .missing].contains(error.code)
-            throw unreadable(path, isMember ? error.message : "it is not JSON: \(error)")
+            throw unreadable(path, isMember ? error.message : "the file is not JSON: \(error)")
         }
         return found
     }

@@ -20,7 +20,7 @@ enum TakenName {
         }
         let shown = other.name.onOneLine
         return
-            "There already is a \(noun) called \(shown) (\(other.id.onOneLine)): only the ids tell the two \(noun)s apart."
+            "There is already a \(noun) called \(shown) (\(other.id.onOneLine)): only the ids tell the two \(noun)s apart."
             .replacing("a automation", with: "an automation")
     }
 }

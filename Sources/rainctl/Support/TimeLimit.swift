@@ -98,7 +98,7 @@ func withTimeout<Value: Sendable>(
             message: unfinished.withLock { $0 }.map { "After \(time) (--timeout), \($0)." }
                 ?? Invocation.current.silence.map { $0.sentence(after: time) }
                 ?? awaited.map { "After \(time) (--timeout), \($0)." }
-                ?? "Not done after \(time) (--timeout).")
+                ?? "The command did not finish within \(time) (--timeout).")
     }
 }
 

@@ -47,7 +47,8 @@ enum Terminal {
     /// The sentence about an answer with control characters, such as those of Home and the arrow keys; nil for text.
     static func problem(with answer: [UInt8]) -> String? {
         guard answer.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
-        return "The answer contains a key without a letter, such as an arrow. Type it again; Backspace deletes."
+        return
+            "The answer contains a key that is not a character, such as an arrow key. Type the answer again; Backspace deletes."
     }
 
     /// The prompt, wrapped at the terminal's width. The space at its end stays.

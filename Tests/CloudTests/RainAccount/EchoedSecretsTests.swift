@@ -66,7 +66,7 @@ struct EchoedSecretsTests {
         let session = try session(identity, tokens)
         let request = HTTPRequest(method: .get, url: "https://other.example\(separator)code=planted-code")
         let error = await accountError { () async throws(AccountError) in try await session.send(request) }
-        #expect(error?.message.contains("https://other.example is not a service") == true, "\(error as Any)")
+        #expect(error?.message.contains("https://other.example does not belong to") == true, "\(error as Any)")
     }
 
     @Test("RainMaker: both passwords of a change, and the token")

@@ -106,6 +106,6 @@ struct TokensTests {
         let error = await accountError { () throws(AccountError) in
             try SavedSession(serialized: Secret(#"{"schemaVersion":3,"userID":[1]}"#))
         }
-        #expect(error?.message.contains("a newer program wrote the stored session (version 3") == true)
+        #expect(error?.message.contains("a newer version of this program wrote the stored session (format 3") == true)
     }
 }

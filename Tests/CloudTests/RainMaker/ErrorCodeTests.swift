@@ -103,7 +103,7 @@ struct ErrorCodeTests {
     @Test("a wrong code for a telephone number, and a limit, are reported as such")
     func sentences() async throws {
         for (number, words) in [
-            (101_051, "telephone number is confirmed already"), (101_052, "telephone number's code is wrong"),
+            (101_051, "telephone number is already confirmed"), (101_052, "telephone number's code is wrong"),
             (101_057, "limit of the cloud has been reached"), (119_014, "could not delete the account now"),
             (119_015, "was not requested"),
         ] {

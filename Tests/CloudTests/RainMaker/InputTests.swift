@@ -146,7 +146,7 @@ struct InputTests {
     }
 
     @Test(
-        "a locale is written like en or en-us", arguments: ["", "e", "en-", "-us", "en us", "12", "en-us-%", "deutsch"])
+        "a locale looks like en or en-us", arguments: ["", "e", "en-", "-us", "en us", "12", "en-us-%", "deutsch"])
     func locales(text: String) async throws {
         var attempts = Attempts()
         attempts.add { account throws(AccountError) in

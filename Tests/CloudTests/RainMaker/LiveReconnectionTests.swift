@@ -1,7 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
+import RainAccount
+import RainCore
+import RainCryptoOpenSSL
+import RainIO
+import RainKitTesting
+import Synchronization
 import Testing
 
 @testable import RainMaker
+
+/// A broker that nobody reaches.
+private struct NoBroker: StreamOpener {
+    func open(_ url: String, within limit: Duration) async throws(ByteStreamError) -> ByteStream {
+        throw ByteStreamError(.unreachable, peer: url, message: "no broker")
+    }
+}
+
+@Suite("A live connection that is lost")
+struct LiveOutageTests {
+    @Test("reports one interruption, however many attempts fail")
+    func once() async throws {
+        let pauses = Mutex(0)
+        let interruptions = Mutex<[String]>([])
+        let tools = LiveTools(
+            opener: NoBroker(), hashes: OpenSSLHashes.self, sha1: OpenSSLHashes.sha1,
+            randomBytes: { [UInt8](repeating: 7, count: $0) }, clock: ManualWallClock(),
+            sleep: { _ in
+                let count = pauses.withLock { pauses in
+                    pauses += 1
+                    return pauses
+                }
+                if count == 10 { throw CancellationError() }
+            })
+        let attempts = Mutex(0)
+        let connection = LiveConnection(nodes: [NodeID("n1")], tools: tools, report: { _ in nil }) {
+            _ throws(AccountError) in
+            let attempt = attempts.withLock { attempts in
+                attempts += 1
+                return attempts
+            }
+            throw AccountError(.network, message: "attempt \(attempt)")
+        }
+        let end = await connection.run { event in
+            if case .interrupted(_, let reason) = event { interruptions.withLock { $0.append(reason) } }
+        }
+        #expect(end.code == .cancelled)
+        #expect(attempts.withLock(\.self) == 10)
+        #expect(interruptions.withLock(\.self) == ["attempt 1"])
+    }
+}
 
 @Suite("The wait before a live connection is made again")
 struct LiveReconnectionTests {

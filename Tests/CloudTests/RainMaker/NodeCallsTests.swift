@@ -309,9 +309,9 @@ struct NodeCallsTests {
     @Test(
         "a missing member and one of the wrong type have different messages",
         arguments: [
-            ("{}", "lacks request_id"), (#"{"request_id":null}"#, "lacks request_id"),
-            (#"{"request_id":5}"#, "has a number as request_id"), (#"{"request_id":[]}"#, "has a list as request_id"),
-            (#"{"request_id":""}"#, "has an empty text as request_id"),
+            ("{}", "request_id is missing"), (#"{"request_id":null}"#, "request_id is missing"),
+            (#"{"request_id":5}"#, "request_id is a number"), (#"{"request_id":[]}"#, "request_id is a list"),
+            (#"{"request_id":""}"#, "request_id is empty"),
         ])
     func wrongTypes(body: String, says: String) async throws {
         let script = try ScriptedCloud()

@@ -34,10 +34,10 @@ struct PortalFaultTests {
             says: "not available here for legal reasons (HTTP 451)"),
         Fault(
             testDescription: "410", status: 410, body: "gone", code: .moved,
-            says: "no longer has anything at this address (HTTP 410)"),
+            says: "no longer offers a service at this address (HTTP 410)"),
         Fault(
             testDescription: "410 with a page", status: 410, body: "<html></html>", code: .moved,
-            says: "no longer has anything at this address (HTTP 410)"),
+            says: "no longer offers a service at this address (HTTP 410)"),
         Fault(
             testDescription: "gzip", headers: [HTTPHeader("Content-Encoding", "gzip")], body: "\u{1F}\u{8B}\u{8}",
             code: .malformedAnswer, says: "in an encoding that was not requested (Content-Encoding: gzip)"),
@@ -71,7 +71,7 @@ struct PortalFaultTests {
             says: "HTTP 502 and no readable JSON"),
         Fault(
             testDescription: "text", body: "hello", code: .malformedAnswer,
-            says: "HTTP 200 and no readable JSON, but plain text: another server answers there"),
+            says: "with plain text instead of JSON (HTTP 200): another server may use this address"),
         Fault(
             testDescription: "nginx on an HTTPS port", status: 400,
             body: "<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head></html>",

@@ -258,7 +258,7 @@ struct BootReportTests {
                 5, start("esp32c3", watchdog),
                 [boot, "Guru Meditation Error: Core  0 panic'ed (Load access fault). ", "Rebooting..."])),
         Report(
-            "a task that blocks the others, again and again", "task_watchdog", "A task of the board's firmware",
+            "a task that blocks the others, again and again", "task_watchdog", "One task of the board's firmware",
             lines: again(
                 5, start("esp32c3", watchdog),
                 [boot, "E (5000) task_wdt: Task watchdog got triggered. The following tasks did not reset it:"])),
@@ -337,7 +337,7 @@ struct BootReportTests {
         ] as [(String, String?, Bool, Bool)] {
             let text = DeviceTrouble.stopped(why: why, after: cause).description
             #expect(text.contains("Erase the partition nvs") == isSettings, "\(text)")
-            #expect(text.contains("log lines before that") == isUnexplained, "\(text)")
+            #expect(text.contains("log lines before this error") == isUnexplained, "\(text)")
         }
     }
 

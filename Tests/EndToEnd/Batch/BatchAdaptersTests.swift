@@ -75,7 +75,7 @@ struct BatchAdaptersTests {
                 let options = names.flatMap { ["--adapter", $0] }
                 let found = try await shop.maker.rainctl(
                     ["device", "discover", "--transport", "ble", "--timeout", "2s", "--json"] + options,
-                    environment: shop.radio.environment, within: .seconds(60))
+                    environment: shop.radio.environment, within: .waitLimit)
                 let boards = try JSONValue(parsing: Array(found.standardOutput.utf8))["boards"]?.array ?? []
                 #expect(boards.count == 6, "\(names): \(found.standardOutput) \(found.standardError)")
             }
@@ -84,7 +84,7 @@ struct BatchAdaptersTests {
                     "device", "discover", "--transport", "ble", "--timeout", "2s", "--json", "--adapter", "hci7",
                     "--adapter", "hci8",
                 ],
-                environment: shop.radio.environment, within: .seconds(60))
+                environment: shop.radio.environment, within: .waitLimit)
             #expect(
                 none.status == 69 && none.standardError.contains("hci7") || none.standardOutput.contains("no_adapter"))
             try await shop.close()

@@ -71,7 +71,7 @@ struct BatchCommandTests {
                 ["run", folder.file("boards.csv"), "--at-once", "3"] + shop.common)
             _ = try await shop.cloud.journal.entry(where: ["event": "mapping", "state": "confirmed"])
             child.signal(SIGINT)
-            #expect(try await child.wait(within: .seconds(120)) == .exited(130))
+            #expect(try await child.wait(within: .waitLimit) == .exited(130))
             try await child.drained()
             #expect(child.standardError.contains("Stopping"), "\(child.standardError)")
 
@@ -80,6 +80,8 @@ struct BatchCommandTests {
             try shop.write(["PROV_other,ble,abcd1234"])
             let changed = try await shop.run(["resume"] + shop.common)
             #expect(changed.status == 65 && changed.document["error"]?["reason"]?.string == "changed_batch_file")
+            let retried = try await shop.run(["retry"] + shop.common)
+            #expect(retried.status == 65 && !retried.error.contains("again"), "\(retried.error)")
             try shop.write()
 
             // A place without a ledger is not made one by a command that begins nothing.
@@ -171,7 +173,7 @@ struct BatchCommandTests {
                 .standardOutput
             }
             child.signal(SIGINT)
-            #expect(try await child.wait(within: .seconds(120)) == .exited(0), "\(child.standardError)")
+            #expect(try await child.wait(within: .waitLimit) == .exited(0), "\(child.standardError)")
             #expect(Set(try shop.confirmed()).count == 4, "\(child.standardError)")
             let resumed = try await shop.run(["resume"] + defaults)
             #expect(resumed.status == 0 && resumed.document["done"]?.integer == 4, "\(resumed.error)")

@@ -55,7 +55,7 @@ struct BatchStationsTests {
                         clouds += 1
                     }
                 }
-                for station in stations.compactMap({ $0 }) { _ = try await station.wait(within: .seconds(300)) }
+                for station in stations.compactMap({ $0 }) { _ = try await station.wait(within: .waitLimit * 4) }
                 // What was not recorded when a station was killed is recorded now, and nothing is done again.
                 let last = try await shop.run(["resume"] + more)
                 #expect(
@@ -90,7 +90,7 @@ struct BatchStationsTests {
                 for (number, (step, state)) in moments.enumerated() {
                     let begin = number == 0 ? ["run", folder.file("boards.csv")] : ["resume"]
                     let child = try await shop.start(begin + more.filter { $0 != "--json" } + ["--events", "ndjson"])
-                    while let line = try await child.line(within: .seconds(120)) {
+                    while let line = try await child.line(within: .waitLimit) {
                         let event = try? JSONValue(parsing: Array(line.utf8))
                         guard event?["step"]?.string == step, event?["state"]?.string == state else { continue }
                         reached += 1

@@ -84,7 +84,7 @@ final class Workshop: Sendable {
 
     func run(_ arguments: [String]) async throws -> (status: Int, document: JSONValue, error: String) {
         let outcome = try await maker.rainctl(
-            ["batch"] + arguments, environment: radio.environment, within: .seconds(600))
+            ["batch"] + arguments, environment: radio.environment, within: .waitLimit * 4)
         let document = (try? JSONValue(parsing: Array(outcome.standardOutput.utf8))) ?? .null
         return (outcome.status, document, outcome.standardError)
     }
@@ -104,7 +104,7 @@ final class Workshop: Sendable {
 
     /// The nodes that the cloud says are in the account.
     func nodes() async throws -> [String] {
-        let outcome = try await maker.rainctl(["node", "list", "--json"], within: .seconds(60))
+        let outcome = try await maker.rainctl(["node", "list", "--json"], within: .waitLimit)
         #expect(outcome.status == 0, "\(outcome.standardError)")
         let document = try JSONValue(parsing: Array(outcome.standardOutput.utf8))
         return try #require(document["nodes"]?.array).compactMap { $0["node_id"]?.string }

@@ -245,7 +245,7 @@ struct BoardNetworkTests {
             defer { board.process.kill() }
             try await person.hears("3. You can return to your own network now")
             try await namespace.remove("192.168.4.1")
-            try await person.hears("off the board's network")
+            try await person.hears("left the board's network")
             cloud.process.signal(SIGCONT)
             try await person.hears("In your account")
             let end = try await person.wait(answering: "Name of the board (Enter for Light): ", "")

@@ -25,7 +25,7 @@ struct NetworkCauseTests {
             passphrase: "another horse", exit: 11, reason: "enterprise_network", says: "enterprise network"),
         Case(
             network: #"{"ssid":"Home","passphrase":"correct horse"}"#, options: ["--passphrase-file", "FILE"],
-            passphrase: "correct horse ", exit: 11, reason: "wifi_authentication_failed", says: "ends with a blank"),
+            passphrase: "correct horse ", exit: 11, reason: "wifi_authentication_failed", says: "ends with white space"),
         Case(
             network: #"{"ssid":"Home","passphrase":"correct horse"}"#, options: ["--passphrase-file", "FILE"],
             passphrase: #""correct horse""#, exit: 11, reason: "wifi_authentication_failed", says: "quotation marks"),

@@ -99,7 +99,7 @@ struct ProvisionPromptTests {
         try await scene(provision) { scene in
             for keys in ["\u{1B}[1~", "\u{1B}[A"] {
                 try await scene.person.answers(Self.network, keys)
-                try await scene.person.hears("The answer contains a key without a letter")
+                try await scene.person.hears("The answer contains a key that is not a character")
             }
             try await scene.person.answers(Self.network, "+")
             try await scene.person.hears("Type a number from 1 to 2, a name, or r to scan again.")
@@ -210,11 +210,11 @@ struct ProvisionPromptTests {
             try await scene.person.answers("Proof of possession: ", "wrong 1")
             for attempt in 2...3 {
                 try await scene.person.answers(Self.proofAgain, "wrong \(attempt)")
-                if attempt == 2 { try await scene.person.hears("has used \(counts[1]) of 5") }
+                if attempt == 2 { try await scene.person.hears("received \(counts[1]) wrong proofs") }
             }
             try await scene.person.hears("error: ")
             try await scene.ends(10)
-            #expect(scene.transcript(from: "error: ").contains("has used \(counts[2]) of 5"))
+            #expect(scene.transcript(from: "error: ").contains("received \(counts[2]) wrong proofs"))
             #expect(try scene.board.journal.entries(where: ["change": "wrong_proof"]).count == counts[2])
         }
     }

@@ -45,7 +45,7 @@ struct ProvisioningMappingTests {
             let board = try await SimulatedBoard.start(
                 ["--http", "127.0.0.1:0", "--mapping", "ch-resp"] + options, in: folder)
             let outcome = try await maker.provision(board, ["--json"])
-            outcome.expectFailure(13, "mapping_failed", says: "was it claimed for this deployment?")
+            outcome.expectFailure(13, "mapping_failed", says: "was claimed for this deployment")
             #expect(outcome.failure?["step"] == "verify")
         }
     }

@@ -166,7 +166,7 @@ struct TerminalSizeTests {
                 try await $0.answers("Proof of possession: ", "planted-1")
                 try await $0.answers("Proof of possession again: ", "planted-2")
                 // The same question is on the screen already.
-                try await $0.shows("has used 2 of 5")
+                try await $0.shows("received 2 wrong")
                 try await $0.answers("Proof of possession again: ", "planted-3")
                 #expect(try await $0.status() == 10)
                 let screen = try await $0.screen()

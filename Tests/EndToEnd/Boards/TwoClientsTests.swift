@@ -50,7 +50,7 @@ struct TwoClientsTests {
 
     @Test(
         "the messages count wrong proofs as the board does",
-        arguments: [("1", "wrong", 1, "has used 1 of 5"), ("2", "wrong", 2, "has used 2 of 5")])
+        arguments: [("1", "wrong", 1, "After five wrong proofs"), ("2", "wrong", 2, "has now received 2 wrong proofs")])
     func strikes(security: String, proof: String, count: Int, words: String) async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)

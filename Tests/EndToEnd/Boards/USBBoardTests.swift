@@ -58,7 +58,7 @@ struct USBBoardTests {
             try await native.process.terminate()
             let none = try await maker.rainctl(
                 ["device", "info", "--transport", "serial", "--json"], environment: environment)
-            none.expectFailure(69, "unavailable", says: "its cable only charges")
+            none.expectFailure(69, "unavailable", says: "its cable carries only power")
         }
     }
 }

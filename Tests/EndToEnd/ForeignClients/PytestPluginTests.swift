@@ -12,7 +12,7 @@ struct PytestPluginTests {
             for client in [ForeignClient.officialClient, .pytest] { _ = try await client.path() }
             let outcome = try await run(
                 Repository.path("scripts/pytest-plugin"), ["/\(programs)"], environment: ["TMPDIR": folder.path],
-                within: .seconds(600))
+                within: .waitLimit * 4)
             #expect(outcome.status == .exited(0), "\(outcome.standardOutput)\(outcome.standardError)")
             let closing = outcome.standardOutput.split(separator: "\n").last ?? ""
             #expect(closing.contains("6 passed in "), "\(closing)")

@@ -138,7 +138,9 @@ struct BridgeTests {
             let denied = try await scene.rainctl("bridge", closed.address, "--json")
             denied.expectFailure(77, "auth", says: "refuses the connection")
             #expect(denied.failure?["reason"] == "broker_refused")
-            denied.expectFailure(77, "auth", says: "is missing or wrong. Give them with --user and --password-file.")
+            denied.expectFailure(
+                77, "auth", says: "is missing or wrong. Give the name and the password with --user and --password-file."
+            )
             let wrong = try await scene.rainctl(
                 "bridge", closed.address, "--user", "me", "--password-file", folder.file("wrong"), "--json")
             wrong.expectFailure(77, "auth", says: "refuses the connection")
@@ -159,8 +161,23 @@ struct BridgeTests {
                 #expect(outcome.status == 78 && error?["reason"] == "broker_tls", "\(outcome.standardOutput)")
             }
             let missing = try await scene.rainctl("bridge", address, "--broker-ca", folder.file("none"), "--json")
-            missing.expectFailure(78, "config", says: "No such file or directory. Name the file")
+            missing.expectFailure(78, "config", says: "No such file or directory. Name another file")
             #expect(missing.failure?["reason"] == "broker_files")
+            let locked = try await TestSupport.run(
+                "openssl",
+                [
+                    "pkey", "-aes256", "-passout", "pass:planted", "-in", folder.file("server.key"), "-out",
+                    folder.file("locked.key"),
+                ])
+            #expect(locked.status == .exited(0), "\(locked.standardError)")
+            let encrypted = try await scene.rainctl(
+                "bridge", address, "--broker-ca", folder.file("ca.pem"), "--client-cert", folder.file("server.pem"),
+                "--client-key", folder.file("locked.key"), "--json")
+            encrypted.expectFailure(78, "config", says: "is encrypted")
+            for arguments in [["--boards", ""], ["--boards", " , "]] {
+                let none = try await scene.maker.rainctl(["bridge", "mqtt://127.0.0.1:1"] + arguments)
+                #expect(none.status == 64 && none.standardError.contains("--boards names no board"))
+            }
             let forgetful = try await HomeBroker.start(["allow_anonymous true", "retain_available false"], in: folder)
             defer { forgetful.kill() }
             let empty = try await scene.rainctl("bridge", forgetful.address, "--json")

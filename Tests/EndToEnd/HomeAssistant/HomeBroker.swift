@@ -8,12 +8,15 @@ import Testing
 final class HomeBroker {
     let port: Int
     private let configuration: String
+    private let namespace: NetworkNamespace?
     private(set) var process: ChildProcess
 
-    /// - Parameter lines: of its configuration.
-    static func start(_ lines: [String] = ["allow_anonymous true"], in folder: TemporaryFolder) async throws
-        -> HomeBroker
-    {
+    /// - Parameters:
+    ///   - lines: of its configuration.
+    ///   - namespace: where it and its clients run; nil for the machine's own network.
+    static func start(
+        _ lines: [String] = ["allow_anonymous true"], in folder: TemporaryFolder, namespace: NetworkNamespace? = nil
+    ) async throws -> HomeBroker {
         let port = try LoopbackServer.assignablePort()
         let all = [
             "listener \(port) 127.0.0.1", "log_dest stderr", "log_type all", "connection_messages true",
@@ -21,15 +24,18 @@ final class HomeBroker {
         ]
         try folder.write((all + lines).joined(separator: "\n") + "\n", to: "broker-\(port).conf")
         let path = folder.file("broker-\(port).conf")
-        return HomeBroker(port: port, configuration: path, process: try await run(path))
+        return HomeBroker(
+            port: port, configuration: path, namespace, process: try await run(path, namespace))
     }
 
-    private init(port: Int, configuration: String, process: ChildProcess) {
-        (self.port, self.configuration, self.process) = (port, configuration, process)
+    private init(port: Int, configuration: String, _ namespace: NetworkNamespace?, process: ChildProcess) {
+        (self.port, self.configuration, self.namespace, self.process) = (port, configuration, namespace, process)
     }
 
-    private static func run(_ configuration: String) async throws -> ChildProcess {
-        let process = try await ChildProcess.start("/usr/sbin/mosquitto", ["-c", configuration])
+    private static func run(_ configuration: String, _ namespace: NetworkNamespace?) async throws -> ChildProcess {
+        let arguments = ["-c", configuration]
+        let command = namespace?.command("/usr/sbin/mosquitto", arguments) ?? ("/usr/sbin/mosquitto", arguments)
+        let process = try await ChildProcess.start(command.0, command.1)
         try await process.errorOutput(containing: " running")
         return process
     }
@@ -42,11 +48,16 @@ final class HomeBroker {
     func restart() async throws {
         process.signal(SIGKILL)
         _ = try await process.wait()
-        process = try await Self.run(configuration)
+        process = try await Self.run(configuration, namespace)
+    }
+
+    private func client(_ executable: String, _ arguments: [String]) async throws -> FinishedProcess {
+        let command = namespace?.command(executable, arguments) ?? (executable, arguments)
+        return try await TestSupport.run(command.0, command.1)
     }
 
     func publish(_ topic: String, _ text: String, isRetained: Bool = false) async throws {
-        let done = try await TestSupport.run(
+        let done = try await client(
             "mosquitto_pub",
             ["-h", "127.0.0.1", "-p", "\(port)", "-q", "2", "-t", topic, "-m", text] + (isRetained ? ["-r"] : []))
         #expect(done.status == .exited(0), "\(done.standardError)")
@@ -63,7 +74,7 @@ final class HomeBroker {
 
     /// The retained messages, by topic.
     func retained(_ filter: String = "#") async throws -> [String: String] {
-        let done = try await TestSupport.run(
+        let done = try await client(
             "mosquitto_sub",
             [
                 "-h", "127.0.0.1", "-p", "\(port)", "-v", "-t", filter, "--retained-only", "-W", "1",
@@ -81,7 +92,7 @@ final class HomeBroker {
         let end = ContinuousClock.now + .waitLimit
         var seen: String?
         while ContinuousClock.now < end {
-            let done = try await TestSupport.run(
+            let done = try await client(
                 "mosquitto_sub",
                 ["-h", "127.0.0.1", "-p", "\(port)", "-t", topic, "-C", "1", "-W", "2"])
             seen = done.standardOutput

@@ -12,7 +12,7 @@ struct PythonPackageTests {
             _ = try await ForeignClient.pythonTools.path()
             let outcome = try await run(
                 Repository.path("scripts/python-package"), ["/\(programs.joined(separator: "/"))"],
-                environment: ["TMPDIR": folder.path], within: .seconds(900))
+                environment: ["TMPDIR": folder.path], within: .waitLimit * 4)
             #expect(outcome.status == .exited(0), "\(outcome.standardOutput)\(outcome.standardError)")
             let closing = outcome.standardOutput.split(separator: "\n").last ?? ""
             #expect(closing.contains(" passed in ") && !closing.contains("skipped"), "\(closing)")

@@ -119,6 +119,12 @@ struct NeoCommandTests {
             // Its shadow has another name now, and the board follows.
             try await scene.done("node", "params", "set", "Light", "Light.Power=off", "--wait")
             try await scene.done("group", "edit", "Kitchen", "--name", "Galley")
+            for (user, says) in [("bob", "an e-mail address"), (SimulatedNeo.user, "is the signed-in user")] {
+                let refused = try await scene.maker.rainctl("group", "share", "add", "Home", "--with", user, "--json")
+                #expect(refused.status != 0 && refused.standardOutput.contains(says), "\(refused.standardOutput)")
+            }
+            let unknown = try await scene.maker.rainctl("group", "share", "accept", "nonsense", "--json")
+            #expect(unknown.standardOutput.contains("There is no open offer nonsense"), "\(unknown.standardOutput)")
             try await scene.done("group", "share", "add", "Home", "--with", SimulatedNeo.friend)
 
             let folder = scene.maker.folder
@@ -344,7 +350,7 @@ struct NeoCommandTests {
         let finished = try await run(
             "/usr/bin/openssl",
             ["ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", folder.file("\(node).pem")],
-            within: .seconds(60))
+            within: .waitLimit)
         guard finished.status == .exited(0) else { throw ProcessError("no key: \(finished.standardError)") }
         return folder.file("\(node).pem")
     }

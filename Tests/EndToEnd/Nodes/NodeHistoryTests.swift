@@ -103,7 +103,7 @@ struct NodeHistoryTests {
                         [
                             "node", "history", "nodelight", question.name, "--from", "2025-01-01", "--to", "2026-01-01",
                             "--timezone", "Europe/Berlin", "--csv",
-                        ] + question.options, within: .seconds(120))
+                        ] + question.options, within: .waitLimit * 2)
                     #expect(outcome.status == 0, "\(outcome.standardError)")
                     lines += String(decoding: question.json(outcome.standardOutput).serialized(), as: UTF8.self) + "\n"
                 }
@@ -118,7 +118,7 @@ struct NodeHistoryTests {
                     [
                         Repository.path("Tests/EndToEnd/ForeignClients/Clients/series_reference.py"), file,
                         "Europe/Berlin",
-                    ], input: .text(lines), within: .seconds(120))
+                    ], input: .text(lines), within: .waitLimit)
                 let words = verdict.standardOutput.split(separator: "\n")
                 #expect(words.count == 1, "\(verdict.standardOutput)\(verdict.standardError)")
                 let count = words.last?.split(separator: " ").last.flatMap { Int($0) } ?? 0

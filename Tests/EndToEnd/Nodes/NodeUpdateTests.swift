@@ -203,7 +203,8 @@ struct NodeUpdateTests {
             let sent: [JSONValue?] = Array(repeating: ["OTA": ["URL": "https://images.example/1"]], count: 3)
             #expect(cloud.bodies(Self.put) == sent)
             let said = outcome.standardError
-            #expect(said.contains(" It is sent again.") && !said.contains(".;") && !said.contains(".."), "\(said)")
+            #expect(
+                said.contains(" The request is sent again.") && !said.contains(".;") && !said.contains(".."), "\(said)")
             #expect(cloud.calls.count { $0 == "POST /v1/user/otaimage" } == 1)
         }
         try await Self.canned(Self.uploaded, [CannedCloud.refusal(100_010)]) { maker, cloud, file in

@@ -13,7 +13,7 @@ struct RunningStation {
         let process = try await shop.maker.start(
             ["station"] + arguments + ["--ssid", SimulatedBoard.ssid, "--passphrase-file", shop.folder.file("wifi")],
             environment: shop.radio.environment)
-        try await process.errorOutput(containing: "/?token=", within: .seconds(60))
+        try await process.errorOutput(containing: "/?token=", within: .waitLimit)
         let words = process.standardError.split { $0 == " " || $0 == "\n" }
         guard let link = words.first(where: { $0.hasPrefix("http://") }) else {
             throw ProcessError("no link in: \(process.standardError)")
@@ -27,7 +27,7 @@ struct RunningStation {
     /// Ends it as Ctrl-C does.
     func interrupt() async throws -> ChildExit {
         process.signal(SIGINT)
-        let status = try await process.wait(within: .seconds(120))
+        let status = try await process.wait(within: .waitLimit)
         try await process.drained()
         return status
     }

@@ -43,7 +43,7 @@ struct StationTests {
                     }
                     try await browser.save("docs/pictures/station.png")
                 }
-                try await browser.wait(for: "#count-done", toBe: "199", within: .seconds(300))
+                try await browser.wait(for: "#count-done", toBe: "199", within: .waitLimit * 4)
                 try await browser.wait(for: "#count-failed", toBe: "1")
                 try await browser.wait(for: "#activity", toContain: "All boards are finished.")
                 let work = try await browser.run(
@@ -72,8 +72,8 @@ struct StationTests {
             let station = try await RunningStation.start(shop, [folder.file("boards.csv")])
             try await HeadlessBrowser.withFreshPage { browser in
                 try await browser.open(station.link)
-                try await browser.wait(for: "#count-failed", toBe: "1", within: .seconds(120))
-                try await browser.wait(for: "#count-done", toBe: "3", within: .seconds(120))
+                try await browser.wait(for: "#count-failed", toBe: "1", within: .waitLimit)
+                try await browser.wait(for: "#count-done", toBe: "3", within: .waitLimit)
                 try await browser.wait(for: "#board-5 .message", toContain: "proof of possession")
                 let remedy = try await browser.run("return document.querySelector('#board-5 .remedy')?.textContent")
                 #expect(remedy.string?.isEmpty == false)
@@ -117,13 +117,13 @@ struct StationTests {
 
                 try await browser.run("document.querySelector('#board-5 .retry').focus()")
                 try await browser.press("\u{E007}")
-                try await browser.wait(for: "#board-5 .place", toContain: "attempt 2", within: .seconds(60))
-                try await browser.wait(for: "#board-5 .message", toContain: "proof of possession", within: .seconds(60))
+                try await browser.wait(for: "#board-5 .place", toContain: "attempt 2", within: .waitLimit)
+                try await browser.wait(for: "#board-5 .message", toContain: "proof of possession", within: .waitLimit)
                 // The focus did not fall back to the page's beginning.
                 #expect(try await browser.run("return document.activeElement !== document.body") == true)
                 try await browser.click("#retry-all")
-                try await browser.wait(for: "#board-5 .place", toContain: "attempt 3", within: .seconds(60))
-                try await browser.wait(for: "#count-failed", toBe: "1", within: .seconds(60))
+                try await browser.wait(for: "#board-5 .place", toContain: "attempt 3", within: .waitLimit)
+                try await browser.wait(for: "#count-failed", toBe: "1", within: .waitLimit)
                 #expect(try await browser.complaints() == [])
                 for path in ["report.html", "labels.html"] {
                     try await browser.open(station.base + path)
@@ -143,7 +143,7 @@ struct StationTests {
             let station = try await RunningStation.start(shop, ["--discover", "--transport", "ble"])
             try await HeadlessBrowser.withFreshPage { browser in
                 try await browser.open(station.link)
-                try await browser.wait(for: "#count-failed", toBe: "2", within: .seconds(120))
+                try await browser.wait(for: "#count-failed", toBe: "2", within: .waitLimit)
                 try await browser.click("#open-scan")
                 let board = shop.radio.boards[1]
                 let label = """
@@ -152,7 +152,7 @@ struct StationTests {
                 folder.writePrivately(try QRMatrix(Array(label.utf8)).png(), to: "label.png")
                 try await browser.type(folder.file("label.png"), into: "#picture")
                 try await browser.wait(for: "#scan-result", toContain: "is tried again with its code")
-                try await browser.wait(for: "#count-done", toBe: "1", within: .seconds(120))
+                try await browser.wait(for: "#count-done", toBe: "1", within: .waitLimit)
                 folder.writePrivately(try QRMatrix(Array("https://example.com/".utf8)).png(), to: "other.png")
                 try await browser.type(folder.file("other.png"), into: "#picture")
                 try await browser.wait(for: "#scan-result", toContain: "web address")
@@ -185,7 +185,7 @@ struct StationTests {
                     })()
                     """#)
                 try await browser.click("#start-camera")
-                try await browser.wait(for: "#count-done", toBe: "2", within: .seconds(120))
+                try await browser.wait(for: "#count-done", toBe: "2", within: .waitLimit)
             }
             let status = try await station.interrupt()
             #expect(status == .exited(0), "\(station.process.standardError)")
@@ -205,18 +205,18 @@ struct StationTests {
             try await HeadlessBrowser.withFreshPage { browser in
                 try await browser.open(second.link)
                 try await browser.wait(for: "#connection", toBe: "Live")
-                try await browser.wait(for: "#count-done", toBe: "1", within: .seconds(60))
+                try await browser.wait(for: "#count-done", toBe: "1", within: .waitLimit)
                 second.process.kill()
                 _ = try await second.process.wait()
                 try await browser.wait(for: "#connection", toContain: "No connection")
                 let third = try await RunningStation.start(shop, arguments)
-                try await browser.wait(for: "#connection", toBe: "Live", within: .seconds(30))
+                try await browser.wait(for: "#connection", toBe: "Live", within: .waitLimit)
                 try await browser.wait(for: "#count-failed", toBe: "1")
                 third.process.kill()
                 _ = try await third.process.wait()
                 try folder.write("{}", to: "state/rainkit/station-pages.json")
                 let fourth = try await RunningStation.start(shop, arguments)
-                try await browser.wait(for: "#connection", toContain: "Open the link", within: .seconds(30))
+                try await browser.wait(for: "#connection", toContain: "Open the link", within: .waitLimit)
                 try await browser.open(fourth.link)
                 try await browser.wait(for: "#connection", toBe: "Live")
                 _ = try await fourth.interrupt()

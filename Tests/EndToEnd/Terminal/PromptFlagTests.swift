@@ -30,8 +30,8 @@ struct PromptFlagTests {
         Question("node remove node-one", "--yes", "missing_confirmation"),
         Question("provision WAY --pop-file pop", "--ssid", "missing_ssid"),
         Question("provision WAY --pop-file pop --ssid Home", "--passphrase-file", "missing_secret"),
-        Question("provision WAY --no-mapping --ssid Home --passphrase-file wifi", "--pop-file", "invalid_argument"),
-        Question("device scan WAY", "--pop-file", "invalid_argument"),
+        Question("provision WAY --no-mapping --ssid Home --passphrase-file wifi", "--pop-file", "proof_needed"),
+        Question("device scan WAY", "--pop-file", "proof_needed"),
     ]
 
     @Test("which the error names where nobody can be asked, and nothing is waited for")

@@ -49,7 +49,7 @@ struct BatchFileFaultTests {
         Case(text: "pop,group\np,g\n", line: 2, message: "names no board"),
         Case(text: "name\nA\n", line: 2, column: "transport", message: "Give one of serial, ble"),
         Case(text: "name,transport\nA,usb\n", line: 2, column: "transport", message: "unknown"),
-        Case(text: "name,transport\nA,serial\n", line: 2, column: "port", message: "does not tell its name"),
+        Case(text: "name,transport\nA,serial\n", line: 2, column: "port", message: "does not report its name"),
         Case(text: "port\nCOM3\n", line: 2, column: "port", message: "/dev/ttyUSB0"),
         Case(text: "port,transport\n/dev/ttyUSB0,ble\n", line: 2, column: "transport", message: "transport serial"),
         Case(text: "port,address\n/dev/ttyUSB0,10.0.0.1\n", line: 2, column: "address", message: "different boards"),
@@ -74,7 +74,7 @@ struct BatchFileFaultTests {
             column: "qr", message: "other than Wi-Fi"),
         Case(
             text: "qr\n\"{\"\"ver\"\":\"\"v1\"\",\"\"name\"\":\"\"P\"\"}\"\n", line: 2, column: "transport",
-            message: "does not tell how"),
+            message: "does not show how"),
         Case(
             text: "name,transport,pop\nA,ble,1.23457E+11\n", line: 2, column: "pop", reason: .spreadsheetDamage,
             message: "lost digits"),
@@ -106,7 +106,7 @@ struct BatchFileFaultTests {
         Case(text: "name,transport\n\"A\u{1B}[2J\",ble\n", line: 2, column: "name", message: "control characters"),
         Case(text: "name,transport\n\"A\",ble\n\"B,ble\n", line: 3, column: "name", message: "without another one"),
         Case(text: "name,transport\n\"A\"x,ble\n", line: 2, column: "name", message: "closing quotation mark"),
-        Case(text: "name,transport\n \"A\",ble\n", line: 2, column: "name", message: "Remove the blank"),
+        Case(text: "name,transport\n \"A\",ble\n", line: 2, column: "name", message: "Remove the space"),
         Case(
             text: "name,transport\nA,ble\nB,ble\nA,ble\n", line: 4, column: "name", reason: .duplicateBoard,
             message: "line 2"),

@@ -94,7 +94,7 @@ struct PremadeFolderTests {
     static let faults: [(@Sendable (PremadeBatch) throws -> Void, [String])] = [
         (
             { unlink("\($0.path)/\($0.code(1))") },
-            ["node_details/node-000002-FqLz", "qrcode.txt: It is missing", "prov."]
+            ["node_details/node-000002-FqLz", "qrcode.txt: It is missing", "option prov"]
         ),
         ({ try $0.remove(1) }, ["node-000003", "index 2 is missing", "FqLzr2XvSnHwA8mJdEuKp9 has no folder"]),
         ({ try $0.rename(1, to: "node-000004-FqLzr2XvSnHwA8mJdEuKp9") }, ["node-000003", "index 2 is missing"]),

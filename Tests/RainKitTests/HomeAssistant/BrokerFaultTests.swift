@@ -20,7 +20,7 @@ struct BrokerFaultTests {
         #expect(
             fault.error.message
                 == "The broker broker:8883 refuses the connection: the user name or the password is missing or wrong.")
-        #expect(fault.remedy == .credentials)
+        #expect(fault.error.remedies == [.brokerCredentials])
     }
 
     @Test(
@@ -91,18 +91,19 @@ struct BrokerFaultTests {
 
     @Test("errors of TLS say which side is wrong, and have the remedy for it")
     func tls() throws {
-        func message(_ fault: MosquittoEnd.TLSFault) throws -> (String, BrokerRemedy?) {
+        func message(_ fault: MosquittoEnd.TLSFault) throws -> (String, [Remedy]) {
             let fault = try Self.fault(.tls(fault, "detail"))
             #expect(fault.error.code == .config && fault.error.reason == "broker_tls")
-            return (fault.error.message, fault.remedy)
+            return (fault.error.message, fault.error.remedies)
         }
         #expect(try message(.noTLS).0.contains("does not speak TLS (detail). Use the port for TLS, or mqtt://"))
         #expect(try message(.otherHost).0.contains("is for another host"))
         let untrusted = try message(.untrusted)
-        #expect(untrusted.0.contains("trusted here, or it has expired") && untrusted.1 == .authorities)
+        #expect(untrusted.0.contains("trusted here, or it has expired") && untrusted.1 == [.brokerAuthorities])
         let wanted = try message(.clientCertificate)
-        #expect(wanted.0.contains("wants a certificate of the client") && wanted.1 == .clientCertificate)
-        #expect(try message(.otherKey).1 == .clientCertificate)
+        #expect(wanted.0.contains("wants a certificate of the client") && wanted.1 == [.brokerClientCertificate])
+        #expect(try message(.encryptedKey).0.hasPrefix("The client's key for broker:8883 is encrypted."))
+        #expect(try message(.otherKey).1 == [.brokerClientCertificate])
         var broker = try MQTTBroker("mqtts://broker")
         broker.certificate = "c"
         #expect(
@@ -113,7 +114,7 @@ struct BrokerFaultTests {
     @Test("a file that cannot be used is named with the system's reason")
     func files() throws {
         let fault = try Self.fault(.file(.key, "/x/k", reason: "No such file or directory"))
-        #expect(fault.error.reason == "broker_files" && fault.remedy == .clientCertificate)
+        #expect(fault.error.reason == "broker_files" && fault.error.remedies == [.brokerClientCertificate])
         #expect(
             fault.error.message
                 == "The client's key for broker:8883 cannot be used: \"/x/k\": No such file or directory.")

@@ -98,10 +98,12 @@ struct HomeAssistantStateTests {
             state.take(change(ParameterPath(component: "Light", parameter: "Name"), "Desk"), of: 0))
         #expect(!renamed.isEmpty && renamed.allSatisfy { $0.contains("/config ") && $0.contains(#""name":"Desk""#) })
         let gone = NodeChange(node: NodeID("node-1"), name: nil, kind: .connected(false))
+        let left = state.take(gone, of: 0)
         #expect(
-            messages(state.take(gone, of: 0)) == [
+            messages(left) == [
                 #"rainkit/node-1/_connected/state {"state":"OFF"}"#, "rainkit/node-1/availability offline",
             ])
+        #expect(left.contains(.report(.connectivity(NodeID("node-1"), name: "Desk", isOnline: false))))
         #expect(messages(state.setReachable(false, 0)) == [])
     }
 

@@ -17,15 +17,19 @@ private final class SeriesCloud: HTTPClient {
 
     private let answer: Answer
     private let queries = Mutex<[[String: String]]>([])
+    private let states = Mutex(0)
 
     init(_ answer: @escaping Answer) { self.answer = answer }
 
     /// The queries so far, without those for the node's state.
     var sent: [[String: String]] { queries.withLock(\.self) }
+    /// How often the node's state was asked for.
+    var askedStates: Int { states.withLock(\.self) }
 
     func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         let parts = request.url.split(separator: "?", maxSplits: 1).map(String.init)
         if parts[0].hasSuffix("/status") {
+            states.withLock { $0 += 1 }
             let body = #"{"connectivity":{"connected":true,"timestamp":0}}"#
             // An hour before this machine's clock.
             let date = CivilTime(secondsSince1970: 1_799_996_400).httpDate
@@ -239,6 +243,22 @@ struct HistoryTests {
         _ = try await cloud.records("T", HistoryQuestion(.last(.seconds(600)), every: .hour))
         // 06:00 UTC, before 06:50.
         #expect(cloud.sent[1]["start_time"] == "1799992800")
+    }
+
+    @Test(
+        "a node that the cloud has just listed has the cloud's time; otherwise the cloud is asked for it",
+        arguments: [
+            (-31, 1, 1_799_996_401), (-30, 0, 1_800_000_001), (0, 0, 1_800_000_001), (30, 0, 1_800_000_031),
+            (31, 1, 1_799_996_401),
+        ] as [(Double, Int, Int)])
+    func listedClock(ahead: Double, asked: Int, end: Int) async throws {
+        let cloud = SeriesCloud { _, _ in (200, ["ts_data": []]) }
+        var node = try SeriesCloud.node()
+        node.connectivity = Node.Connectivity(isConnected: true, asOf: UnixTime(seconds: 1_800_000_000 + ahead))
+        let path = ParameterPath(component: "Sensor", parameter: "T")
+        let series = try await cloud.kit.history(of: path, at: node, HistoryQuestion(.last(.seconds(600))))
+        #expect(cloud.askedStates == asked)
+        #expect(Int(series.end.seconds) == end)
     }
 
     @Test("questions without an answer are refused before anything is sent")

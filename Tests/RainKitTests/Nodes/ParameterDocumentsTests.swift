@@ -19,7 +19,7 @@ struct ParameterDocumentsTests {
     func failures() throws {
         let silent = try #require(ParamsSetResult([Self.outcome("n1", isReported: false)]).failure)
         #expect(silent.code == .deadline && silent.reason == "deadline")
-        #expect(silent.message == "n1 has not reported the values in time. The cloud has sent them.")
+        #expect(silent.message == "n1 has not reported the values in time, although the cloud has sent them.")
 
         let some = [Self.outcome("n1", isReported: true), Self.outcome("n2", isReported: false)]
         let someSilent = try #require(ParamsSetResult(some).failure)

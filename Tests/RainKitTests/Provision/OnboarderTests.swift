@@ -26,6 +26,24 @@ struct OnboarderTests {
         #expect(scene.pending.all().isEmpty)
     }
 
+    @Test(
+        "a board whose log has another name than its label gets nothing",
+        arguments: [("PROV_aabbcc", true), ("prov_AABBCC", true), ("PROV_other1", false)])
+    func otherBoard(label: String, isThis: Bool) async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock)
+        await board.print(serviceName: "PROV_aabbcc")
+        var request = OnboardingRequest(network: .given(Scene.home))
+        request.label = label
+        let outcome = await scene.run(board, ScriptedCloud(statuses: [.confirmed]), request)
+        #expect((outcome.failure == nil) == isThis)
+        if let failure = outcome.failure {
+            #expect(failure.reason == "unexpected_node")
+            #expect(failure.message.hasPrefix("This board is PROV_aabbcc according to its log, not PROV_other1."))
+            #expect(await board.calls == ["identify", "close"])
+        }
+    }
+
     @Test("the user's half of the mapping is sent while the board is still joining")
     func announcesEarly() async throws {
         let scene = Scene()
@@ -274,7 +292,8 @@ struct OnboarderTests {
     @Test(
         "the board is not blamed for a step that had too little time",
         arguments: [
-            (Duration.milliseconds(300), "Not done after 0.3 s"), (.seconds(3), "Not done after 3 s"),
+            (Duration.milliseconds(300), "The run did not finish within 0.3 s"),
+            (.seconds(3), "The run did not finish within 3 s"),
             (
                 .seconds(6),
                 "The board is still trying to join: it may be too far away, or the network may give it no address"
@@ -301,7 +320,7 @@ struct OnboarderTests {
         ).failure
         #expect(
             failure?.message
-                == "The board at X has not answered since noon. Not done after \(seconds) s, while waiting for the board to join the network."
+                == "The board at X has not answered since noon. The run did not finish within \(seconds) s, and ended while waiting for the board to join the network."
         )
         #expect(failure?.code == .deadline)
     }

@@ -21,7 +21,8 @@ actor ScriptedBoard: Board {
     nonisolated let peer: String
     private let name: NodeID
     private let clock: ManualClock
-    private nonisolated let identity: BoardIdentity
+    private var identity: BoardIdentity
+    nonisolated let mapsBySecret: Bool
     private var faults: [String: [BoardError.Code]]
     private var watches: [Watch]
     private(set) var calls: [String] = []
@@ -39,8 +40,15 @@ actor ScriptedBoard: Board {
         self.name = name
         self.peer = peer
         identity = BoardIdentity(association: association, needsClaim: needsClaim, version: "netprov-v1.2")
+        mapsBySecret = association == .userMapping
         self.watches = watches
         self.faults = faults
+    }
+
+    /// Has its log name its provisioning service.
+    func print(serviceName: String) {
+        identity.printed = PrintedIdentity()
+        identity.printed?.serviceName = serviceName
     }
 
     private func note(_ call: String) throws(BoardError) {
@@ -140,8 +148,6 @@ actor ScriptedBoard: Board {
 
     func reset() throws(BoardError) { try note("reset") }
     func close() { calls.append("close") }
-
-    nonisolated var mapsBySecret: Bool { identity.association == .userMapping }
 
     /// The time until which a watch sleeps; nil while it has something to do.
     private nonisolated let watchEnds = Mutex<ManualClock.Instant?>(nil)

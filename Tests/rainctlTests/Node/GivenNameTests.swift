@@ -11,8 +11,9 @@ struct GivenNameTests {
     @Test(
         "what cannot be seen is in the message",
         arguments: [
-            ("lamp", "\"lamp\""), ("my lamp", "\"my lamp\""), (" lamp", "\" lamp\" (with a blank around it)"),
-            ("lamp\r", "\"lamp \" (with a line end around it)"), ("lamp\r\n", "\"lamp  \" (with a line end around it)"),
+            ("lamp", "\"lamp\""), ("my lamp", "\"my lamp\""), (" lamp", "\" lamp\" (with a space before or after it)"),
+            ("lamp\r", "\"lamp \" (with a line end before or after it)"),
+            ("lamp\r\n", "\"lamp  \" (with a line end before or after it)"),
         ])
     func shown(name: String, shown: String) { #expect(name.asGiven == shown) }
 

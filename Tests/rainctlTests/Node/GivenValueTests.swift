@@ -24,6 +24,17 @@ struct GivenValueTests {
         #expect(try configuration.path(text) == ParameterPath(component: component, parameter: parameter))
     }
 
+    @Test(
+        "what a text lacks is named",
+        arguments: [
+            ("Power=on", "names a device or a parameter, but not both"), ("Light.Power", "has no value"),
+            (".Power=on", "has an empty name"), ("Light.=on", "has an empty name"),
+        ])
+    func incomplete(text: String, says: String) {
+        let error = #expect(throws: (any Error).self) { try GivenValue.validate([text]) }
+        #expect("\(String(describing: error))".contains("\(text)\" \(says)"), "\(String(describing: error))")
+    }
+
     @Test("a path that may mean two parameters is refused, with both")
     func ambiguous() throws {
         let devices: [JSONValue] = [

@@ -30,7 +30,7 @@ struct ManyBoardsTests {
         let silent = ParamsSetResult([ParameterSetOutcome(node: NodeID("n1"), isReported: false)]).commandFailure
         #expect(silent?.status == .deadline && silent?.reason == "deadline")
         #expect(
-            silent?.message == "n1 has not reported the values in time (--timeout). The cloud has sent them.")
+            silent?.message == "n1 has not reported the values in time (--timeout), although the cloud has sent them.")
         let untold = ParamsSetResult([
             ParameterSetOutcome(
                 node: NodeID("n1"), unknown: AccountError(.timeout, message: "no answer"), isSendingUnknown: true),

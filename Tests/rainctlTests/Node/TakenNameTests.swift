@@ -10,10 +10,10 @@ struct TakenNameTests {
     @Test("is created with a warning that has the other's id")
     func new() throws {
         let warning = try #require(TakenName.warning("schedule", "evening", among: all, own: nil))
-        #expect(warning.hasPrefix("There already is a schedule called Evening (A1)"))
+        #expect(warning.hasPrefix("There is already a schedule called Evening (A1)"))
         #expect(TakenName.warning("schedule", "Morning", among: all, own: nil) == nil)
         let automation = TakenName.warning("automation", "Night", among: all, own: nil)
-        #expect(automation?.hasPrefix("There already is an automation") == true)
+        #expect(automation?.hasPrefix("There is already an automation") == true)
     }
 
     @Test("keeps its own name without a warning", arguments: ["A1", "EVENING"])

@@ -90,7 +90,7 @@ struct AccountNameTests {
             let error = #expect(throws: AccountError.self) {
                 try OfficialClientFolder(path: folder.path).load(profile: name)
             }
-            #expect(error?.message.contains("cannot name a profile") == true, "\(error as Any)")
+            #expect(error?.message.contains("is not a valid profile name") == true, "\(error as Any)")
         }
     }
 

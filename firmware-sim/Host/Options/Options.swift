@@ -4,43 +4,47 @@ import ArgumentParser
 struct ListeningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Serve SoftAP-style HTTP at this address (port 0: the system chooses).", valueName: "host:port"))
+            "Serve HTTP at this address, as a board does on its own access point (port 0: any free port).",
+            valueName: "host:port"))
     var http: BindAddress?
 
     @Option(
         help: ArgumentHelp(
             """
-            Serve challenge and response at this address once the board is on its network, as RainMaker's on-network service does. If the \
-            board has no other address, it is on its network from the start.
+            Serve RainMaker's on-network service (challenge-response) at this address, once the board is on Wi-Fi. Without --http, a \
+            console or Bluetooth, the board is on Wi-Fi from the start.
             """, valueName: "host:port"))
     var onNetwork: BindAddress?
 
     @Option(
         help: ArgumentHelp(
-            "Serve local control (the node's values for clients on its network) at this address, once the board is on it.",
+            "Serve local control (the node's values for clients on its network) at this address, once the board is on Wi-Fi.",
             valueName: "host:port"))
     var localControl: BindAddress?
 
-    @Flag(help: "Announce these services through Avahi, on the bus that DBUS_SYSTEM_BUS_ADDRESS names.")
+    @Flag(
+        help:
+            "Announce the on-network service and local control through Avahi, on the bus that DBUS_SYSTEM_BUS_ADDRESS names."
+    )
     var announce = false
 
-    @Option(help: ArgumentHelp("Name of the announced service (default: the node id).", valueName: "name"))
+    @Option(help: ArgumentHelp("Announce the services under this name (default: the node id).", valueName: "name"))
     var announceAs: String?
 
-    @Option(help: ArgumentHelp("Make a serial console, and this symbolic link to it.", valueName: "link"))
+    @Option(help: ArgumentHelp("Create a serial console, and this symbolic link to it.", valueName: "link"))
     var console: String?
 
     @Option(
         help: ArgumentHelp(
             """
-            Put the console on a USB device: native is the chip's own (303a:1001), which prints the log and reads no commands; \
-            bridge is a CP2102N. --system-root is its folder.
+            Put the console on a simulated USB device (needs --system-root). native is the chip's own USB (303a:1001), which prints the \
+            log but reads no commands. bridge is a CP2102N.
             """, valueName: "kind"))
     var usb: USBOption?
 
     @Option(
         help: ArgumentHelp(
-            "The folder, with its own /dev and /sys, for the board of --usb. rainctl sees it with RAINKIT_SYSTEM_ROOT.",
+            "Create the USB device in this folder, which gets its own /dev and /sys. Set RAINKIT_SYSTEM_ROOT to the folder for rainctl.",
             valueName: "folder"))
     var systemRoot: String?
 
@@ -55,29 +59,29 @@ struct ListeningOptions: ParsableArguments {
 
     @Option(
         help: """
-            Where other tasks print log lines on the console: none, between lines, or also inside the hex of an answer, which firmware \
-            prints byte by byte.
+            Where the log lines of other tasks appear on the console: nowhere (none), between lines, or also inside the hex digits of an \
+            answer.
             """)
     var consoleNoise: ConsoleNoise = .between
 
-    @Option(help: ArgumentHelp("Output of the board on the console when it starts.", valueName: "example"))
+    @Option(help: ArgumentHelp("Print this example output when the board starts.", valueName: "example"))
     var bootLog: BootLogOption = .switch
 
     @Option(
         help: ArgumentHelp(
-            "Seconds from the first opening of the console until the application listens there.", valueName: "s"))
+            "Seconds from the first opening of the console until the application reads commands.", valueName: "s"))
     var bootDelay = 0.0
 
     @Flag(help: "Restart the board each time the console is opened.")
     var resetOnOpen = false
 
-    @Flag(help: "The board has started before its console is opened: the output of its start is lost.")
+    @Flag(help: "Start the board before the console is opened, so that the output of its start is lost.")
     var alreadyRunning = false
 
     @Flag(
         help: """
-            The console's port NAME has the lines DTR and RTS: rainctl writes them to the FIFO .NAME.lines beside it, and \
-            'printf 20' into that FIFO presses RESET.
+            Give the console's port NAME the lines DTR and RTS. rainctl writes their state to the FIFO .NAME.lines beside the port. To \
+            press RESET, write '20' into that FIFO with printf.
             """)
     var modemLines = false
 
@@ -114,7 +118,10 @@ struct ListeningOptions: ParsableArguments {
 }
 
 struct BluetoothOptions: ParsableArguments {
-    @Flag(help: "Simulate org.bluez, with the boards in range, on the bus that DBUS_SYSTEM_BUS_ADDRESS names.")
+    @Flag(
+        help:
+            "Simulate the Bluetooth service org.bluez, with boards in range, on the bus that DBUS_SYSTEM_BUS_ADDRESS names."
+    )
     var ble = false
 
     @Option(
@@ -130,23 +137,23 @@ struct BluetoothOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Nodes of the boards: JSON {"nodes":{ID:{"cert":FILE,"key":FILE}}}, as in cloud-sim's first line; \
-            board i is the i-th id in sorted order. One board can name its node with --node-id.
+            Read the boards' nodes from this file: JSON {"nodes":{ID:{"cert":FILE,"key":FILE}}}, as in cloud-sim's first line. Board i \
+            gets the i-th id in sorted order. For a single board, --node-id can choose the node.
             """, valueName: "file"))
     var nodes: String?
 
     @Option(
         help: ArgumentHelp(
             """
-            Fault of the radio: abort=P, abort-quiet=P, lose=P, losses=N, stale=P, cache=P, connect=S, resolve=S, disconnect=S, \
-            forget=S, scan-busy=N, encrypt, stale-bond, readdress, stack=nimble|bluedroid, limit=BYTES, uuids3, noname, \
-            adapter=absent|off|rfkill, slots=N, slots-quiet=N, removed-after=N, off-after=N, broken-after=N. May be repeated; with \
-            hciN: before it, it is for that adapter alone. P is a fraction, S seconds.
+            Fault of the radio: abort=P, abort-quiet=P, lose=P, losses=N, stale=P, cache=P, connect=S, resolve=S, disconnect=S, forget=S, \
+            scan-busy=N, encrypt, stale-bond, readdress, stack=nimble|bluedroid, limit=BYTES, uuids3, noname, adapter=absent|off|rfkill, \
+            slots=N, slots-quiet=N, removed-after=N, off-after=N, broken-after=N. Repeatable. A fault that begins with hciN: is only for \
+            that adapter. P is a fraction, S seconds.
             """, valueName: "key[=value]"))
     var bleFault: [String] = []
 
     @Option(
-        help: ArgumentHelp("Number of adapters, hci0 and so on, in range of all boards.", valueName: "n"))
+        help: ArgumentHelp("Number of Bluetooth adapters (hci0, hci1, …), all in range of all boards.", valueName: "n"))
     var adapters = 1
 
     /// The board can be provisioned by BLE, with either radio.
@@ -194,15 +201,16 @@ struct BoardOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The firmware: \(Preset.allCases.map(\.rawValue).joined(separator: ", ")). The options below change details of it. (default: \
-            rainmaker-1.14, with Security 1 on protocomm's console, whose lines are too short for 2)
+            The firmware: \(Preset.allCases.map(\.rawValue).joined(separator: ", ")). The options below change details of the firmware. \
+            (default: rainmaker-1.14; with Security 1 on protocomm's console, whose lines are too short for Security 2)
             """, valueName: "firmware"))
     var preset: Preset?
 
     @Option(help: "Security scheme: 0, 1 or 2.")
     var security: Int?
 
-    @Option(help: "Patch version of Security 2: 0 or 1. 0 is an older protocomm, which announces none.")
+    @Option(
+        help: "Patch version of Security 2: 0 or 1. 0 simulates an older protocomm, which announces no patch version.")
     var patch: Int?
 
     @Option(help: "Proof of possession (default: eight random hex digits).")
@@ -223,11 +231,13 @@ struct BoardOptions: ParsableArguments {
     @Option(help: "How the board is put into an account: user, ch-resp or none.")
     var mapping: MappingOption?
 
-    @Option(help: "An endpoint of the application, such as custom-data, that accepts all data.")
+    @Option(help: "Add an endpoint of the application, such as custom-data, which accepts all data.")
     var customEndpoint: String?
 
     @Flag(
-        help: "The node's values can be read and set in the provisioning session (get_params, set_params, get_config).")
+        help:
+            "Let clients read and set the node's values in the provisioning session (get_params, set_params, get_config)."
+    )
     var localData = false
 
     @Option(
@@ -239,20 +249,20 @@ struct BoardOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            A sensor besides the light, which reports after this time again and again. The cloud keeps time series of its values: full ones \
-            (Temperature, Energy, Open), simple ones (Humidity, State) and none (Battery).
+            Add a sensor, which reports at this interval. The cloud keeps full time series of Temperature, Energy and Open, simple ones of \
+            Humidity and State, and none of Battery.
             """, valueName: "s"))
     var sensor: Double?
 
     @Option(
         help: ArgumentHelp(
-            "Another device besides the light: \(Appliance.Kind.allCases.map(\.rawValue).joined(separator: ", ")).",
+            "Add another device: \(Appliance.Kind.allCases.map(\.rawValue).joined(separator: ", ")).",
             valueName: "device"))
     var device: Appliance.Kind?
 
     @Flag(
         help:
-            "The board does not know the time of day: it sends nothing for time series, and delays updates with a time window."
+            "The board does not know the time of day. It sends no time series, and delays updates that have a time window."
     )
     var noClock = false
 
@@ -290,30 +300,34 @@ struct BoardOptions: ParsableArguments {
 struct RadioOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A network, the strongest first; repeatable. Split at the first colon; SSID: is open.",
+            "A network in the board's range, the strongest first; repeatable. The first colon ends the name. SSID: is an open network.",
             valueName: "ssid:pass"))
     var wifi: [WiFiOption] = []
 
     @Option(
         help: ArgumentHelp(
-            "A network in every detail: ssid_hex, bssid, channel, rssi, auth, passphrase, hidden. May be repeated.",
+            "A network in the board's range with all details: ssid_hex, bssid, channel, rssi, auth, passphrase, hidden; repeatable.",
             valueName: "json"))
     var ap: [AccessPointOption] = []
 
     @Option(
         help: ArgumentHelp(
             """
-            Seconds from an accepted Apply to the address or the failure of one attempt. Firmware waits 1 s before it joins.
+            Seconds from the accepted Wi-Fi settings until the board has an address, or one attempt has failed. (Real firmware waits 1 s \
+            before it joins.)
             """, valueName: "s"))
     var joinDelay = 1.4
 
     @Option(help: ArgumentHelp("Seconds that an active scan stays on each of 13 channels.", valueName: "s"))
     var channelDelay = 0.03
 
-    @Option(help: ArgumentHelp("Attempts before a failure is reported; 0 is the old behaviour.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "Number of attempts to join before the board reports a failure; 0 simulates older firmware.", valueName: "n"
+        ))
     var attempts: UInt32?
 
-    @Option(help: ArgumentHelp("Maximum number of networks that the board keeps of a scan.", valueName: "n"))
+    @Option(help: ArgumentHelp("Maximum number of networks that the board keeps from a scan.", valueName: "n"))
     var scanEntries = 16
 
     @Flag(inversion: .prefixedNo, help: "After a failure, the board accepts other credentials.")
@@ -322,14 +336,14 @@ struct RadioOptions: ParsableArguments {
     @Flag(help: "The board keeps serving after success.")
     var noAutoStop = false
 
-    @Option(help: "Fault whenever the board joins: auth, not-found, stuck or none.")
+    @Option(help: "Fault each time that the board joins a network: auth, not-found, stuck or none.")
     var fail: FaultOption = .none
 
     @Option(
         help: ArgumentHelp(
             """
-            The board loses its power, or the client its link to the board, after an accepted Apply. S is the time in seconds \
-            (0: the answer is lost as well; default: a random moment within three seconds).
+            After the board has accepted the Wi-Fi settings, it loses its power (power), or the client loses the board (link). S is the \
+            delay in seconds (default: random, up to three seconds). With 0, the client does not get the answer either.
             """, valueName: "power|link[=s]"))
     var vanish: VanishOption?
 
@@ -344,7 +358,7 @@ struct RadioOptions: ParsableArguments {
 struct CloudOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Connect to this broker once on Wi-Fi (default: stay offline).", valueName: "host:port"))
+            "Connect to this broker once the board is on Wi-Fi (default: stay offline).", valueName: "host:port"))
     var mqtt: BindAddress?
 
     @Option(help: ArgumentHelp("Certificate of the broker's certificate authority.", valueName: "file"))
@@ -353,18 +367,18 @@ struct CloudOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The node's certificate; its common name is the node id.", valueName: "file"))
     var cert: String?
 
-    @Option(help: ArgumentHelp("The node's private key, P-256 or RSA; signs challenges too.", valueName: "file"))
+    @Option(help: ArgumentHelp("The node's private key, P-256 or RSA, which also signs challenges.", valueName: "file"))
     var key: String?
 
     @Flag(
         help: ArgumentHelp(
             """
-            Report on topics that programs can subscribe to, not by AWS IoT's basic ingest \
+            Report on topics that programs can subscribe to, instead of AWS IoT's basic ingest \
             (CONFIG_ESP_RMAKER_MQTT_USE_BASIC_INGEST_TOPICS=n).
             """))
     var noBasicIngest = false
 
-    @Flag(help: "Be a node of RainMaker Neo, such as cloud-sim neo simulates: its topics, and its shadow.")
+    @Flag(help: "Act as a node of RainMaker Neo, with its topics and its shadow, as for cloud-sim neo.")
     var neo = false
 
     @Option(
@@ -376,8 +390,8 @@ struct CloudOptions: ParsableArguments {
 
     @Option(
         help: """
-            How the board gets updates: params (OTA.URL), topics (otafetch, otaurl, otastatus), or approval (topics, and the board's user \
-            approves them with OTA.Operation).
+            How the board gets updates: params (OTA.URL), topics (otafetch, otaurl, otastatus), or approval (topics, and the user approves \
+            each update with OTA.Operation).
             """)
     var updateBy = UpdateWay.params
 
@@ -386,7 +400,7 @@ struct CloudOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Seconds until the board asks again for an update whose last attempt has failed.", valueName: "s"))
+            "Seconds until the board requests an update again after its last attempt failed.", valueName: "s"))
     var updateRefetch = 300.0
 
     @Option(
@@ -395,7 +409,7 @@ struct CloudOptions: ParsableArguments {
     )
     var alert: String?
 
-    @Flag(help: "Raise values that the cloud sets as an alert, too (esp_rmaker_param_update_and_notify).")
+    @Flag(help: "Also raise an alert with each value that the cloud sets (esp_rmaker_param_update_and_notify).")
     var notify = false
 
     func validate() throws {
@@ -407,12 +421,14 @@ struct CloudOptions: ParsableArguments {
 }
 
 struct WatchingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Seed that makes all random values the same each time.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "Seed for all random values. With the same seed, all values are the same each time.", valueName: "n"))
     var seed: UInt64?
 
     @Option(
         help: ArgumentHelp(
-            "Append requests, state changes and publishes to this file, one JSON object on each line.",
+            "Append requests, state changes and published messages to this file, one JSON object on each line.",
             valueName: "file"))
     var journal: String?
 

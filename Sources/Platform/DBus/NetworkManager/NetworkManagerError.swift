@@ -67,7 +67,7 @@ extension NetworkManagerError {
                 .accessDenied,
                 message: "NetworkManager does not let this user change networks (\(error.message)).")
         case (.remote, let name) where DBusErrorName.isAbsence(name):
-            self.init(.notRunning, message: "NetworkManager does not run on this machine.")
+            self.init(.notRunning, message: "NetworkManager is not running on this machine.")
         case (.remote, DBusErrorName.unknownMethod):
             self.init(.tooOld, message: "This machine's NetworkManager is older than 1.16.")
         case (.remote, _): self.init(.failed, message: "NetworkManager refuses: \(error.message)")

@@ -129,8 +129,8 @@ public struct ServiceDiscoveryError: Error, Sendable, CustomStringConvertible {
     static let absent = ServiceDiscoveryError(
         .noAvahi,
         message:
-            "This machine cannot look for services on the network: Avahi does not run. Install it (apt install avahi-daemon), or start it "
-            + "(systemctl start avahi-daemon).")
+            "This machine cannot look for services on the network: Avahi is not running. Install it (apt install avahi-daemon), or start "
+            + "it (systemctl start avahi-daemon).")
 
     /// Avahi, or the bus, ended during the search.
     static let ended = ServiceDiscoveryError(

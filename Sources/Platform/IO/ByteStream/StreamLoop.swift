@@ -196,7 +196,7 @@ extension StreamLoop {
 
     private func expire() {
         for writer in state.withLock({ $0.expireWrites() }) {
-            let message = "The other side did not take all bytes in time."
+            let message = "The other side did not accept all bytes in time."
             writer.resume(returning: ByteStreamError(.timedOut, peer: peer, message: message))
         }
     }

@@ -103,12 +103,13 @@ struct Terminal: Sendable {
         case ENOENT, ENXIO, ENODEV, ENOTDIR:
             SerialPortError(
                 .notFound, path: path,
-                message: "There is no port \(ShownText.withoutUserInfo(path)). Is the board plugged in?")
+                message: "The port \(ShownText.withoutUserInfo(path)) does not exist. Is the board plugged in?")
         case EACCES, EPERM:
             SerialPortError(
                 .denied, path: path,
                 message: PortRights(of: path)?.advice
-                    ?? "This user may not open the port, nor see its group: a folder on its path is not accessible.")
+                    ?? "This user may not open the port, and cannot see the port's group: a folder on its path is not accessible."
+            )
         case EBUSY: .busy(path)
         case EISDIR: SerialPortError(.notATerminal, path: path, message: "\(path) is a folder, not a serial port.")
         default:

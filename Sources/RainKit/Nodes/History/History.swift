@@ -72,7 +72,7 @@ extension RainKitClient {
         of path: ParameterPath, at node: Node, _ question: HistoryQuestion
     ) async throws -> HistorySeries {
         let plan = try HistoryPlan(question, try node.seriesParameter(path), path, node: node)
-        return try series([(node, path, plan)], now: try await seriesClock(question.range, node: node.id))[0]
+        return try series([(node, path, plan)], now: try await seriesClock(question.range, node: node))[0]
     }
 
     /// Returns the values that several parameters have had at several nodes, for the same time: for each node the parameters in their order.
@@ -98,7 +98,7 @@ extension RainKitClient {
                 plans.append((node, path, try HistoryPlan(question, try node.seriesParameter(path), path, node: node)))
             }
         }
-        return try series(plans, now: try await seriesClock(question.range, node: first.id))
+        return try series(plans, now: try await seriesClock(question.range, node: first))
     }
 
     private func series(_ plans: [(Node, ParameterPath, HistoryPlan)], now: Int64) throws -> [HistorySeries] {
@@ -161,13 +161,22 @@ extension RainKitClient {
     /// The time between two questions for new records.
     private static let followPause = Duration.seconds(2)
 
+    /// How far this machine's clock may be from the time at which the cloud listed a node.
+    private static let clockTolerance = 30.0
+
     /// Returns the time in seconds since 1970. The clock of this machine may be wrong, so the cloud's clock counts.
-    private func seriesClock(_ range: HistoryQuestion.Range, node: NodeID) async throws -> Int64 {
-        let own = Int64(configuration.tools.clock.now.seconds)
-        if case .between(_, .some) = range { return own }
-        let date = try await asking { cloud throws(AccountError) in try await cloud.nodeConnectivity(node).asOf }
+    ///
+    /// The cloud is asked only if this machine's clock is far from the time at which the cloud listed the node. Then either the clock is
+    /// wrong, or the caller fetched the node a while ago.
+    private func seriesClock(_ range: HistoryQuestion.Range, node: Node) async throws -> Int64 {
+        let now = configuration.tools.clock.now.seconds
+        if case .between(_, .some) = range { return Int64(now) }
         // Whole seconds, rounded down: the present second counts.
-        return date.map { Int64($0.seconds) + 1 } ?? own + 1
+        if let listed = node.connectivity?.asOf?.seconds, abs(now - listed) <= Self.clockTolerance {
+            return Int64(max(now, listed)) + 1
+        }
+        let date = try await asking { cloud throws(AccountError) in try await cloud.nodeConnectivity(node.id).asOf }
+        return Int64(date?.seconds ?? now) + 1
     }
 }
 
@@ -287,14 +296,14 @@ struct HistoryPlan: Sendable {
         calendar.firstWeekday = question.weekStart.rawValue
         self.calendar = calendar
         if aggregate == .raw, interval != nil {
-            throw .usage("Raw records have no groups: leave the groups out, or choose another aggregate.")
+            throw .usage("Raw records have no groups: omit the groups, or choose another aggregate.")
         }
         if aggregate != .raw, interval == nil {
             throw .usage(
                 "\(aggregate.rawValue) is a result for groups of records: choose minute, hour, day, week, month or year."
             )
         }
-        if resetsOnNegative, !isDifferential { throw .usage("Only differences can be below zero after a reset.") }
+        if resetsOnNegative, !isDifferential { throw .usage("Resets can be handled only in differences.") }
         if let limit, limit < 1 { throw .usage("The limit must be at least 1.") }
         guard isNumeric || !isDifferential && !aggregate.needsNumbers else {
             let wanted = isDifferential ? "differences" : aggregate.rawValue

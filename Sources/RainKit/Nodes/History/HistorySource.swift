@@ -309,7 +309,7 @@ struct WindowHistory: Sendable {
             guard !window.isCumulative, window.date == date(start), calendar.start(of: unit, at: start) == start,
                 Int64(window.end.seconds) + 1 == calendar.next(unit, after: start), start > last,
                 let value = window.value(request.aggregate)
-            else { throw AccountError(.unsupported, message: "the cloud's windows are not those of the question") }
+            else { throw AccountError(.unsupported, message: "the cloud's windows do not match the request") }
             guard range.contains(start), window.count != 0 else { continue }
             last = start
             let isWhole = isInteger && request.aggregate != .avg

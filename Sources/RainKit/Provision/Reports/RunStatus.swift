@@ -109,7 +109,7 @@ final class RunStatus: Sendable {
     func deadlineError(after deadline: Duration) -> RainKitError {
         let now = now
         if let trouble = now.trouble { return error(trouble) }
-        let late = "Not done after \(deadline.formattedSeconds) s, while \(now.step.activity)."
+        let late = "The run did not finish within \(deadline.formattedSeconds) s, and ended while \(now.step.activity)."
         if let unfinished = now.unfinished {
             var error = RainKitError(
                 .deadline, step: now.step, message: "\(unfinished.asSentence) \(late)", isPendingKept: now.isPendingKept
@@ -147,7 +147,7 @@ extension RainKitError {
         self.init(
             .cannotKeepPending(error),
             message:
-                "The pending mapping could not be kept in \(error.path): \(error.message). If the folder is not writable, make it writable."
+                "The pending mapping could not be saved in \(error.path): \(error.message). If the folder is not writable, make it writable."
         )
     }
 

@@ -115,7 +115,7 @@ extension BoardError {
         self.init(
             error.code == .cancelled ? .cancelled : .unavailable,
             message: error.code == .cancelled
-                ? error.message : "\(error.message) A board whose address is known does not need this.",
+                ? error.message : "\(error.message) If you give the board's address, no search is needed.",
             reason: reason,
             remedies: error.code == .cancelled ? [] : [.host])
     }

@@ -165,7 +165,7 @@ struct SerialBoardOpener: Sendable {
         throw BoardError(
             .securityMismatch,
             message:
-                "The board at \(peer) has RainMaker's own console, which has no session and so no Security \(wanted). Nothing secret was sent.",
+                "The board at \(peer) cannot use Security \(wanted): it has RainMaker's own serial console, which encrypts nothing. Nothing secret was sent.",
             remedies: [.anySecurity, .anyOtherTransport])
     }
 
@@ -337,8 +337,8 @@ struct PrintedBoard {
             var error = BoardError(
                 .unavailable,
                 message:
-                    "The board at \(port) already has a Wi-Fi network and starts no provisioning. Hold its BOOT button for 3 s to make it "
-                    + "forget that network, and run this again.", reason: "already_provisioned")
+                    "The board at \(port) already has a Wi-Fi network and does not start provisioning. Hold its BOOT button for 3 s to "
+                    + "make it forget that network, and run this again.", reason: "already_provisioned")
             error.provisionedNode = summary.nodeID
             throw error
         }

@@ -89,7 +89,8 @@ public struct SerialBoards: BoardTransport {
         guard !choice.isEmpty else {
             throw BoardError(
                 .unavailable,
-                message: "No serial port with a board was found: no board is plugged in, or its cable only charges.",
+                message:
+                    "No serial port with a board was found: no board is plugged in, or its cable carries only power.",
                 reason: "no_port",
                 remedies: [.waiting, .anyOtherTransport])
         }
@@ -231,10 +232,10 @@ extension BoardError {
         var told = BoardError(error)
         if holders.contains(where: \.isModemManager) {
             told.message =
-                "ModemManager is using \(error.path). For half a minute after the board is plugged in, it checks whether the board is a modem. Try again after that. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps it away permanently."
+                "ModemManager is using \(error.path). For half a minute after the board is plugged in, it checks whether the board is a modem. Try again after that. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps ModemManager away permanently."
         } else if holders.isEmpty {
             told.message =
-                "Another program holds this port. Close its serial monitor and try again; `sudo fuser -v \(ShellWord.quoted(error.path))` shows which it is."
+                "Another program holds this port. Close its serial monitor and try again; `sudo fuser -v \(ShellWord.quoted(error.path))` shows which program it is."
         } else {
             told.message = "Another program holds this port: \(names(holders)). Close it and try again."
         }

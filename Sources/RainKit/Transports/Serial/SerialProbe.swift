@@ -217,7 +217,7 @@ struct SerialProbe: Sendable {
         } else if isProbedForModem() {
             told.reason = "modem_manager"
             told.message =
-                "No console prompt and no board's log appeared at \(path), and ModemManager writes to the port as if it were a modem. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" for its adapter keeps it away. Then replug the board."
+                "No console prompt and no board's log appeared at \(path), and ModemManager writes to the port as if it were a modem. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" for the board's adapter keeps ModemManager away. Then replug the board."
         } else if !moment.hasHeard {
             told.reason = "silent_port"
             let restart =

@@ -38,7 +38,7 @@ struct JSONWebTokenSigner: Sendable {
         do throws(KeyError) {
             key = try PrivateKey(generating: algorithm == .es256 ? .p256 : .rsa2048)
         } catch {
-            throw SimulatorError(.crypto, "no key for tokens could be made: \(error)")
+            throw SimulatorError(.crypto, "a key for tokens could not be created: \(error)")
         }
         try self.init(key: key, algorithm: algorithm)
     }

@@ -335,7 +335,7 @@ enum GATTFailure: Equatable {
                 .linkLost,
                 message: "The board reported an error, but not its cause (BlueZ says: \(cause.message)).")
         case .wantsPairing:
-            BluetoothError(.pairingFailed, message: "The board requires an encrypted link, even after pairing.")
+            BluetoothError(.pairingFailed, message: "The board still requires an encrypted link after pairing.")
         case .linkLost, .busy:
             BluetoothError(.linkLost, message: "The Bluetooth connection to the board broke.")
         }

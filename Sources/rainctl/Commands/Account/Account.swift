@@ -19,7 +19,7 @@ struct AccountCommand: ParsableCommand {
 
 struct AccountList: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the accounts on this machine; a star marks the one in use.",
+        commandName: "list", abstract: "List the accounts on this machine; a star marks the one that is in use.",
         discussion: "Example: rainctl account list --json")
 
     @Flag(help: "List the accounts of all deployments, not only of the current one.")

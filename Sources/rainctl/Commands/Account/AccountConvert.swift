@@ -10,7 +10,7 @@ struct AccountConvert: AsyncParsableCommand {
             Example: rainctl account convert me@example.com --password-file password.txt
 
             Without --code-stdin or --code-file, the cloud first sends a code. If rainctl cannot ask for the code, run the same command \
-            again with it.
+            again with the code.
             """)
 
     @Argument(help: "The e-mail address that becomes the account's name.")

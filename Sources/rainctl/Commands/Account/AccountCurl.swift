@@ -14,9 +14,9 @@ struct AccountCurl: AsyncParsableCommand {
             Example: rainctl account curl -- --json @params.json -X PUT \\
                          /v1/user/nodes/params?node_id=N1
 
-            A path is appended to the deployment's base URL. Once curl has started, rainctl exits with curl's exit code. Options that \
-            could show the token or send it elsewhere are refused: --verbose, --location, --insecure, --proxy and others. ~/.curlrc is not \
-            read.
+            If you give only a path, rainctl appends it to the deployment's base URL. Once curl has started, rainctl exits with curl's \
+            exit code. rainctl refuses options that could show the token or send it elsewhere: --verbose, --location, --insecure, --proxy \
+            and others. curl does not read ~/.curlrc.
             """)
 
     @Option(help: .timeLimit)

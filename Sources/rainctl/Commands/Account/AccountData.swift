@@ -7,7 +7,7 @@ import RainMaker
 /// The commands for values that applications keep with an account.
 struct AccountData: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "data", abstract: "Read and change values that applications keep with your account.",
+        commandName: "data", abstract: "Read and change values that applications store in your account.",
         subcommands: [AccountDataGet.self, AccountDataSet.self, AccountDataRemove.self])
 }
 

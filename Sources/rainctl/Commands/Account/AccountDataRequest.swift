@@ -11,8 +11,9 @@ struct AccountDataRequest: AsyncParsableCommand {
             Example: rainctl account data-request
                      rainctl account data-request REQUEST
 
-            Without an argument, the command asks the cloud to put the data together, and prints the request's id. With that id, it prints the \
-            URL of the data when it is ready. Whoever has the URL can read your data; it works for 24 hours.
+            Without an argument, the command asks the cloud to collect the data, and prints the request's id. With that id, the command \
+            prints the URL of the data as soon as the data is ready. Anyone who has the URL can read your data. The URL works for 24 \
+            hours.
             """)
 
     @Argument(help: "The id of an earlier request.")
@@ -52,6 +53,6 @@ struct DataRequestResult: CommandResult {
 
     var text: String {
         url?.onOneLine
-            ?? "The cloud puts your data together. See whether it is ready: \(commandLine("account data-request \(requestID.asShellWord)"))"
+            ?? "The cloud is collecting your data. To see whether the data is ready, run: \(commandLine("account data-request \(requestID.asShellWord)"))"
     }
 }

@@ -14,7 +14,8 @@ struct AccountExport: AsyncParsableCommand {
                      rainctl account export --credential session.json
 
             Anyone who has the files can act as you, so rainctl makes them readable only by you. A systemd service gets the credential \
-            with LoadCredential=rainkit-PROFILE:/path/to/session.json. Tokens that the service renews are lost when it stops. At its next start it uses the file again.
+            with LoadCredential=rainkit-PROFILE:/path/to/session.json. When the service stops, it loses the tokens that it has renewed. At \
+            its next start, it reads the file again.
             """)
 
     @Option(help: ArgumentHelp("Write a configuration folder for esp-rainmaker-cli.", valueName: "folder"))

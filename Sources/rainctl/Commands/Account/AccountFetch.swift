@@ -14,8 +14,8 @@ struct AccountFetch: AsyncParsableCommand {
             Example: rainctl account fetch --provider liferay \\
                          /documents/10184/0/plan.pdf --output plan.pdf
 
-            Use this command for sessions that have no header for curl, such as a portal's cookies. A path is appended to the provider's \
-            base URL. Redirects are not followed.
+            Use this command for sessions that have no header for curl, such as a portal's cookies. If you give only a path, rainctl \
+            appends it to the provider's base URL. rainctl does not follow redirects.
             """)
 
     @Argument(help: ArgumentHelp("The URL, or a path.", valueName: "url"))

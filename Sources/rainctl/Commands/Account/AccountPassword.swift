@@ -58,7 +58,7 @@ struct AccountPasswordReset: AsyncParsableCommand {
             Example: rainctl account password reset me@example.com
 
             Without --code-stdin or --code-file, the cloud first sends a code. If rainctl cannot ask for the code, run the same command \
-            again with it.
+            again with the code.
             """)
 
     @Argument(help: "Your user name.")

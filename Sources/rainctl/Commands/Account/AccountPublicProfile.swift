@@ -6,7 +6,8 @@ import RainMaker
 
 struct AccountPublicProfile: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "public-profile", abstract: "Show or change what an account shows to all other users.",
+        commandName: "public-profile",
+        abstract: "Show or change an account's public profile, which all other users can see.",
         discussion: """
             Example: rainctl account public-profile friend@example.com
                      rainctl account public-profile --set '{"name": "Ada"}'
@@ -28,7 +29,7 @@ struct AccountPublicProfile: AsyncParsableCommand {
 
     func validate() throws {
         guard [user != nil, set != nil, remove].count(where: { $0 }) <= 1 else {
-            throw ValidationError("Give a user's name, --set or --remove: only one of them.")
+            throw ValidationError("Give only one of these: a user's name, --set or --remove.")
         }
         guard let set else { return }
         do throws(CommandFailure) { _ = try Payload.object(set, option: "--set") } catch {

@@ -144,7 +144,7 @@ struct ConfirmationResult: CommandResult {
 
 struct AccountResend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resend", abstract: "Send the sign-up code again.",
+        commandName: "resend", abstract: "Ask the cloud to send the sign-up code again.",
         discussion: "Example: rainctl account resend me@example.com --password-file password.txt")
 
     @Argument(help: "The user name that you signed up with.")

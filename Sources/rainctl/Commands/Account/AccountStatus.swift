@@ -65,7 +65,7 @@ extension SessionResult: CommandResult {
 
     /// `valid for …` or `expired … ago`.
     var validity: String {
-        guard let expiresAt else { return "without a stated end" }
+        guard let expiresAt else { return "valid until an unknown time" }
         return Self.validity(for: expiresIn, end: expiresAt)
     }
 

@@ -6,7 +6,7 @@ import RainKit
 
 struct AccountToken: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "token", abstract: "Print only an access token, which rainctl renews first if it expires soon.",
+        commandName: "token", abstract: "Print an access token. rainctl first renews a token that expires soon.",
         discussion: "Example: rainctl account token")
 
     @Option(help: .timeLimit)
@@ -55,14 +55,14 @@ struct AccountHeader: AsyncParsableCommand {
 
 struct AccountExchange: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "exchange", abstract: "Print only a code with which another client can sign in as you.",
+        commandName: "exchange", abstract: "Print a code with which another client can sign in as you.",
         discussion: """
             Example: rainctl account exchange --provider spid --for-client backend-1 \\
                          | ssh gateway receive-code
 
             The code works once, within 30 seconds, and only for that client. The client redeems the code with its own secret: rainctl \
-            login --provider spid --client-id backend-1 --client-secret-file FILE --code-stdin --redirect-uri URI. Your own tokens stay \
-            here.
+            login --provider spid --client-id backend-1 --client-secret-file FILE --code-stdin --redirect-uri URI. Your own tokens stay on \
+            this machine.
             """)
 
     enum Kind: String, ExpressibleByArgument, CaseIterable { case code, session }

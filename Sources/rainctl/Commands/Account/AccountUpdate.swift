@@ -12,8 +12,8 @@ struct AccountUpdate: AsyncParsableCommand {
         discussion: """
             Example: rainctl account update --name "Ada" --add-tag team:lab
 
-            The cloud sends a code to a new telephone number. If rainctl cannot ask for the code, run it again with --confirm-phone \
-            --code-stdin.
+            The cloud sends a code to a new telephone number. If rainctl cannot ask for the code, run the command again with \
+            --confirm-phone --code-stdin.
             """)
 
     @Option(help: ArgumentHelp("Set your name.", valueName: "name"))
@@ -37,7 +37,9 @@ struct AccountUpdate: AsyncParsableCommand {
         help: ArgumentHelp("Set the language in which the cloud writes to you, such as en-us.", valueName: "locale"))
     var locale: String?
 
-    @Option(help: "Require a one-time code after the password at sign-in (not every deployment allows a choice).")
+    @Option(
+        help:
+            "Turn the one-time code after the password on or off, for each sign-in (not every deployment allows this).")
     var secondStep: Switch?
 
     @Option(help: .timeLimit)

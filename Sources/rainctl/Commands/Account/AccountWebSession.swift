@@ -12,7 +12,8 @@ struct AccountWebSession: AsyncParsableCommand {
                          --redirect-uri https://app.example/
 
             The address works once, within a minute. Anyone who opens it is signed in as you, so give it to nobody. While a browser \
-            starts, other users of this machine can see the address among its arguments. Therefore use --open only on your own machines.
+            starts, other users of this machine can see the address among the browser's arguments. Therefore use --open only on your own \
+            machines.
 
             --end prints the address that ends a browser's session at SPiD. That address holds no secret.
             """)

@@ -42,7 +42,7 @@ struct AutomationAdd: CloudCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract:
-            "Add an automation: the cloud sets values when a board reports something, by the weather or by daylight.",
+            "Add an automation: the cloud sets values when a board reports something, in certain weather, or at sunrise or sunset.",
         discussion: """
             Example: rainctl automation add 'Door light' --when 'Door.Open=true' \\
                          --of Door --set 'Kitchen lamp:Light.Power=on'
@@ -50,8 +50,8 @@ struct AutomationAdd: CloudCommand {
                          --location 59.91,10.75 --set 'Kitchen lamp:Light.Power=on'
 
             A condition is DEVICE.PARAM, then =, !=, <, >, <= or >=, then a value. If you give several conditions, all must hold. With \
-            --any, one is enough. --weather and --daylight act by the weather or the sun at a place. For other rules, write the rule in the \
-            JSON of RainMaker's API, and give the file with --file.
+            --any, one is enough. --weather and --daylight use the weather or the sun at a place (--location). For other rules, write the \
+            rule in the JSON of RainMaker's API, and give the file with --file.
             """)
 
     @Argument(help: "The automation's name.")
@@ -129,7 +129,7 @@ struct AutomationEdit: CloudCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        if enable, disable { throw ValidationError("--enable and --disable exclude each other.") }
+        if enable, disable { throw ValidationError("Give --enable or --disable, but not both.") }
         guard name != nil || rule.isGiven || enable || disable || file != nil else {
             throw ValidationError("Give a new name, a rule, --enable or --disable.")
         }

@@ -9,7 +9,7 @@ enum DaylightArgument: String, ExpressibleByArgument, CaseIterable { case sunris
 
 /// A rule on the command line: the board and the conditions, and the values that are set then.
 struct RuleOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Act when this board reports; give its id or name.", valueName: "node"))
+    @Option(help: ArgumentHelp("Act on reports of this board, given by id or name.", valueName: "node"))
     var of: String?
 
     @Option(
@@ -53,7 +53,8 @@ struct RuleOptions: ParsableArguments {
     func validate() throws {
         for text in when where Self.condition(text) == nil {
             throw ValidationError(
-                "\(text.onOneLine) is not a condition. Write a condition like Light.Power=on or Room.Temperature>25.")
+                "\(text.onOneLine) is not a condition: it has no comparison such as = or >. Write a condition like Light.Power=on or 'Room.Temperature>25', in quotation marks because > has a meaning for the shell."
+            )
         }
         for text in weather where Self.weather(text) == nil {
             throw ValidationError(
@@ -65,7 +66,7 @@ struct RuleOptions: ParsableArguments {
         if let location {
             guard GeoCoordinates(location) != nil else {
                 throw ValidationError(
-                    "\(location.onOneLine) is not a place. Write latitude and longitude in degrees, such as 59.91,10.75."
+                    "\(location.onOneLine) is not a place. Write the latitude (-90 to 90) and the longitude (-180 to 180) in degrees, such as 59.91,10.75."
                 )
             }
             guard hasOccasion else { throw ValidationError("--location needs --weather or --daylight.") }

@@ -46,7 +46,7 @@ struct LedgerOptions: ParsableArguments {
 
 struct BatchStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show how far a batch is, and which boards failed.",
+        commandName: "status", abstract: "Show the progress of a batch, and which boards failed.",
         discussion: "Example: rainctl batch status")
 
     @Argument(help: ArgumentHelp("The batch's number (default: the newest batch).", valueName: "batch"))
@@ -113,12 +113,13 @@ extension BatchResult: CommandResult {
 
 struct BatchReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "report", abstract: "Report on all boards of a batch, as CSV, JSON, a page or labels.",
+        commandName: "report",
+        abstract: "Write a report on all boards of a batch, as CSV, JSON, an HTML page or labels.",
         discussion: """
             Example: rainctl batch report --html report.html
 
             Without an option for a file, rainctl prints the report as CSV, or with --json as JSON. --labels makes a page of QR codes to \
-            print. For it, rainctl needs the batch's file, which has the codes.
+            print. For the labels, rainctl needs the batch's file, because the record has no codes.
             """)
 
     @Argument(help: ArgumentHelp("The batch's number (default: the newest batch).", valueName: "batch"))
@@ -137,7 +138,7 @@ struct BatchReportCommand: AsyncParsableCommand {
     var labels: String?
 
     @Option(
-        help: ArgumentHelp("Read the batch's file from here (default: where it was).", valueName: "file"),
+        help: ArgumentHelp("Read the batch's file from this path (default: its old path).", valueName: "file"),
         completion: .file())
     var secrets: String?
 

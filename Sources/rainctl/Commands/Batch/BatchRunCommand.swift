@@ -11,8 +11,9 @@ struct BatchRunCommand: AsyncParsableCommand {
         discussion: """
             Example: rainctl batch run boards.csv --ssid Home --passphrase-file wifi.txt
 
-            The file is CSV, as a spreadsheet saves it, or has a JSON object on each line. docs/batch.md describes its columns. --discover \
-            provisions each board that appears, without a file. Ctrl-C lets each board finish its step, and then ends the command.
+            The file is a CSV file from a spreadsheet, or a file with a JSON object on each line. docs/batch.md describes its columns. \
+            With --discover, rainctl needs no file: it provisions each board that appears. Ctrl-C lets each board finish its step, and \
+            then ends the command.
             """)
 
     @Argument(
@@ -23,7 +24,7 @@ struct BatchRunCommand: AsyncParsableCommand {
     @Flag(help: "Provision each board that appears, until Ctrl-C.")
     var discover = false
 
-    @Flag(help: "Begin another batch, although an earlier one of the same file, or of --discover, is not finished.")
+    @Flag(help: "Begin another batch, even if an earlier batch of the same file (or of --discover) is not finished.")
     var again = false
 
     @OptionGroup var work: BatchWorkOptions
@@ -42,7 +43,7 @@ struct BatchRunCommand: AsyncParsableCommand {
             if discover, !again,
                 let open = try await station.client.unfinishedDiscovery(in: station.ledger, options: station.options)
             {
-                station.say("Batch \(open.id) goes on: boards are provisioned as they appear")
+                station.say("Batch \(open.id) continues: boards are provisioned as they appear")
                 return (open, nil, true)
             }
             let batch = try await station.client.createBatch(
@@ -61,8 +62,8 @@ struct BatchResume: AsyncParsableCommand {
         discussion: """
             Example: rainctl batch resume --ssid Home --passphrase-file wifi.txt
 
-            Boards that are done stay as they are, and failed boards stay failed. Give the same options as for rainctl batch run: the record \
-            has no secrets.
+            rainctl skips boards that are done and boards that failed. Give the same options as for rainctl batch run, because the record \
+            contains no secrets.
             """)
 
     @OptionGroup var target: BatchTargetOptions
@@ -137,7 +138,7 @@ struct BatchTargetOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read the batch's file from here (default: where it was); - is standard input. Its content must be the same.",
+            "Read the batch's file from this path (default: its old path); - is standard input. The content must be unchanged.",
             valueName: "file"), completion: .file())
     var secrets: String?
 
@@ -152,6 +153,7 @@ struct BatchTargetOptions: ParsableArguments {
         let batch = try await station.client.batch(batch, in: station.ledger)
         guard !batch.sha256.isEmpty else { return (batch, nil) }
         let file = try await BatchFileSource(path: secrets ?? batch.file).read(station.defaults, within: .seconds(120))
+        try file.check(isFileOf: batch)
         try station.checkNetworks(of: file)
         return (batch, file)
     }

@@ -9,15 +9,19 @@ import Synchronization
 struct BatchWorkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Provision at most this many boards at the same time. A serial port takes one at a time.", valueName: "n"))
+            "Provision at most this many boards at the same time. A serial port serves one board at a time.",
+            valueName: "n"))
     var atOnce = 50
 
-    @Option(help: ArgumentHelp("Name this station in the record (default: the machine's name).", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Use this name for this machine in the batch's record, which several machines can share (default: the machine's name).",
+            valueName: "name"))
     var station: String?
 
     @Option(
         help: ArgumentHelp(
-            "Take over the boards of another station if it was not heard of for this time.", valueName: "time"))
+            "Take over the boards of another station that has recorded nothing for this time.", valueName: "time"))
     var stationTimeout = DurationArgument(.seconds(30))
 
     @OptionGroup var ledger: LedgerOptions
@@ -25,13 +29,15 @@ struct BatchWorkOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Give up on a board after this time.", valueName: "time"))
     var boardTimeout = DurationArgument(.seconds(120))
 
-    @Option(help: ArgumentHelp("Stop after this time, such as 8h. rainctl batch resume continues.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "Stop after this time, such as 8h. To continue, run rainctl batch resume.", valueName: "time"))
     var timeout: DurationArgument?
 
     @Option(help: ArgumentHelp("Print events as lines of JSON as they happen.", valueName: "form"))
     var events: Provision.Events?
 
-    @OptionGroup(title: "For boards whose line has nothing else") var defaults: BatchDefaultOptions
+    @OptionGroup(title: "For boards without own values in the file") var defaults: BatchDefaultOptions
     @OptionGroup(title: "Account") var owner: OwnerOptions
 
     @Flag(help: "Do not put the boards into the account.")

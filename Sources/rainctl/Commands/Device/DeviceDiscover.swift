@@ -31,7 +31,7 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
         help: ArgumentHelp("Find only boards with this service (repeatable).", valueName: "uuid"))
     var service: [String] = []
 
-    @Option(help: ArgumentHelp("Listen for this time: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: ArgumentHelp("Listen for this time, such as 500ms, 6s or 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(10))
 
     @Flag(help: "Stop as soon as a board is found; fail if none is found in time.")

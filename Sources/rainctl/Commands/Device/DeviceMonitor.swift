@@ -27,7 +27,7 @@ struct DeviceMonitor: AsyncParsableCommand, EndsByInterruption {
     @Option(help: ArgumentHelp("End with success as soon as a line contains this text.", valueName: "text"))
     var until: String?
 
-    @Option(help: ArgumentHelp("End after this time: 6, 6s, 500ms, 2m.", valueName: "time"))
+    @Option(help: ArgumentHelp("End after this time, such as 500ms, 6s or 2m.", valueName: "time"))
     var timeout: DurationArgument?
 
     @Option(

@@ -12,7 +12,7 @@ struct DeviceParams: ParsableCommand {
 
 struct DeviceParamsGet: DeviceCommand, ListCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Print a board's values, over its provisioning transport.",
+        commandName: "get", abstract: "Print a board's values, over a transport such as serial or Bluetooth.",
         discussion: "Example: rainctl device params get --device-name PROV_a1b2c3 --pop-file pop.txt")
 
     @Argument(
@@ -36,12 +36,12 @@ struct DeviceParamsGet: DeviceCommand, ListCommand {
 
 struct DeviceParamsSet: DeviceCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Set values of a board, over its provisioning transport.",
+        commandName: "set", abstract: "Set values of a board, over a transport such as serial or Bluetooth.",
         discussion: """
             Example: rainctl device params set Light.Power=off --transport ble \\
                          --device-name PROV_a1b2c3 --pop-file pop.txt
 
-            Names, types and bounds are checked against the board's node configuration before anything is sent.
+            rainctl first checks names, types and bounds against the board's node configuration.
             """)
 
     @Argument(help: ArgumentHelp("The values to set, such as Light.Power=on.", valueName: "path=value"))

@@ -6,7 +6,7 @@ import RainKit
 struct DeviceSend: DeviceCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Send data to an endpoint of the board's application, in the secure session.",
+        abstract: "Send data to an endpoint of the board's application, over a secure session.",
         discussion: """
             Example: rainctl device send custom-data --text 'hello' --transport ble \\
                          --device-name PROV_a1b2c3 --pop-file pop.txt

@@ -12,7 +12,7 @@ struct MCPCommand: AsyncParsableCommand {
             Example: rainctl mcp --allow-changes
 
             The application starts this command and sends it requests; you do not type anything. Without options, its tools only read. \
-            See docs/mcp.md for the settings of applications, and for the risks.
+            docs/mcp.md describes the settings of applications, and the risks.
             """)
 
     @Flag(help: "Allow tools that change something, such as set_params.")
@@ -20,7 +20,7 @@ struct MCPCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Allow this tool (repeatable). Tools that provision or delete need this option even with --allow-changes.",
+            "Allow this tool (repeatable). Tools that provision or delete need this option, even if you give --allow-changes.",
             valueName: "tool"),
         completion: .list(MCPTool.all.filter { $0.access != .reads }.map(\.name)))
     var allow: [String] = []

@@ -55,7 +55,7 @@ extension MCPTool {
         },
         MCPTool(
             "get_group_details", "Details of groups",
-            "Returns groups with their subgroups, and their boards if wanted.",
+            "Returns groups with their subgroups, and their boards if requested.",
             [
                 Argument(name: "group_id", help: "Only this group, by id or name (default: all)."),
                 Argument(

@@ -64,7 +64,7 @@ extension MCPTool {
         MCPTool(
             "get_node_details", "Details of boards",
             """
-            Returns boards with name, type, model, firmware, connection, tags, metadata and values in one call. Begin with it. Give fields \
+            Returns boards with name, type, model, firmware, connection, tags, metadata and values in one call. Call this tool first. Give fields \
             if only a part is needed.
             """,
             [
@@ -151,7 +151,7 @@ extension MCPTool {
         },
         MCPTool(
             "get_automations", "List automations",
-            "Lists the automations of the account: what sets them off, and what they do.", schema: "automation-list"
+            "Lists the automations of the account: their triggers and their actions.", schema: "automation-list"
         ) { call in
             try await call.command("automation.list", [:])
         },

@@ -48,7 +48,9 @@ struct NodeCommandSend: CloudCommand {
             valueName: "time"))
     var keep = SpanArgument(.seconds(30))
 
-    @Flag(name: .customLong("override"), help: "Replace an unanswered command with the same number at the same boards.")
+    @Flag(
+        name: .customLong("override"),
+        help: "Replace an unanswered command that has the same number and the same boards.")
     var overrides = false
 
     @Flag(inversion: .prefixedNo, help: "Wait for the answers.")
@@ -213,7 +215,7 @@ struct NodeCommandCancel: CloudCommand {
     var request: String?
 
     @Option(
-        help: ArgumentHelp("Cancel only the commands to this board; give its id or name.", valueName: "node"),
+        help: ArgumentHelp("Cancel only the commands to this board, given by id or name.", valueName: "node"),
         completion: .nodes)
     var of: String?
 

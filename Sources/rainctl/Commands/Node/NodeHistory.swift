@@ -10,12 +10,13 @@ import Synchronization
 /// Shows the values that parameters have had.
 struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "Show the values that parameters have had, as a plot or a table.",
+        commandName: "history", abstract: "Show the past values of parameters, as a plot or a table.",
         discussion: """
             Example: rainctl node history Greenhouse Sensor.Temperature --since 7d
 
-            The cloud keeps the history of a parameter only if the board's firmware asks for it. On a terminal, rainctl plots numbers. Otherwise it prints a table. With --every, rainctl shows one result for each unit, such as an hour, a day or a month, in the time zone of --timezone. With --follow, rainctl \
-            also shows new records as they arrive; Ctrl-C ends the command.
+            The cloud keeps the history of a parameter only if the board's firmware asks for it. On a terminal, rainctl plots numbers. \
+            Otherwise it prints a table. With --every, rainctl shows one result for each hour, day or other unit of time, in the time zone \
+            of --timezone. With --follow, rainctl also shows new records as they arrive. Ctrl-C ends the command.
             """)
 
     @Argument(help: .nodes, completion: .nodes)
@@ -26,36 +27,36 @@ struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
 
     @Option(
         help: ArgumentHelp(
-            "Show the records since this long ago, such as 30m, 24h or 7d (default: 24h, or longer with --every).",
+            "Show the records of this period until now, such as 30m, 24h or 7d (default: 24h, or longer with --every).",
             valueName: "time"))
     var since: SpanArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Show the records from this moment on, such as 2026-03-29 or 2026-03-29T14:00, optionally followed by Z or +02:00.",
+            "Show the records from this moment on, such as 2026-03-29 or 2026-03-29T14:00. You may add Z or +02:00.",
             valueName: "moment"))
     var from: String?
 
-    @Option(help: ArgumentHelp("Show up to this moment, which is excluded (default: now).", valueName: "moment"))
+    @Option(help: ArgumentHelp("Show the records before this moment (default: now).", valueName: "moment"))
     var to: String?
 
     @Option(
         help: ArgumentHelp(
-            "Show one result for each unit of the calendar instead of the records.",
+            "Show one result for each unit of time, instead of all records.",
             valueName: "unit"))
     var every: SeriesInterval?
 
     @Option(
         help: ArgumentHelp(
             """
-            With --every, show this result (default: avg; latest for texts and switches). raw works only without --every.
+            Show this result for each unit of --every (default: avg; latest for texts and switches). Without --every, the only value is raw.
             """, valueName: "name"))
     var aggregate: SeriesAggregate?
 
-    @Flag(help: "Show the differences between values, as for a meter.")
+    @Flag(help: "Show the difference between each value and the one before, for example to read a meter.")
     var differential = false
 
-    @Flag(help: "With --differential: a value below the one before means that the meter has started again at zero.")
+    @Flag(help: "With --differential: treat a value lower than the one before as a restart of the meter at zero.")
     var resetOnNegative = false
 
     @Option(
@@ -67,13 +68,13 @@ struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
     @Option(help: ArgumentHelp("With --every week: begin weeks on this day (default: monday).", valueName: "day"))
     var weekStart: HistoryQuestion.Weekday?
 
-    @Option(help: ArgumentHelp("Show at most this many records of each parameter, the oldest ones.", valueName: "n"))
+    @Option(help: ArgumentHelp("Show only the oldest records of each parameter, at most this many.", valueName: "n"))
     var limit: Int?
 
     @Flag(help: "Print a table of comma-separated values.")
     var csv = false
 
-    @Flag(help: "Print the line protocol of InfluxDB.")
+    @Flag(help: "Print the records in InfluxDB's line protocol.")
     var influx = false
 
     @Option(
@@ -103,7 +104,7 @@ struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
         if aggregate != nil, aggregate != .raw, every == nil {
             throw ValidationError("--aggregate \(aggregate?.rawValue ?? "") needs --every.")
         }
-        if aggregate == .raw, every != nil { throw ValidationError("--aggregate raw and --every exclude each other.") }
+        if aggregate == .raw, every != nil { throw ValidationError("Give --aggregate raw or --every, but not both.") }
         if resetOnNegative, !differential { throw ValidationError("--reset-on-negative needs --differential.") }
         if weekStart != nil, every != .week { throw ValidationError("--week-start needs --every week.") }
         if follow, svg != nil || every != nil || differential || to != nil || limit != nil {

@@ -12,7 +12,7 @@ struct NodeOTA: CloudCommand {
             Example: rainctl node ota 'Kitchen lamp' build/led_light.bin
 
             rainctl checks the image's chip and size before it uploads anything. Ctrl-C ends the waiting, but not the update. To see the \
-            progress, run rainctl node params get NODE OTA. Boards that get their updates from the dashboard are updated by rainctl node update.
+            progress, run rainctl node params get NODE OTA. For updates from RainMaker's dashboard, use rainctl node update.
             """)
 
     @Argument(help: .node, completion: .nodes)

@@ -16,8 +16,8 @@ struct NodeParamsGet: AsyncParsableCommand, ListCommand {
         discussion: """
             Example: rainctl node params get 'Kitchen lamp' Light.Power
 
-            With exactly one path, only its value is printed. For several boards, each line begins with the board's node id. With --local, \
-            rainctl asks the board itself; NODE is then its node id or the name that it announces.
+            With exactly one path, rainctl prints only the value. For several boards, each line begins with the board's node id. With \
+            --local, rainctl asks the board itself. NODE is then the board's node id, or the name that the board announces on the network.
             """)
 
     @Argument(help: .nodes, completion: .nodes)
@@ -119,10 +119,10 @@ struct NodeParamsSet: AsyncParsableCommand {
             Example: rainctl node params set 'Kitchen lamp' Light.Power=on \\
                          Light.Brightness=40
 
-            Names, types and bounds are checked against the board's node configuration before anything is sent. The cloud forwards the \
-            values, and does not wait for the board. With --wait, rainctl waits until the board has reported the values. A board never \
-            reports some commands, such as a restart. For these, rainctl waits only until the cloud has sent them. With --local, rainctl \
-            sends the values directly to the board: name it by its node id, or by the name that it announces on the network.
+            rainctl first checks names, types and bounds against the board's node configuration. The cloud forwards the values, and does \
+            not wait for the board. With --wait, rainctl waits until the board has reported the values. Some values are \
+            commands, such as a restart, which boards do not report. After such a value, rainctl waits only until the cloud has sent it. With --local, rainctl sends \
+            the values directly to the board. NODES is then the board's node id, or the name that the board announces on the network.
             """)
 
     @Argument(help: .nodes, completion: .nodes)

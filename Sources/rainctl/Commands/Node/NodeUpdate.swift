@@ -7,7 +7,7 @@ import RainMaker
 /// Updates that somebody has made in the deployment's dashboard.
 struct NodeUpdate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "update", abstract: "Install firmware updates that are made in the dashboard.",
+        commandName: "update", abstract: "Install firmware updates that were created in RainMaker's dashboard.",
         discussion: """
             Example: rainctl node update start 'Kitchen lamp'
 
@@ -18,7 +18,7 @@ struct NodeUpdate: ParsableCommand {
 
 struct NodeUpdateCheck: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Show whether there is an update for a board.",
+        commandName: "check", abstract: "Show whether the cloud offers an update for a board.",
         discussion: "Example: rainctl node update check 'Kitchen lamp'")
 
     @Argument(help: .node, completion: .nodes)
@@ -44,8 +44,8 @@ struct NodeUpdateStart: CloudCommand {
         discussion: """
             Example: rainctl node update start 'Kitchen lamp'
 
-            The board downloads the image itself. Some updates have a daily time window, or a period in which they are valid. The board downloads them only then. Ctrl-C ends \
-            the waiting, but not the update.
+            The board downloads the image itself. Some updates have a daily time window, or a period in which they are valid. The board \
+            downloads such an update only in that time. Ctrl-C ends the waiting, but not the update.
             """)
 
     @Argument(help: .node, completion: .nodes)
@@ -78,11 +78,11 @@ struct NodeUpdateStart: CloudCommand {
 
 struct NodeUpdateStatus: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show how far an update is.",
+        commandName: "status", abstract: "Show the progress of an update.",
         discussion: """
             Example: rainctl node update status 'Kitchen lamp' --wait
 
-            Give the id of an update that is over with --job: the cloud does not offer it any more.
+            The cloud no longer offers an update that has ended. To see such an update, give its id with --job.
             """)
 
     @Argument(help: .node, completion: .nodes)
@@ -91,7 +91,7 @@ struct NodeUpdateStatus: CloudCommand {
     @Option(help: ArgumentHelp("The update's id (default: the update that the cloud offers).", valueName: "id"))
     var job: String?
 
-    @Flag(help: "Wait until the update is over.")
+    @Flag(help: "Wait until the update has ended.")
     var wait = false
 
     @Option(help: .timeLimit)

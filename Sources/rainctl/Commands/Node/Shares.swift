@@ -8,7 +8,7 @@ struct Shares<Subject: SharedSubject>: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "share",
-            abstract: "Share \(Subject.noun)s with other users, and accept what they share with you.",
+            abstract: "Share \(Subject.noun)s with other users, and accept \(Subject.noun)s that they share with you.",
             subcommands: [
                 ShareList<Subject>.self, ShareRequests<Subject>.self, ShareAdd<Subject>.self,
                 ShareRemove<Subject>.self, ShareAccept<Subject>.self, ShareDecline<Subject>.self,
@@ -24,7 +24,7 @@ struct ShareList<Subject: SharedSubject>: CloudCommand, ListCommand {
             discussion: "Example: rainctl \(Subject.command) list")
     }
 
-    @Argument(help: "List only the users of this one, by id or name (default: of all).")
+    @Argument(help: "List only the users of this \(Subject.noun), given by id or name (default: of all).")
     var name: String?
 
     @Option(help: .timeLimit)
@@ -48,7 +48,7 @@ struct ShareList<Subject: SharedSubject>: CloudCommand, ListCommand {
 struct ShareRequests<Subject: SharedSubject>: CloudCommand, ListCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "requests", abstract: "List sharing requests from other users, or those that you sent.",
+            commandName: "requests", abstract: "List sharing requests from other users, or requests that you sent.",
             discussion: "Example: rainctl \(Subject.command) requests --sent")
     }
 
@@ -79,7 +79,7 @@ struct ShareRemove<Subject: SharedSubject>: CloudCommand {
             discussion: """
                 Example: rainctl \(Subject.command) remove NAME --with friend@example.com
 
-                With your own user name, you give up what another user shares with you.
+                To leave a \(Subject.noun) that another user shares with you, give your own user name.
                 """)
     }
 
@@ -121,7 +121,7 @@ struct ShareRemove<Subject: SharedSubject>: CloudCommand {
 struct ShareAccept<Subject: SharedSubject>: CloudCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "accept", abstract: "Accept what another user offers.",
+            commandName: "accept", abstract: "Accept a sharing request from another user.",
             discussion: "Example: rainctl \(Subject.command) accept REQUEST")
     }
 
@@ -150,7 +150,7 @@ struct ShareAccept<Subject: SharedSubject>: CloudCommand {
 struct ShareDecline<Subject: SharedSubject>: CloudCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "decline", abstract: "Decline what another user offers.",
+            commandName: "decline", abstract: "Decline a sharing request from another user.",
             discussion: "Example: rainctl \(Subject.command) decline REQUEST")
     }
 
@@ -213,10 +213,10 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
             discussion: """
                 Example: rainctl \(Subject.command) add NAME --with friend@example.com
 
-                The other user has seven days to accept. A secondary user may read and set values; a primary user may also share further. \
-                With --as owner, the other user becomes the only owner, and with --keep-access you stay a secondary user.
+                The other user has seven days to accept. A secondary user may read and set values; a primary user may also share with \
+                others. With --as owner, the other user becomes the only owner. If you add --keep-access, you stay a secondary user.
 
-                Firmware may treat secondary users differently by their sub-role (--sub-role): what each number means is the product's own.
+                Secondary users can have a sub-role (--sub-role). The product's firmware decides what each number means.
                 """)
     }
 

@@ -28,7 +28,8 @@ struct QRShow: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The code to draw, instead of options: its text, a file, or - for standard input.", valueName: "code"))
+            "The code to draw, if you do not give --device-name: its text, a file, or - for standard input.",
+            valueName: "code"))
     var code: String?
 
     @Option(help: ArgumentHelp("Draw a code for the board with this name, such as PROV_a1b2c3.", valueName: "name"))
@@ -51,7 +52,7 @@ struct QRShow: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Use this user name for Security 2.", valueName: "name"))
     var username: String?
 
-    @Flag(help: "Draw the code as a web address of RainMaker's page.")
+    @Flag(help: "Draw the code as a link to RainMaker's web page.")
     var url = false
 
     @Flag(help: "Draw with # characters instead of blocks.")
@@ -202,13 +203,14 @@ enum PrivateOutputFile {
 /// Reads QR codes from a picture.
 struct QRRead: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "read", abstract: "Read the QR codes in a picture: a photo, a screenshot, a frame of a camera.",
+        commandName: "read",
+        abstract: "Read the QR codes in a picture, such as a photo, a screenshot or a camera's frame.",
         discussion: """
             Example: rainctl qr read photo.jpg | rainctl provision --qrcode - --ssid Home
                      ffmpeg -i /dev/video0 -frames:v 1 a.jpg && rainctl qr read a.jpg
 
-            rainctl prints the text of each code unchanged, one line each, with the proof of possession. You can also give the picture \
-            itself to the option --qrcode of other commands.
+            rainctl prints the text of each code unchanged, on a line of its own. The text contains the proof of possession. Other \
+            commands also read the picture itself: give it to their option --qrcode.
             """)
 
     @Argument(

@@ -27,7 +27,7 @@ enum QRText {
             if isNamedAsPicture, (try? QRPayload(bytes)) == nil {
                 throw CommandFailure(
                     .badData, reason: "bad_picture",
-                    message: "\(place) has a name like a picture, but is not a picture: \(Self.content(of: bytes)).")
+                    message: "\(place) is not a picture, although its name ends like one: \(Self.content(of: bytes)).")
             }
             do throws(FileText.Fault) {
                 let text = try FileText.document(bytes)
@@ -59,9 +59,9 @@ enum QRText {
 
     /// Describes a file that is named like a picture but is not one.
     private static func content(of bytes: [UInt8]) -> String {
-        if bytes.isEmpty { return "it is empty" }
+        if bytes.isEmpty { return "the file is empty" }
         let isText = (try? FileText.document(bytes)) != nil
-        return isText ? "it is text, but not a board's QR code" : "it has other data"
+        return isText ? "the file has text, but not a board's QR code" : "the file has other data"
     }
 
     /// Reads a file or standard input, byte for byte.
@@ -110,7 +110,7 @@ extension CommandFailure {
             self.init(
                 .badData, reason: "no_qr_code",
                 message:
-                    "No QR code was found in \(place): take the picture from closer, from the front, and in even light."
+                    "No QR code was found in \(place): take the picture from nearby, from the front, and in even light."
             )
         case .failed: self.init(.other, message: "The QR code library has failed.")
         }

@@ -20,7 +20,8 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Listen at this Unix socket, for this user only, instead of standard input and output.", valueName: "path"),
+            "Listen on this Unix socket instead of standard input and output. Only your own user can connect.",
+            valueName: "path"),
         completion: .file())
     var socket: String?
 

@@ -157,7 +157,9 @@ extension BrowserLauncher {
         guard let missingProgram else { return }
         throw CommandFailure(
             .unavailable, reason: "no_browser",
-            message: "BROWSER names \(missingProgram.onOneLine), which does not exist or cannot be run.")
+            message:
+                "The environment variable BROWSER names the program \(missingProgram.onOneLine), which does not exist or cannot be run."
+        )
     }
 }
 
@@ -165,7 +167,7 @@ extension BrowserLauncher {
 struct BrowserOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Sign in to the deployment with an account of github, google, apple, or another that it offers.",
+            "Sign in with an account at github, google, apple or another service that the cloud offers.",
             valueName: "name"))
     var idp: String?
 
@@ -177,16 +179,17 @@ struct BrowserOptions: ParsableArguments {
 
     @Flag(
         help:
-            "Do not wait for the browser's answer. rainctl asks for the last address that the browser shows: paste it, or pipe it in."
+            "Do not wait for the browser's answer. After the sign-in, copy the address that the browser then shows, and paste or pipe it into rainctl."
     )
     var paste = false
 
-    @Option(help: ArgumentHelp("Listen for the browser on this port.", valueName: "port"))
+    @Option(help: ArgumentHelp("Wait for the browser's answer on this port.", valueName: "port"))
     var callbackPort: UInt16?
 
     @Option(
         help: ArgumentHelp(
-            "Get the browser's answer through loopback (a port of this machine), relay (a page of the deployment) or scheme (a link that opens rainctl). Default: relay if the deployment has one, otherwise loopback.",
+            "Get the browser's answer through loopback (a port of this machine), relay (a page of the deployment) or scheme (a link that "
+                + "opens rainctl). The default is relay if the deployment has one, otherwise loopback.",
             valueName: "way"))
     var redirect: RedirectWay?
 
@@ -196,7 +199,7 @@ struct BrowserOptions: ParsableArguments {
     }
 
     func validate() throws {
-        if browser && noBrowser { throw ValidationError("--browser and --no-browser exclude each other.") }
+        if browser && noBrowser { throw ValidationError("Give --browser or --no-browser, but not both.") }
         if paste && callbackPort != nil {
             throw ValidationError("With --paste, rainctl listens on no port: omit --callback-port.")
         }

@@ -209,7 +209,7 @@ extension Login {
 struct ProviderSignInOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Sign in to spid, liferay, oclc, oidc, neo or a provider that you have defined (see: rainctl account providers).",
+            "Sign in at this provider: spid, liferay, oclc, oidc, neo, or one that you have defined (see: rainctl account providers).",
             valueName: "name"))
     var provider: String?
 
@@ -247,7 +247,7 @@ struct ProviderSignInOptions: ParsableArguments {
 
     @Option(
         name: .customLong("redirect-uri"),
-        help: ArgumentHelp("Use this registered redirect URI.", valueName: "uri"))
+        help: ArgumentHelp("Use this redirect URI, which is registered at the provider.", valueName: "uri"))
     var redirectURI: String?
 
     @Flag(help: "Sign in on another device: rainctl shows a code to enter there.")
@@ -257,12 +257,13 @@ struct ProviderSignInOptions: ParsableArguments {
     var thirdParty: String?
 
     @Option(
-        help: ArgumentHelp("Read that token from a file; - is standard input.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Read the third party's token from a file; - is standard input.", valueName: "file"),
+        completion: .file())
     var thirdPartyTokenFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "Say when that token expires: at a date such as 2030-01-01T12:00:00Z, or after a time: 3600, 60m.",
+            "Set when the third party's token expires: a date such as 2030-01-01T12:00:00Z, or a time from now, such as 60m.",
             valueName: "time"))
     var thirdPartyExpires: EndArgument?
 
@@ -279,7 +280,7 @@ struct ProviderSignInOptions: ParsableArguments {
 
     @Flag(
         help:
-            "Also store the password. In Liferay's basic and cookie modes the session needs it, and is kept only with this option."
+            "Also store the password. Liferay's modes basic and cookie need it: without this option, rainctl does not keep their sessions."
     )
     var saveCredentials = false
 
@@ -325,7 +326,7 @@ struct ProviderSignInOptions: ParsableArguments {
                 "--third-party-expires needs --third-party: it says when the third party's token expires.")
         }
         if thirdParty != nil, assertionFile != nil {
-            throw ValidationError("--third-party and --assertion-file exclude each other.")
+            throw ValidationError("Give --third-party or --assertion-file, but not both.")
         }
     }
 
@@ -395,7 +396,8 @@ struct ChallengeOptions: ParsableArguments {
     var gateUser: String?
 
     @Option(
-        help: ArgumentHelp("Read the password for that server from a file.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Read the password for the server in front of the provider from a file.", valueName: "file"),
+        completion: .file())
     var gatePasswordFile: String?
 
     /// Answers with the given values, or asks the user. A second challenge is not answered, because the password was wrong.

@@ -14,7 +14,7 @@ struct Login: AsyncParsableCommand {
                          --set issuer=https://id.example.com
 
             If the cloud also requires a one-time code, rainctl asks for it, or reads it with --code-stdin or --code-file. If rainctl has \
-            no code and cannot ask for it, the sign-in stays open. Finish it with rainctl login USER --code-stdin.
+            no code and cannot ask for it, it ends, and keeps the unfinished sign-in. Finish it with rainctl login USER --code-stdin.
 
             To see what each identity provider supports, and why some features are missing, run: rainctl account providers.
             """)
@@ -29,7 +29,7 @@ struct Login: AsyncParsableCommand {
 
     @OptionGroup var code: CodeOptions
 
-    @Flag(help: "Sign in without a name, if the deployment allows guests.")
+    @Flag(help: "Sign in as a guest, without a name, if the deployment allows guests.")
     var guest = false
 
     @OptionGroup(title: "In a browser") var web: BrowserOptions

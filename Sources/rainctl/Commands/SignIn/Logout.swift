@@ -4,7 +4,7 @@ import RainKit
 
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "logout", abstract: "End the session here and at its provider.",
+        commandName: "logout", abstract: "Sign out: end the session on this machine and at its provider.",
         discussion: "Example: rainctl logout"
     )
 

@@ -6,7 +6,7 @@ import RainMaker
 
 struct Whoami: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "whoami", abstract: "Show the signed-in user, as the cloud knows them now.",
+        commandName: "whoami", abstract: "Ask the cloud for the signed-in user, and show the answer.",
         discussion: "Example: rainctl whoami --json")
 
     @Option(help: .timeLimit)

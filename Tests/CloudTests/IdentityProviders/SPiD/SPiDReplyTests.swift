@@ -62,7 +62,9 @@ struct SPiDReplyTests {
             #"{"error":{"code":403,"type":"ApiException","description":"The client does not belong to this merchant"}}"#
         )
         #expect(error?.code == .clientRefused)
-        #expect(error?.message.contains("belongs to a different merchant from this client") == true, "\(error as Any)")
+        #expect(
+            error?.message.contains("does not know this client, or the client belongs to another merchant") == true,
+            "\(error as Any)")
     }
 
     @Test("a description that is an object becomes one line")

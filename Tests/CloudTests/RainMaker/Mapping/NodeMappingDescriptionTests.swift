@@ -32,9 +32,9 @@ struct NodeMappingDescriptionTests {
             ("", "not JSON"), ("[]", "the document must be an object, but it is a list"),
             (#"{"schemaVersion":"1"}"#, "\"schemaVersion\" must be a whole number"),
             (#"{"schemaVersion":2}"#, "schemaVersion is 2"),
-            (#"{"schemaVersion":1}"#, "add is missing"),
-            (#"{"schemaVersion":1,"add":{"method":"PUT"}}"#, "add.url is missing"),
-            (#"{"schemaVersion":1,"add":7}"#, "add is not"),
+            (#"{"schemaVersion":1}"#, "\"add\" is missing"),
+            (#"{"schemaVersion":1,"add":{"method":"PUT"}}"#, "\"add.url\" is missing"),
+            (#"{"schemaVersion":1,"add":7}"#, "\"add\" is not"),
         ])
     func unreadable(text: String, words: String) async {
         let found = await error(text)
@@ -74,7 +74,7 @@ struct NodeMappingDescriptionTests {
                 #""discarded":["no"]"#, #""discarded":["no"],"dropped":null"#,
                 "it has an unknown member, status.dropped"
             ),
-            (#""requested":["open"]"#, #""requested":"open""#, "status.requested is not"),
+            (#""requested":["open"]"#, #""requested":"open""#, "\"status.requested\" is not"),
             ("/challenges/{request_id}", "/challenges", "verify: {request_id} is missing"),
             (#""verify":{"#, #""verfy":{"#, "it has an unknown member, verfy"),
             (#"{"method":"GET","url""#, #"{"method":"GET","body":{},"url""#, "status.body: a GET has no body"),
@@ -92,8 +92,8 @@ struct NodeMappingDescriptionTests {
             (#""sendsProviderToken":true,"#, "", "signIn: it is missing"),
             (#""sendsProviderToken":true,"#, #""sendsProviderToken":false,"#, "set sendsProviderToken to true"),
             (#""sendsProviderToken":true,"#, #""sendsProviderToken":null,"#, "signIn: it is missing"),
-            (#""sendsProviderToken":true"#, #""sendsProviderToken":"true""#, "sendsProviderToken is not"),
-            (#""sendsProviderToken":true"#, #""sendsProviderToken":1"#, "sendsProviderToken is not"),
+            (#""sendsProviderToken":true"#, #""sendsProviderToken":"true""#, "\"sendsProviderToken\" is not"),
+            (#""sendsProviderToken":true"#, #""sendsProviderToken":1"#, "\"sendsProviderToken\" is not"),
             (
                 #""sendsProviderToken":true"#,
                 #""sendsProviderToken":true,"signOut":{"method":"POST","url":"https://own.example/out"}"#,
@@ -111,10 +111,10 @@ struct NodeMappingDescriptionTests {
             ("/sessions\"", "/sessions?c={code}\"", "signIn.url: {code} may not be part of an address"),
             (#""of":"{user_id}""#, #""of":"{node_id}""#, "signIn: {node_id} is not known"),
             (#""of":"{user_id}""#, #""of":"{secret_key}""#, "signIn: {secret_key} is not known"),
-            (#""client":"backend-1","#, "", "signIn.client is missing"),
+            (#""client":"backend-1","#, "", "\"signIn.client\" is missing"),
             (#""client":"backend-1""#, #""client":"""#, "signIn.client: it is empty"),
-            (#""client":"backend-1""#, #""client":7"#, "signIn.client is not"),
-            (#","token":"data.token""#, "", "signIn.token is missing"),
+            (#""client":"backend-1""#, #""client":7"#, "\"signIn.client\" is not"),
+            (#","token":"data.token""#, "", "\"signIn.token\" is missing"),
             (#""token":"data.token""#, #""token":"data..token""#, "signIn.token: it is not a path"),
             (
                 #""method":"POST","url":"https://own.example/sessions""#,

@@ -552,6 +552,17 @@ struct NeoDocumentTests {
         #expect(try NeoServices(accounts: "https://a.example", region: "us-east-1", broker: given).broker.text == url)
     }
 
+    @Test(
+        "a region has the form of AWS's",
+        arguments: [
+            ("us-east-1", true), ("us-gov-west-1", true), ("ap-southeast-5", true), ("Frankfurt", false),
+            ("eu-central", false), ("eu--1", false), ("eu-central-1/x", false), ("", false),
+        ])
+    func regions(region: String, isOne: Bool) {
+        let services = try? NeoServices(accounts: "https://a.example", region: region, broker: "x.example")
+        #expect((services != nil) == isOne)
+    }
+
     @Test("names are ids, and series have RainMaker's word for records without aggregates")
     func configuration() throws {
         let shared = NeoConfiguration.shared([

@@ -165,7 +165,7 @@ struct DeviceMonitorTests {
                 defer { board.process.kill() }
                 #expect(try await outcome.status == 0)
             } else {
-                try await outcome.expectFailure(69, "unavailable", says: "its cable only charges")
+                try await outcome.expectFailure(69, "unavailable", says: "its cable carries only power")
             }
         }
     }

@@ -138,7 +138,7 @@ struct DeviceSendTests {
                 folder.file("wifi"), "--custom-data", folder.file("data"), "--custom-endpoint", "eap", "--json")
             #expect(outcome.status != 0 && outcome.failure?["step"] == "custom_data", "\(outcome.standardOutput)")
             outcome.expectFailure(1, "other", says: "has no endpoint eap")
-            outcome.expectFailure(1, "other", says: "has not been given its Wi-Fi settings")
+            outcome.expectFailure(1, "other", says: "The Wi-Fi settings were not sent")
             #expect(try board.journal.entries(where: ["change": "credentials_received"]).isEmpty)
         }
     }

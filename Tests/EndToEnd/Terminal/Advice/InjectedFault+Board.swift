@@ -24,7 +24,7 @@ extension InjectedFault {
             defer { board.process.kill() }
             return try await lab.rainctl("device", "info", "--port", lab.folder.file("tty"), "--timeout", "2")
         },
-        InjectedFault("cable", "a port that does not exist", "there is no port") {
+        InjectedFault("cable", "a port that does not exist", "nowhere does not exist") {
             try await $0.provision(["--port", $0.folder.file("nowhere")])
         },
         InjectedFault("cable", "a file instead of a port", "not a serial port", "no serial port") { lab in
@@ -39,7 +39,7 @@ extension InjectedFault {
             }
             return try await lab.provision(["--transport", "serial"], environment: tree.environment)
         },
-        InjectedFault("cable", "no board is plugged in, or its cable only charges", "only charges") { lab in
+        InjectedFault("cable", "no board is plugged in, or its cable only charges", "carries only power") { lab in
             try await lab.provision(["--transport", "serial"], environment: try SystemTree(in: lab.folder).environment)
         },
         InjectedFault("Bluetooth", "no D-Bus system bus", "bus") {
@@ -157,7 +157,7 @@ extension InjectedFault {
             let board = try await lab.board(["--security", "0"])
             return try await lab.provision(Maker.way(to: board))
         },
-        InjectedFault("session", "a security scheme for a console without sessions", "no session") { lab in
+        InjectedFault("session", "a security scheme for a console without sessions", "cannot use Security") { lab in
             let board = try await SimulatedBoard.start(
                 ["--console", lab.folder.file("tty"), "--console-dialect", "rainmaker", "--console-noise", "none"],
                 in: lab.folder)

@@ -11,10 +11,10 @@ extension InjectedFault {
             "a new password that is too weak", "8 to 256 characters", "password", "change", "--password-file",
             "{}/password", "--new-password-file", "{}/pop"),
         account(
-            "a sign-up with a name that is taken", "under this user name", "signup", SimulatedCloud.user,
+            "a sign-up with a name that is taken", "with this user name", "signup", SimulatedCloud.user,
             "--password-file", "{}/password"),
         account(
-            "an account that is already confirmed", "verified already", "confirm", SimulatedCloud.user, "--code",
+            "an account that is already confirmed", "already verified", "confirm", SimulatedCloud.user, "--code",
             "000000"),
         account("an account without a session on this machine", "nobody@example.com", "use", "nobody@example.com"),
         account("a key without a value", "nokey", "data", "get", "nokey"),
@@ -23,7 +23,7 @@ extension InjectedFault {
         account("a telephone number without a country code", "country code", "update", "--phone", "123"),
         account("an invalid language", "en-us", "update", "--locale", "klingon!"),
         account(
-            "a token for another host", "elsewhere.example is not a service", "fetch", "https://elsewhere.example/"),
+            "a token for another host", "elsewhere.example does not belong to", "fetch", "https://elsewhere.example/"),
         account(
             "a conversion of an account that is not a guest", "is not a guest", "convert", "new@example.com",
             "--password-file", "{}/password"),

@@ -32,7 +32,7 @@ extension InjectedFault {
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": ["hello": "world"]])
             return try await lab.rainctl("node", "list")
         },
-        InjectedFault("cloud", "a member of the wrong type", "a number as node_details", cloud: true) { lab in
+        InjectedFault("cloud", "a member of the wrong type", "node_details is a number", cloud: true) { lab in
             try await lab.fails(["path": "/v1/*", "action": "status", "status": 200, "body": ["node_details": 5]])
             return try await lab.rainctl("node", "list")
         },
@@ -51,10 +51,10 @@ extension InjectedFault {
         },
         server("an empty answer", "empty", "200 OK", ""),
         server("an answer without a body", "204", "204 No Content", ""),
-        server("a web site", "the base URL is a web site's", "200 OK", "<html><title>Dashboard</title></html>"),
-        server("plain text", "no readable JSON", "200 OK", "It works!"),
+        server("a web site", "the base URL belongs to a web site", "200 OK", "<html><title>Dashboard</title></html>"),
+        server("plain text", "plain text instead of JSON", "200 OK", "It works!"),
         server("XML", "instead of JSON", "200 OK", "<?xml version='1.0'?><a/>"),
-        server("JSON that is nested too deeply", "deep", "200 OK", String(repeating: "[", count: 1000)),
+        server("JSON that is nested too deeply", "levels deep", "200 OK", String(repeating: "[", count: 1000)),
         server("an answer without tokens", "refreshtoken", "200 OK", #"{"status":"success"}"#),
         server(
             "a header that never ends", "bytes of headers", "200 OK",

@@ -39,7 +39,7 @@ extension InjectedFault {
         deployment("a base URL with IPv6 but no brackets", "brackets", "https://2001:db8::5"),
         deployment("a base URL without a host", "host", "https:///v1"),
         command(
-            "settings", "an invalid name for a deployment", "cannot name",
+            "settings", "an invalid name for a deployment", "not a valid profile name",
             ["profile", "add", "../x", "--base-url", "https://rainmaker.example.com"]),
         command(
             "settings", "a deployment that already exists", "already", cloud: true,

@@ -16,10 +16,10 @@ extension InjectedFault {
         session("a link instead of a session file", "symbolic link", "whoami") { symlink("/dev/null", $0) },
         stored("an empty session file", "empty", ""),
         stored("a session file that is cut off", "not JSON", #"{"schemaVersion":1,"provider":"#),
-        stored("a session file of a newer version", "newer program", #"{"schemaVersion":99}"#),
+        stored("a session file of a newer version", "newer version", #"{"schemaVersion":99}"#),
         stored("a session file without a version", "incomplete|cannot be used", "{}"),
         stored("a session file without tokens", "incomplete|cannot be used", #"{"schemaVersion":1}"#),
-        stored("a session file that is too large", "larger", "{" + String(repeating: " ", count: 2 << 20) + "}"),
+        stored("a session file that is too large", "too large", "{" + String(repeating: " ", count: 2 << 20) + "}"),
         InjectedFault("store", "a session file that others may read", "not private", cloud: true) { lab in
             chmod(lab.folder.file(Maker.sessionFile), 0o644)
             return try await lab.rainctl("whoami")

@@ -7,22 +7,22 @@ import RainMaker
 struct CopyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Add a copy to this board; repeatable. Give its values as BOARD:PATH=VALUE, or it gets those of the other boards.",
+            "Add a copy to this board (repeatable). Without values for it (BOARD:PATH=VALUE), the board gets the values of the others.",
             valueName: "board"))
     var addBoard: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Remove the copy from this board, which must be one of the boards of this command; repeatable.",
+            "Remove the copy from this board (repeatable). NODE must also name this board.",
             valueName: "board"))
     var removeBoard: [String] = []
 
     @Flag(
-        help: "Make the copies on all these boards like the one that most of them have; boards without a copy get one.")
+        help: "Make all copies equal to the copy that most of these boards have. Boards without a copy get one.")
     var repair = false
 
     @Option(
-        help: ArgumentHelp("Where the copies differ, take this board's copy as the right one.", valueName: "board"))
+        help: ArgumentHelp("With --repair, use this board's copy as the right one.", valueName: "board"))
     var like: String?
 
     /// Whether the command is about several boards even if it names one.

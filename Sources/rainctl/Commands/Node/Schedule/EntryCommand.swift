@@ -230,7 +230,7 @@ extension EntryResult: ConfirmingResult {
         // Until then the cloud knows the old time, and the next edit would start from it.
         if operation == ServiceOperation.edit.rawValue, changesTime {
             end +=
-                ". Until the board answers, an edit of a part of the time keeps the rest of the old time: give --wait, or the whole time"
+                ". Until the board answers, an edit of only a part of the time starts from the old time: give --wait, or the whole time"
         }
         return "\(line)\(end)".onOneLine
     }

@@ -20,7 +20,7 @@ struct SceneList: SceneCommand, EntryListCommand {
         discussion: """
             Example: rainctl node scene list 'Kitchen lamp'
 
-            Without NODE, and for several boards, a scene that boards share is shown once. A warning names each one whose copies differ.
+            If several boards have the same scene, rainctl shows the scene once. A warning names each scene whose copies differ.
             """)
 
     @Argument(help: "One or more boards, by node id or name, separated by commas (default: all).", completion: .nodes)
@@ -40,7 +40,7 @@ struct SceneAdd: SceneCommand, EntryChangeCommand {
         discussion: """
             Example: rainctl node scene add 'Kitchen lamp' --name Night Light.Power=off
 
-            Several boards get the scene under one id. A value such as Hall:Light.Power=on is for the board Hall alone.
+            If you name several boards, all get the scene with the same id. A value such as Hall:Light.Power=on is only for the board Hall.
             """)
 
     @Argument(help: .nodes, completion: .nodes)

@@ -23,7 +23,7 @@ struct ScheduleList: ScheduleCommand, EntryListCommand {
         discussion: """
             Example: rainctl node schedule list 'Kitchen lamp'
 
-            Without NODE, and for several boards, a schedule that boards share is shown once. A warning names each one whose copies differ.
+            If several boards have the same schedule, rainctl shows the schedule once. A warning names each schedule whose copies differ.
             """)
 
     @Argument(help: "One or more boards, by node id or name, separated by commas (default: all).", completion: .nodes)
@@ -44,8 +44,8 @@ struct ScheduleAdd: ScheduleCommand, EntryChangeCommand {
             Example: rainctl node schedule add 'Kitchen lamp' --name Evening \\
                          --at 19:30 --days mon-fri Light.Power=on
 
-            The board uses its own clock, in the time zone that its parameter Time.TZ sets. Several boards get the schedule under one id. A \
-            value such as Hall:Light.Power=on is for the board Hall alone.
+            The board uses its own clock, in the time zone that its parameter Time.TZ sets. If you name several boards, all get the \
+            schedule with the same id. A value such as Hall:Light.Power=on is only for the board Hall.
             """)
 
     @Argument(help: .nodes, completion: .nodes)

@@ -10,18 +10,18 @@ struct TriggerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Act on these days: daily, once, or a list such as mon-fri or sat,sun. Without this option and --date, a new schedule acts once.",
+            "Act on these days: daily, once, or a list such as mon-fri or sat,sun. Without --days and --date, a new schedule acts once.",
             valueName: "days"))
     var days: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Act on this date, instead of on days: 2026-12-24, or 12-24 for every year.", valueName: "date"))
+            "Act on this date: 2026-12-24, or 12-24 for every year (not with --days).", valueName: "date"))
     var date: [String] = []
 
     @Option(
         name: .customLong("in"),
-        help: ArgumentHelp("Act once, after this time: 30m, 12h, 2d, at most 365d.", valueName: "time"))
+        help: ArgumentHelp("Act once, after this time, such as 30m, 12h or 2d (at most 365d).", valueName: "time"))
     var delay: [SpanArgument] = []
 
     var isGiven: Bool { !at.isEmpty || !days.isEmpty || !date.isEmpty || !delay.isEmpty }
