@@ -218,7 +218,9 @@ let package = Package(
         tests("RainIO", ["RainIO", "RainKitTesting", "TestSupport"]),
         tests("RainCryptoOpenSSL", ["RainCrypto", "RainCryptoOpenSSL", "TestSupport"]),
         tests("RainDBus", ["RainCore", "RainDBus", "TestSupport"]),
-        tests("RainHTTPCurl", ["CRainCurl", "RainHTTP", "RainHTTPCurl", "TestSupport"]),
+        tests(
+            "RainHTTPCurl",
+            ["CRainCurl", "RainCrypto", "RainCryptoOpenSSL", "RainHTTP", "RainHTTPCurl", "RainIO", "TestSupport"]),
         tests("RainJSON", ["RainJSON", "TestSupport"]),
         tests("RainPostgreSQL", ["RainPostgreSQL", "TestSupport"]),
         tests("RainPrivateFiles", ["RainPrivateFiles", "TestSupport"]),

@@ -126,6 +126,8 @@ package func certificateFileProblem(_ path: String) -> String? {
 
 /// libcurl, opened and initialized once, which must not happen on two threads at once; nil if libcurl is missing.
 nonisolated(unsafe) let loadedCurl: UnsafePointer<rk_curl_library>? = {
+    // Transfers of other threads may still run when the process ends.
+    OpenSSLState.keepAtExit()
     let functions = UnsafeMutablePointer<rk_curl_library>.allocate(capacity: 1)
     guard rk_curl_open(functions), functions.pointee.global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else {
         return nil

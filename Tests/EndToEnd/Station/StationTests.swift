@@ -43,9 +43,14 @@ struct StationTests {
                     }
                     try await browser.save("docs/pictures/station.png")
                 }
-                try await browser.wait(for: "#count-done", toBe: "199", within: .waitLimit * 4)
+                try await browser.wait(for: "#activity", toContain: "All boards are finished.", within: .waitLimit * 4)
+                let failures = try await browser.run(
+                    """
+                    return [...document.querySelectorAll('section[data-state=failed] li')].map(e => e.textContent)
+                    """)
+                try #require(failures.array?.count == 1, "\(failures)")
+                try await browser.wait(for: "#count-done", toBe: "199")
                 try await browser.wait(for: "#count-failed", toBe: "1")
-                try await browser.wait(for: "#activity", toContain: "All boards are finished.")
                 let work = try await browser.run(
                     "return { ...window.stationWork, changed: window.changed, before: window.rowsBefore }")
                 let rows = (work["rows"]?.integer ?? 0) - (work["before"]?.integer ?? 0)
