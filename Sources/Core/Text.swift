@@ -94,6 +94,8 @@ extension String {
     /// Unicode scalars are kept. For a language model it is shorter (``ForeignText``).
     package var onOneLine: String {
         if let limit = ForeignText.limit { return ForeignText.cleaned(self, maximumLength: limit) }
+        // A text of at most 300 bytes has no more scalars, and need not be copied.
+        if utf8.count <= 300 { return withoutControls }
         return String(String.UnicodeScalarView(unicodeScalars.prefix(300))).withoutControls
     }
 

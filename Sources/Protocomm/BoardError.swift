@@ -171,7 +171,7 @@ extension BoardError {
             guard !hasAnswered else { break }
             error.code = .neverAnswered
             error.message +=
-                " Check that it is powered, in provisioning mode, and the right board."
+                " Check that the board is powered and in provisioning mode, and that it is the right board."
         default: error.code = .malformed
         }
         return error

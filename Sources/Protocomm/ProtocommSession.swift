@@ -276,10 +276,10 @@ extension ProtocommSession {
         return failure(
             .cipherFailure, endpoint,
             isText
-                ? "The board answered in clear text (\(answer.count) bytes) on \(endpoint), where it must answer encrypted. Restart the "
-                    + "board, then run this again."
+                ? "The board's answer on \(endpoint) (\(answer.count) bytes) is not encrypted, but it must be. Restart the "
+                    + "board, then try again."
                 : "The board's answer on \(endpoint) cannot be decrypted: it was changed in transit, or belongs to another session "
-                    + "(\(error)). Restart the board, then run this again.")
+                    + "(\(error)). Restart the board, then try again.")
     }
 }
 
@@ -412,7 +412,7 @@ extension ProtocommSession {
     private static func refusal(
         _ error: HandshakeError, _ round: Int, _ title: String, _ answer: [UInt8]
     ) -> String {
-        let advice = "Restart the board, then run this again, or try the scheme that its version information names."
+        let advice = "Restart the board, then try again, or use the security scheme that its version information names."
         let step = "step \(round) of the handshake"
         switch error {
         case .unsafePublicKey:
@@ -444,7 +444,7 @@ extension ProtocommSession {
         guard round > 1 else {
             return failure(
                 .securityMismatch, .session,
-                "The board refused the first command of this security scheme. Try the scheme that its version information names.",
+                "The board refused the first command of this security scheme. Use the security scheme that the board's version information names.",
                 of: error)
         }
         return wrongProof(

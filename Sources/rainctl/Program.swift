@@ -29,7 +29,8 @@ enum Program {
         case .ended(let status): end(status)
         case .command(let parsed): command = parsed
         }
-        guard command is any AsyncParsableCommand else {
+        // Of the type, because for a value Swift first looks for a conformance of `any ParsableCommand` itself.
+        guard type(of: command) is any AsyncParsableCommand.Type else {
             end(Rainctl.runAtOnce(command, arguments: arguments))
         }
 

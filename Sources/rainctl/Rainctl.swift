@@ -10,6 +10,8 @@ struct Rainctl: AsyncParsableCommand {
         discussion: """
             Example: rainctl login me@example.com
                      rainctl provision --ssid Home --passphrase-file wifi.txt
+
+            docs/glossary.md explains the terms of the help pages.
             """,
         version: RainKitVersion.current,
         subcommands: [
@@ -27,12 +29,12 @@ struct Rainctl: AsyncParsableCommand {
             return .ended(.ok)
         }
         let named = NamedCommand(arguments)
-        if let first = named.path.first, CloudCommands.all.contains(where: { $0 == first }) {
-            CloudCommands.startHTTP()
-        }
         if let answer = named.helpOrVersion {
             StandardStreams.out(answer)
             return .ended(.ok)
+        }
+        if let first = named.path.first, CloudCommands.all.contains(where: { $0 == first }) {
+            CloudCommands.startHTTP()
         }
         if let command = named.parsed() { return .command(command) }
         if let topic = HelpTopic(of: named) {
@@ -59,7 +61,7 @@ struct Rainctl: AsyncParsableCommand {
         }
     }
 
-    static func run(_ command: any ParsableCommand, arguments: [String]) async -> ExitStatus {
+    static func run(_ command: some ParsableCommand, arguments: [String]) async -> ExitStatus {
         guard var waiting = command as? any AsyncParsableCommand else {
             return runAtOnce(command, arguments: arguments)
         }

@@ -265,6 +265,6 @@ struct ProtocommBoardTests {
         let error = await #expect(throws: BoardError.self) {
             try await board.associate(.userMapping(UserID("user-1"), secret))
         }
-        #expect(error?.message.contains("Restart the board, then run this again") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("Restart the board, then try again") == true, "\(error?.message ?? "")")
     }
 }

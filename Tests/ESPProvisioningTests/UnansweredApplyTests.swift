@@ -39,7 +39,7 @@ struct UnansweredApplyTests {
             try await firmware.clock.run { try await board.join(home) }
         }
         #expect(error?.code == .mayBeJoining)
-        #expect(error?.message.contains("Look for it in your account") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("Look for the board in your account") == true, "\(error?.message ?? "")")
         #expect(firmware.clock.now.offset < .seconds(30), "\(firmware.clock.now.offset)")
     }
 

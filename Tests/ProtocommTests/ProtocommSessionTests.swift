@@ -56,7 +56,7 @@ struct ProtocommSessionTests {
     @Test(
         "an answer that cannot be decrypted says whether it was encrypted at all",
         arguments: [
-            (Array("not encrypted".utf8), "answered in clear text (13 bytes) on prov-config"),
+            (Array("not encrypted".utf8), "answer on prov-config (13 bytes) is not encrypted"),
             ([0x80, 0x01, 0xFF], "The board's answer on prov-config cannot be decrypted"),
         ])
     func undecryptable(answer: [UInt8], words: String) async throws {

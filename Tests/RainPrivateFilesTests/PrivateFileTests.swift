@@ -174,14 +174,14 @@ struct PrivateFileTests {
                 let name = owner == 0 ? "root" : "user \(owner)"
                 #expect(
                     words(.openFolder, path, owner: owner, for: user)
-                        == "\(path) belongs to \(name), not to you: have its owner give it to you, or use another folder"
+                        == "\(path) belongs to \(name), not to you: ask its owner to give it to you, or use another folder"
                 )
             }
             try FileManager.default.createSymbolicLink(
                 atPath: folder.file("home/link"), withDestinationPath: other)
             #expect(
                 words(.openFolder, folder.file("home/link"), owner: 0, for: maker).contains(
-                    "have its owner give it to you, or use another folder"))
+                    "ask its owner to give it to you, or use another folder"))
         }
     }
 
@@ -190,7 +190,7 @@ struct PrivateFileTests {
         let maker = FileUser(id: 1000, home: "/nonexistent")
         #expect(
             words(.notPrivate, "/srv/a", owner: 0, mode: S_IFREG | 0o644, for: maker)
-                == "/srv/a belongs to root, not to you: have its owner remove it or give it to you, or use another file"
+                == "/srv/a belongs to root, not to you: ask its owner to remove it or give it to you, or use another file"
         )
     }
 

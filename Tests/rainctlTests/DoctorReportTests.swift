@@ -34,7 +34,7 @@ struct DoctorReportTests {
             chmod(path, mode)
             let finding = DoctorChecks.finding(aboutIgnored: path)
             #expect(finding.fix == .command("chmod go-w \(path)"))
-            #expect(finding.message.contains("Read it before you use it"))
+            #expect(finding.message.contains("Check its content before you use it"))
         }
     }
 }

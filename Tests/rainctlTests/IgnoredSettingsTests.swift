@@ -23,7 +23,7 @@ struct IgnoredSettingsTests {
             let found = try settings(in: folder)
             #expect(found[.account] == nil)
             let own = found.warnings.filter { $0.hasPrefix(path) }
-            #expect(own.count == 1 && own[0].contains("others may write to it"), "\(found.warnings)")
+            #expect(own.count == 1 && own[0].contains("other users may write to it"), "\(found.warnings)")
             chmod(path, 0o644)
             let trusted = try settings(in: folder)
             #expect(trusted[.account]?.text == "ada" && !trusted.warnings.contains { $0.hasPrefix(path) })

@@ -55,7 +55,8 @@ struct ManualPageTests {
             provision.contains(
                 """
                 .It Fl \\-transport Ar transport
-                Reach the board over this transport.
+                Reach the board over a cable (serial), Bluetooth (ble), its own access point
+                (softap) or your network (on-network).
                 Possible values: auto, serial, ble, softap, on-network.
                 Default: auto.
 
@@ -69,7 +70,7 @@ struct ManualPageTests {
             "a flag and its opposite have one description")
         let form = try #require(provision.firstRange(of: ".It Fl \\-log\\-format Ar form\n")).upperBound
         #expect(
-            provision[form...].hasPrefix("Write the log in this form: text or json (default: text).\n.It"),
+            provision[form...].hasPrefix("Write the log in this format: text or json (default: text).\n.It"),
             "values that the description has are not repeated")
         #expect(try page("rainctl-node-share-add").contains("\n.Fl \\-with Ar user\n"))
         #expect(try page("rainctl-profile-add").contains("\n.Ar name\n"))

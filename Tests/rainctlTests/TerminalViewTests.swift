@@ -71,10 +71,10 @@ struct TerminalViewTests {
     @Test("sentences are wrapped between words, and values and commands to copy are not")
     func prose() {
         let action = ActionResult(
-            "Offered Kitchen lamp to a@example.com, who accepts it with: rainctl node share accept R1")
+            "Offered Kitchen lamp to a@example.com. To accept the offer, this user runs: rainctl node share accept R1")
         let wrapped = """
-            Offered Kitchen lamp to a@example.com, who
-              accepts it with:
+            Offered Kitchen lamp to a@example.com. To
+              accept the offer, this user runs:
               rainctl node share accept R1
 
             """
@@ -118,7 +118,7 @@ struct TerminalViewTests {
     @Test("a person reads the time of day, and how many changes were missing")
     func watching() {
         #expect(LocalTime.text(0).count == 8 && LocalTime.text(0) != LocalTime.text(61))
-        #expect(NodeWatch.tooFew(0, of: 1) == "No change was reported within the time (--timeout).")
+        #expect(NodeWatch.tooFew(0, of: 1) == "No change was reported within the time limit (--timeout).")
         #expect(NodeWatch.tooFew(1, of: 3).hasPrefix("Only one of 3 changes was"))
     }
 

@@ -28,18 +28,19 @@ struct FirmwareSim: ParsableCommand {
     mutating func validate() throws {
         if !isProvisionable, listening.onNetwork == nil, listening.localControl == nil {
             throw ValidationError(
-                "nothing to listen on: give --http HOST:PORT, --console LINK, --ble, --ble-adapter ADAPTER or --on-network "
-                    + "HOST:PORT, --local-control HOST:PORT, or several")
+                "nothing to listen on: give at least one of --http HOST:PORT, --console LINK, --ble, --ble-adapter ADAPTER, "
+                    + "--on-network HOST:PORT and --local-control HOST:PORT")
         }
         let isOnNetwork = listening.onNetwork != nil || listening.localControl != nil
         if listening.announce || listening.announceAs != nil, !isOnNetwork || !listening.announce {
-            throw ValidationError("--announce goes with --on-network or --local-control, and --announce-as with both")
+            throw ValidationError(
+                "--announce needs --on-network or --local-control, and --announce-as needs --announce")
         }
         if listening.announceAs.map({ !(1...63).contains($0.utf8.count) }) == true {
-            throw ValidationError("--announce-as has 1 to 63 bytes")
+            throw ValidationError("the name of --announce-as must have 1 to 63 bytes")
         }
         if listening.onNetwork != nil, firmware.mapping != .challengeResponse {
-            throw ValidationError("--on-network answers challenges: give --mapping ch-resp")
+            throw ValidationError("--on-network needs --mapping ch-resp, because the board answers challenges there")
         }
         if isOnNetwork, bluetooth.boards > 1 {
             throw ValidationError("--on-network and --local-control are for one board, but --boards asks for several")
@@ -52,34 +53,37 @@ struct FirmwareSim: ParsableCommand {
             }
         }
         if bluetooth.nodes != nil, cloud.cert != nil || cloud.key != nil {
-            throw ValidationError("--nodes FILE replaces --cert and --key")
+            throw ValidationError("--nodes FILE replaces --cert and --key: omit these two options")
         }
         let hasKey = cloud.key != nil || bluetooth.nodes != nil
-        if kind.noPop, kind.pop != nil { throw ValidationError("--pop and --no-pop exclude each other") }
+        if kind.noPop, kind.pop != nil { throw ValidationError("give --pop or --no-pop, but not both") }
         if firmware.security == 2, kind.username.isEmpty { throw ValidationError("Security 2 needs a user name") }
         if kind.noPop, firmware.security == 2 {
-            throw ValidationError("Security 2 needs a proof of possession: leave --no-pop out, or use --security 1")
+            throw ValidationError("Security 2 needs a proof of possession: omit --no-pop, or use --security 1")
         }
         let hasCertificate = cloud.cert != nil || bluetooth.nodes != nil
         if kind.unclaimed, hasCertificate {
-            throw ValidationError("an unclaimed board has no certificate: leave --cert, --nodes or --unclaimed out")
+            throw ValidationError("an unclaimed board has no certificate: omit --unclaimed, or omit --cert and --nodes")
         }
-        if kind.mac != nil, bluetooth.boards > 1 { throw ValidationError("--mac is the address of one board") }
+        if kind.mac != nil, bluetooth.boards > 1 {
+            throw ValidationError("--mac is for one board, but --boards asks for several")
+        }
         if kind.mapping == .challengeResponse, !hasKey, !kind.unclaimed {
-            throw ValidationError("--mapping ch-resp signs challenges: give the node's private key with --key FILE")
+            throw ValidationError("--mapping ch-resp needs the node's private key to sign challenges: give --key FILE")
         }
         if radio.vanish != nil, bluetooth.isServed {
-            throw ValidationError("--vanish goes with --http and --console; over BLE the radio has --ble-fault")
+            throw ValidationError("--vanish works only with --http and --console: over BLE, use --ble-fault")
         }
         if cloud.mqtt != nil, cloud.ca == nil || !kind.unclaimed && (!hasCertificate || !hasKey) {
             throw ValidationError(
-                "--mqtt connects with certificates: give --ca, and --cert and --key or --nodes unless --unclaimed")
+                "--mqtt needs --ca. Without --unclaimed, it also needs --nodes, or both --cert and --key")
         }
         if cloud.neo, cloud.mqtt == nil || kind.unclaimed {
-            throw ValidationError("--neo goes with --mqtt, and with the certificate of a node")
+            throw ValidationError("--neo needs --mqtt and a claimed node: omit --unclaimed")
         }
         if kind.name.map({ $0.utf8.count > 29 }) == true, bluetooth.isServed {
-            throw ValidationError("--name has at most 29 bytes over BLE, because a scan response holds no more")
+            throw ValidationError(
+                "over BLE, the name of --name must have at most 29 bytes: a scan response has no space for more")
         }
     }
 

@@ -19,7 +19,7 @@ extension AccountError {
                 }
                     ?? (error.lacksTLS
                         ? "\(error.host) accepted the connection, but did not begin TLS in time: a firewall or an overloaded server may "
-                            + "hold it, or that port uses plain http:// or another protocol"
+                            + "hold the connection, or that port uses plain http:// or another protocol"
                         : "\(error.host) did not answer in time; try again"))
         case .tls:
             self.init(.tls, message: "no trusted connection to \(error.host): \(error.message)")

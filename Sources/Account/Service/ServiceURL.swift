@@ -33,7 +33,7 @@ public struct ServiceURL: Sendable, Hashable, CustomStringConvertible {
             throw AccountError(
                 .insecureURL, message: "plain http to \(host) would send passwords unencrypted: use https://")
         }
-        self.text = (isSecure ? "https://" : "http://") + authority + path
+        self.text = "\(isSecure ? "https" : "http")://\(authority)\(String(path))"
     }
 
     /// Returns the description of a common mistake, or else the expected form.

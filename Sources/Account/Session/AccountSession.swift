@@ -231,8 +231,8 @@ extension AccountSession {
             throw AccountError(
                 .unsupported,
                 message:
-                    "the session at \(provider.title) holds a web session's cookies and no access token: send requests through the "
-                    + "session, or sign in by OAuth 2.0"
+                    "the sign-in at \(provider.title) gave cookies of its web pages, and no access token: sign in by OAuth 2.0, or send "
+                    + "requests with the session's own functions"
             )
         }
         return tokens.access

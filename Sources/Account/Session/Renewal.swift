@@ -106,7 +106,7 @@ struct Renewal: Sendable {
 
     /// The error for a session that cannot be renewed and has expired by the local clock. The session is kept.
     static let beyondItsEnd = AccountError(
-        .expired, message: "the session's token has expired, by this machine's clock; sign in again")
+        .expired, message: "the session's token has expired, according to this machine's clock; sign in again")
 
     private func end(_ cause: AccountError, _ access: any CredentialAccess) async throws(AccountError) -> AccountError {
         keeper.logger.debug("the provider ended the session", metadata: ["cause": "\(cause.code)"])

@@ -169,7 +169,7 @@ extension AccountError.Code {
         case .accessDenied: return "the sign-in was denied on the page of \(host)"
         case .codeExpired: return "the code has expired; begin again"
         case .usedCode: return "the code has been used before; begin again"
-        case .pending: return "nobody has answered the sign-in yet"
+        case .pending: return "nobody has confirmed the sign-in yet"
         case .expired: return "\(host) does not accept the session's token; sign in again"
         case .insufficientScope: return "the session's scope does not allow this: sign in with a wider scope"
         case .clientRefused:
@@ -197,7 +197,7 @@ extension OAuthError.Code {
     package func sentence(host: String, code: AccountError.Code) -> String? {
         switch (self, code) {
         case (.unauthorizedClient, .clientRefused):
-            "\(host) does not allow this client to sign in this way (unauthorized_client): it is switched off, or not registered for this grant"
+            "\(host) does not allow this client to sign in this way (unauthorized_client): the client is switched off, or not registered for this grant"
         case (.unsupportedGrantType, .invalidConfiguration), (.unsupportedResponseType, .invalidConfiguration):
             "\(host) does not offer this way to sign in (\(rawValue)); choose another one, or check the provider's settings"
         case (.invalidScope, .invalidConfiguration):

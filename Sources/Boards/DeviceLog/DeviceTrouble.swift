@@ -134,7 +134,7 @@ extension DeviceTrouble: CustomStringConvertible {
             let places = [address.map { "at \($0)" }, caller.map { "called from \($0)" }].compactMap(\.self)
             let place = places.isEmpty ? "" : " " + places.joined(separator: ", ")
             return
-                "The board's firmware crashed (\(reason)\(place)). This is a fault of the firmware: flash another version of it."
+                "The board's firmware crashed (\(reason)\(place)). This is a fault of the firmware: flash another version."
         case .stopped(let why, let cause):
             let what =
                 cause.map { "The board's firmware stopped itself after the error \"\($0)\" (\(why))." }
@@ -152,7 +152,7 @@ extension DeviceTrouble: CustomStringConvertible {
                 "The board's firmware ran out of memory and stopped itself (\(why)). Flash firmware that needs less memory, or use a chip with more."
         case .noPSRAM(let why):
             return
-                "The firmware needs PSRAM, but the board has no PSRAM, or its PSRAM does not respond (\(why)). Build it without PSRAM, or use a module with PSRAM."
+                "The firmware needs PSRAM, but the board has no PSRAM, or its PSRAM does not respond (\(why)). Build the firmware without PSRAM, or use a module with PSRAM."
         case .stackOverflow(let task):
             return
                 "The board's firmware crashed: the task \(task) needs more stack than it has. Flash another version of it."
@@ -190,16 +190,18 @@ extension DeviceTrouble: CustomStringConvertible {
         case .otherDevice(let name):
             return "The device at this port is not a board, but \(name)."
         case .noApplication(let why):
-            return "The board has no application that can be started (\(why)). Flash it again."
+            return "The board has no application that can be started (\(why)). Flash the firmware again."
         case .flashTooSmall:
-            return "The firmware was built for a larger flash than this board has. Build it for the board's flash size."
-        case .wrongChip(let why): return "The firmware was built for another chip (\(why)). Build it for this one."
+            return
+                "The firmware was built for a larger flash than this board has. Build the firmware for the board's flash size."
+        case .wrongChip(let why):
+            return "The firmware was built for another chip (\(why)). Build the firmware for this board's chip."
         case .wrongRevision(let why):
             return
-                "The firmware was built for another revision of the board's chip (\(why)). Build it for this revision, or use another board."
+                "The firmware was built for another revision of the board's chip (\(why)). Build the firmware for this revision, or use another board."
         case .downloadMode:
             return
-                "The board waits for firmware, because its BOOT button was held. Release it and press RESET, or unplug the board and plug it in again."
+                "The board waits for firmware, because its BOOT button was held. Release the button and press RESET, or unplug the board and plug it in again."
         case .bootLoop(let last, let reset):
             let (what, advice) = reset.loop
             return what + (last.map { " (its last error: \($0))" } ?? "") + ". \(advice)"
@@ -207,19 +209,19 @@ extension DeviceTrouble: CustomStringConvertible {
             return "The board's output is not text: its log does not use 115200 baud, or is binary."
         case .provisioningTimedOut:
             return
-                "The board stopped provisioning, because its time limit was reached (30 minutes by default). Press its RESET button, and run this again."
+                "The board stopped provisioning, because its time limit was reached (30 minutes by default). Press its RESET button, and try again."
         case .proofsSpent:
             return
-                "The board received too many wrong proofs of possession and stopped provisioning. Restart it, and run this again."
+                "The board received too many wrong proofs of possession and stopped provisioning. Restart the board, and try again."
         case .noCloudCredentials:
             return "The board has no certificate for the cloud, and its firmware does not claim one by itself."
         case .noProof:
             return
-                "The board has no proof of possession: its firmware makes the proof from random bytes, which its flash lacks. A claim writes these bytes."
+                "The board has no proof of possession: its firmware makes the proof from random bytes in the flash, and these bytes are missing. Claim the board: the claim writes these bytes."
         case .claimSkipped:
             return
-                "The board was put on Wi-Fi without being claimed, and has no certificate for the cloud. Hold its BOOT button for 3 s so that it forgets the network, and set it up again."
-        case .claimFailed: return "The board could not get its certificate. Restart it, and run this again."
+                "The board was put on Wi-Fi without being claimed, and has no certificate for the cloud. Hold its BOOT button for 3 s so that it forgets the network, then set the board up again."
+        case .claimFailed: return "The board could not get its certificate. Restart the board, and try again."
         }
     }
 }
@@ -270,7 +272,7 @@ extension ResetReason? {
         case .software:
             (
                 "The board's firmware restarts itself again and again",
-                "Flash it again, or another version of it."
+                "Flash the firmware again, or flash another version."
             )
         case .power:
             (

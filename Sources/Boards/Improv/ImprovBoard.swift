@@ -121,7 +121,7 @@ public actor ImprovBoard: Board {
                 throw BoardError(
                     .rejected,
                     message:
-                        "The board accepts no Wi-Fi settings now (Improv is stopped). Restart it, then run this again.",
+                        "The board accepts no Wi-Fi settings now (Improv is stopped). Restart the board, then try again.",
                     reason: "improv_stopped")
             }
             // A board that restarted has forgotten its settings.
@@ -129,7 +129,7 @@ public actor ImprovBoard: Board {
                 throw BoardError(
                     .wifiFailed,
                     message:
-                        "The board stopped trying to join the network and did not report why. Check its name and password, then run this again."
+                        "The board stopped trying to join the network and did not report why. Check the network's name and password, then try again."
                 )
             }
             if let failure = frame.failure { try check(failure) }
@@ -143,7 +143,7 @@ public actor ImprovBoard: Board {
             throw BoardError(
                 .wifiAuthenticationFailed,
                 message:
-                    "The board could not join the network: check its name and password. The network must be on 2.4 GHz and in range. Improv does "
+                    "The board could not join the network: check the network's name and password. The network must be on 2.4 GHz and in range. Improv does "
                     + "not report the cause.", reason: "unable_to_connect"
             ).remarking(on: asked)
         case .notAuthorized:
@@ -261,7 +261,7 @@ extension ImprovBoard {
         }
         logger.debug("exchange failed", metadata: ["peer": "\(peer)", "endpoint": "\(command)", "cause": "timeout"])
         throw BoardError(
-            .deviceLost, message: "The board at \(peer) stopped answering. Check its power, then run this again.")
+            .deviceLost, message: "The board at \(peer) stopped answering. Check its power, then try again.")
     }
 
     private func send(_ frame: ImprovFrame) async throws(BoardError) {

@@ -90,7 +90,7 @@ struct SecurityPolicy: Sendable, Equatable {
         BoardError(
             .securityMismatch,
             message:
-                "The board reports that it \(contradiction). Another device may use its name. Nothing secret was sent.",
+                "The board reports that it \(contradiction). Another device may be using the board's name. Nothing secret was sent.",
             remedies: [.acceptedSecurity(version: claim.version)])
     }
 

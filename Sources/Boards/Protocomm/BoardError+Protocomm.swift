@@ -16,8 +16,8 @@ extension BoardError {
         case .unreachable where hasAnswered && reason == nil:
             error.code = .deviceLost
             error.message =
-                "The board at \(peer) answered before, but cannot be reached any more. It may have lost its power, restarted, or ended its "
-                + "provisioning service. Check its power and connection, then run this again."
+                "The board at \(peer) answered before, but cannot be reached any more. It may have lost power, restarted, or ended its "
+                + "provisioning service. Check its power and connection, then try again."
         case .unreachable:
             error.code = hasAnswered ? .deviceLost : .unavailable
             if reason == "not_a_board" { error.remedies = [.host] }
@@ -26,24 +26,24 @@ extension BoardError {
             error.code = .deviceLost
             error.message =
                 "The connection to the board at \(peer) broke each time. Check its power and connection, and that no other program "
-                + "talks to it, then run this again."
+                + "talks to it, then try again."
         case .evicted:
             error.code = .busy
             error.message =
                 "Another client is talking to the board at \(peer), which serves one at a time. End the other program (an app on "
-                + "a phone, another computer), then run this again."
+                + "a phone, another computer), then try again."
         case .refused: error.code = hasAnswered ? .rejected : .neverAnswered
         case .lost where reason == Self.portGone:
             error.code = .deviceLost
             error.message =
-                "The port \(peer) was removed: its cable was unplugged, or the board's USB device disappeared. Check the cable, then run this again."
+                "The port \(peer) was removed: its cable was unplugged, or the board's USB device disappeared. Check the cable, then try again."
         // This machine's end of the link failed; the board may be fine.
         case .lost where reason == "radio_lost": error.code = .deviceLost
         case .timeout where reason == Self.answerCut: error.code = .deviceLost
         case .timeout, .lost:
             error.code = .deviceLost
             error.message =
-                "The board at \(peer) stopped answering. Check its power and connection, then run this again."
+                "The board at \(peer) stopped answering. Check its power and connection, then try again."
         case .noSuchEndpoint: error.code = .unsupported
         case .tooLong:
             error.code = .unsupported
@@ -76,7 +76,7 @@ extension BoardError {
             .deviceLost,
             message:
                 "The board at \(peer) is ending its provisioning service: it has joined a network, or has refused five proofs "
-                + "of possession. Look for the board in your account. If it is not there, restart the board and run this again.",
+                + "of possession. Look for the board in your account. If it is not there, restart the board and try again.",
             cause: error.description)
         leaving.isLeaving = true
         leaving.isRefusedHandshake = error.endpoint == .session
@@ -90,14 +90,14 @@ extension BoardError {
         BoardError(
             .malformed,
             message:
-                "The board's answer on \(endpoint) does not match the request. Restart the board, then run this "
+                "The board's answer on \(endpoint) does not match the request. Restart the board, then try "
                 + "again.")
     }
 
     static func rejected(_ what: String, status: Int32) -> BoardError {
         BoardError(
             .rejected,
-            message: "The board did not accept \(what) (status \(status)). Restart the board, then run this again.")
+            message: "The board did not accept \(what) (status \(status)). Restart the board, then try again.")
     }
 }
 
@@ -148,14 +148,14 @@ extension BoardError {
             return BoardError(
                 .mayBeJoining,
                 message:
-                    "\(error.message) The board was receiving its Wi-Fi settings, and may have accepted them. Look for it in your account.",
+                    "\(error.message) The board was receiving its Wi-Fi settings, and may have accepted them. Look for the board in your account.",
                 cause: error.cause ?? error.message)
         }
         return BoardError(
             .mayBeJoining,
             message:
-                "The board at \(peer) stopped answering while it received its Wi-Fi settings. It may have accepted them. Look for it "
-                + "in your account, or run this again.", cause: error.cause ?? error.message)
+                "The board at \(peer) stopped answering while it received its Wi-Fi settings. It may have accepted them. Look for the board "
+                + "in your account, or try again.", cause: error.cause ?? error.message)
     }
 
     /// The error of a cancelled wait for a board's result on its network, while the board was silent.

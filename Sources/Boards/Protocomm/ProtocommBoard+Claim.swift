@@ -17,7 +17,7 @@ extension ProtocommBoard {
                 .unsupported,
                 message:
                     "A claim needs longer messages than this console's lines: claim the board over Bluetooth or its own "
-                    + "access point, then run this again.", remedies: [.otherTransport])
+                    + "access point, then try again.", remedies: [.otherTransport])
         }
         // The previous claim broke off.
         if await session.state == .outOfStep { try await secureForClaim() }
@@ -293,7 +293,7 @@ struct ClaimConversation: Sendable {
     ) throws(BoardError) -> Step {
         let expected = total ?? Int(buffer.totalLength)
         guard Int(buffer.totalLength) == expected else {
-            throw .claimFailure("the length of the board's request changed in the middle")
+            throw .claimFailure("the length of the board's request changed during the transfer")
         }
         guard (1...Self.maximumText).contains(expected) else {
             throw .claimFailure(
@@ -342,7 +342,7 @@ extension BoardError {
     /// The claim is over for the board, or must be ended by an abort.
     static func claimFailure(_ why: String, cause: String? = nil) -> BoardError {
         BoardError(
-            .claimFailed, message: "The board was not claimed: \(why). Restart the board, then run this again.",
+            .claimFailed, message: "The board was not claimed: \(why). Restart the board, then try again.",
             cause: cause)
     }
 
@@ -356,7 +356,7 @@ extension BoardError {
             .claimFailed,
             message:
                 "The board accepts no claim now: it allows only one claim per start, or is still starting. Restart the board, "
-                + "then run this again.", cause: cause)
+                + "then try again.", cause: cause)
     }
 
     /// The board has most likely restarted, and then waits for a claim.
@@ -364,7 +364,7 @@ extension BoardError {
         BoardError(
             .claimFailed,
             message:
-                "The board was not claimed: it stopped in the middle, perhaps because it restarted. Run this again; if that "
+                "The board was not claimed: it stopped in the middle, perhaps because it restarted. Try again; if that "
                 + "does not help, restart the board first.", cause: cause)
     }
 
@@ -374,7 +374,7 @@ extension BoardError {
             code,
             message:
                 "The connection broke while the board received its certificate. Only a restart shows whether the certificate is complete: "
-                + "restart the board, then run this again.", cause: cause)
+                + "restart the board, then try again.", cause: cause)
     }
 
     /// The link broke; it can be restored, and the claim repeated.
@@ -382,7 +382,7 @@ extension BoardError {
         BoardError(
             .claimInterrupted,
             message:
-                "The board was not claimed: the connection broke in the middle. Move nearer to the board, then run this "
+                "The board was not claimed: the connection broke in the middle. Move nearer to the board, then try "
                 + "again.", cause: cause)
     }
 }

@@ -302,7 +302,7 @@ extension BoardError {
             message:
                 "The board at \(peer) ended its provisioning service and did not accept these Wi-Fi settings. It has joined a network "
                 + "that it received before, or has refused five proofs of possession. Look for the board in your account. If it is not there, "
-                + "restart the board and run this again.", cause: error.cause ?? error.message)
+                + "restart the board and try again.", cause: error.cause ?? error.message)
         lost.isLeaving = true
         return lost
     }
@@ -455,7 +455,7 @@ extension ProtocommBoard {
         case (.connectionFailed, .failed(.authenticationError)?):
             throw BoardError(
                 .wifiAuthenticationFailed,
-                message: "The access point refused the board: check the Wi-Fi password, then run this again."
+                message: "The access point refused the board: check the Wi-Fi password, then try again."
                     + (hasTriedBefore
                         ? " If the password is right, the signal may be too weak, or the board may not support the network's protection. After several attempts, firmware reports this reason for those cases too."
                         : ""))
@@ -531,7 +531,7 @@ extension BoardError {
             }
         return BoardError(
             .deviceLost,
-            message: "\(what) The board may also be online: look for it in your account, or run this again.",
+            message: "\(what) The board may also be online: look for the board in your account, or try again.",
             cause: cause,
             reason: isPortGone ? BoardError.portGone : nil)
     }

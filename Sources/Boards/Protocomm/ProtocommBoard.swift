@@ -351,7 +351,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             }
             throw BoardError(
                 .malformed,
-                message: "The board's answer on \(endpoint) cannot be read. Restart the board, then run this again.",
+                message: "The board's answer on \(endpoint) cannot be read. Restart the board, then try again.",
                 cause: "\(error)")
         }
     }
@@ -566,9 +566,9 @@ extension BoardError {
             error.message =
                 "The board refused the data for \(endpoint): this endpoint accepts only protocomm's own messages. Name an endpoint of the application."
         } else if error.code != .cancelled {
-            error.message += " The request sent data to its endpoint \(endpoint)"
+            error.message += " The data was for the endpoint \(endpoint)"
             // On a console the firmware prints nothing for an unknown name.
-            error.message += code == .refused ? ", which the board may not have." : "."
+            error.message += code == .refused ? ". The board may not have this endpoint." : "."
         }
         return error
     }
@@ -713,7 +713,7 @@ extension BoardError {
         BoardError(
             .unsupported,
             message:
-                "The board at \(peer) is already on its network, where it \(lacks). To give it another network, reset it."
+                "The board at \(peer) is already on its network, where it \(lacks). To give the board another network, reset the board."
         )
     }
 

@@ -43,8 +43,8 @@ extension CommandConsole {
             throw BoardError(
                 .unavailable,
                 message:
-                    "No console prompt and no board's log appeared at \(path). Press the board's RESET button while this "
-                    + "runs, use its UART connector, or another transport.", reason: "no_prompt")
+                    "No console prompt and no board's log appeared at \(path). Press the board's RESET button during the "
+                    + "search, use its UART connector, or use another transport.", reason: "no_prompt")
         }
     }
 

@@ -211,7 +211,7 @@ public actor RainMakerConsoleBoard: Board {
             case .restarted:
                 throw BoardError(
                     .deviceLost,
-                    message: "The board restarted while it was joining. Check its power supply, then run this again.")
+                    message: "The board restarted while it was joining. Check its power supply, then try again.")
             }
         }
     }
@@ -231,7 +231,7 @@ public actor RainMakerConsoleBoard: Board {
         throw BoardError(
             .unsupported,
             message:
-                "The board's console cannot forget only the Wi-Fi settings. Type `reset-to-factory` there to forget everything."
+                "The board's console cannot forget only the Wi-Fi settings. Type `reset-to-factory` on the console to forget all settings."
         )
     }
 
@@ -306,7 +306,7 @@ extension RainMakerConsoleBoard {
             throw BoardError(
                 hasAnswered ? .deviceLost : .neverAnswered,
                 message: "The board's console at \(peer) did not answer \(what) within \(Self.commandDeadline). "
-                    + "Boards with native USB only print there. Use the UART connector.")
+                    + "Some boards with native USB only print their log on the USB connector: use the UART connector.")
         }
     }
 
@@ -323,7 +323,7 @@ extension RainMakerConsoleBoard {
                 return BoardError(.rejected, message: "The board did not understand the arguments of \(name).")
             case .lineDiscarded:
                 return BoardError(
-                    .deviceLost, message: "The board lost a part of the command line. Run this again.")
+                    .deviceLost, message: "The board lost a part of the command line. Try again.")
             case .restarted: return restarted(in: name)
             default: continue
             }
@@ -427,7 +427,7 @@ extension RainMakerConsoleBoard {
             .mayBeJoining,
             message:
                 "The board at \(peer) accepted no Wi-Fi settings. It is joining a network that it received before, or has joined it. Look "
-                + "for the board in your account, or type `reset-to-factory` on its console and run this again.")
+                + "for the board in your account, or type `reset-to-factory` on its console and try again.")
     }
 
     private func outcomeOfEarlierAttempt() async throws(BoardError) -> EarlierAttempt.Outcome {

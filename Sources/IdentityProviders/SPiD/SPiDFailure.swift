@@ -92,7 +92,7 @@ struct SPiDFailure {
         case 401 where words.contains("session"):
             return (
                 .webSessionRequired,
-                "\(host) answers this only within a web session, which a sign-in without a browser does not create"
+                "\(host) answers this request only within a web session, which a sign-in without a browser does not create"
             )
         default: return nil
         }

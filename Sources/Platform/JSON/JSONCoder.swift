@@ -65,7 +65,7 @@ extension JSONError {
             self.init(.typeMismatch, "\(path(context.codingPath)) is not \(words(for: type))")
         case .dataCorrupted(let context):
             self.init(.typeMismatch, "\(path(context.codingPath)) has a value that is not accepted")
-        @unknown default: self.init(.typeMismatch, "the JSON does not fit")
+        @unknown default: self.init(.typeMismatch, "the JSON does not have the expected structure")
         }
     }
 

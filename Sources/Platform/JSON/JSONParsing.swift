@@ -24,7 +24,8 @@ extension JSONValue {
         _ text: [UInt8], _ limits: JSONLimits, _ escapesNonASCII: Bool
     ) throws(JSONError) -> JSONValue {
         guard text.count <= min(limits.maximumBytes, Int(Int32.max) - 1) else {
-            throw JSONError(.tooLarge, "\(text.count) bytes, at most \(limits.maximumBytes) are accepted")
+            throw JSONError(
+                .tooLarge, "the text has \(text.count) bytes, but at most \(limits.maximumBytes) are accepted")
         }
         guard !text.starts(with: [0xEF, 0xBB, 0xBF]) else {
             throw JSONError(.malformed, "the text begins with a byte order mark, which JSON does not have", offset: 0)

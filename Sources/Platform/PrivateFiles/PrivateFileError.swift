@@ -135,8 +135,8 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
                 ? "\(path) belongs to \(owner), not to you, perhaps because of sudo: make yourself its owner with chown"
                 : "\(path) belongs to \(owner), not to you: "
                     + (isFolder
-                        ? "have its owner give it to you, or use another folder"
-                        : "have its owner remove it or give it to you, or use another file")
+                        ? "ask its owner to give it to you, or use another folder"
+                        : "ask its owner to remove it or give it to you, or use another file")
         }
         return switch code {
         case .notPrivate: "\(path) is not private: take away the rights of other users (chmod 600), or remove it"
@@ -148,7 +148,7 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
                 : "others may write to the folder \(path): take away their rights (chmod 700)"
         case .symbolicLink: "\(path) is a symbolic link: remove it"
         case .tooLarge: "\(path) is too large for a file of this program"
-        case .locked: "another process still holds the lock \(path); try again when it has ended"
+        case .locked: "another process still holds the lock \(path); try again when that process has ended"
         case .unreadable: "\(path) cannot be read: \(detail ?? "the system gives no reason")"
         case .unwritable: "\(path) cannot be written: \(detail ?? "the system gives no reason")"
         default: "\(path): \(detail ?? "\(code)")"

@@ -178,7 +178,7 @@ public struct AccountAccess: Sendable {
         certificateAuthorities = deployment.certificateAuthorities
         self.session = session
         self.place = place
-        newSession = store as? NewAccountStore
+        newSession = NewAccountStore.of(store)
         rainMaker = RainMakerAccount(deployment, session: session, http: http)
         nodes = RainMakerCloud(deployment, session: session, http: http)
         provider = nil
@@ -196,7 +196,7 @@ public struct AccountAccess: Sendable {
         certificateAuthorities = deployment.certificateAuthorities
         self.session = session
         self.place = place
-        newSession = store as? NewAccountStore
+        newSession = NewAccountStore.of(store)
         rainMaker = nil
         self.nodes = nodes
         self.provider = provider
@@ -213,7 +213,7 @@ public struct AccountAccess: Sendable {
         self.certificateAuthorities = certificateAuthorities
         self.session = session
         self.place = place
-        newSession = store as? NewAccountStore
+        newSession = NewAccountStore.of(store)
         rainMaker = nil
         nodes = nil
         self.provider = provider

@@ -61,7 +61,9 @@ struct BatchBoards: Sendable {
             throw .run(
                 RainKitError(
                     .request(.usage, reason: "not_in_file"),
-                    message: "The batch has this board in line \(board.board.line), and the file has no board there."))
+                    message:
+                        "In the batch, this board is in line \(board.board.line), but the file has no board in this line."
+                ))
         }
         report(.began(board.board))
         let began = time.elapsed()
@@ -371,7 +373,9 @@ private final class BoardJournal: Sendable {
                 throw .run(
                     RainKitError(
                         .request(.badData, reason: "duplicate_board"),
-                        message: "This is the board of line \(line): two lines of the batch reach the same board."))
+                        message:
+                            "This is the same board as in line \(line). Each board may be in only one line of the batch."
+                    ))
             }
         }
     }

@@ -124,7 +124,7 @@ private struct BatchReader {
         if let earlier = seen.add(entry) {
             faults.add(
                 .duplicateBoard, place, column: earlier.column.rawValue,
-                "This is the board of line \(earlier.line) again: \(earlier.sameness). Remove one of the lines.")
+                "This is the same board as in line \(earlier.line): \(earlier.sameness). Remove one of the two lines.")
         } else {
             entries.append(entry)
         }
@@ -188,12 +188,12 @@ extension BatchReader {
         case .unclosedQuote:
             faults.add(
                 .unusable, place, column: column,
-                "The value begins with a quotation mark, and the file ends without another one. Add it; double those inside the value."
+                "The value begins with a quotation mark, but has no closing one. Add it, and double each quotation mark inside the value."
             )
         case .textAfterQuote:
             faults.add(
                 .unusable, place, column: column,
-                "There is text after the value's closing quotation mark. Put the whole value in quotation marks, and double those inside it."
+                "There is text after the value's closing quotation mark. Put the whole value in quotation marks, and double each quotation mark inside it."
             )
         case .blankBeforeQuote:
             faults.add(.unusable, place, column: column, "Remove the space before the quotation mark.")
@@ -253,7 +253,7 @@ extension BatchReader {
             // It may be a board's line, so nothing of it is quoted.
             faults.add(
                 .unknownColumn, record.place,
-                "The first line must name the columns, separated by commas, semicolons or tabs. Known are \(BatchColumn.list)."
+                "The first line must name the columns, separated by commas, semicolons or tabs. The known columns are \(BatchColumn.list)."
             )
             return nil
         }
@@ -285,8 +285,8 @@ extension BatchReader {
         let shown = String(String.UnicodeScalarView(name.unicodeScalars.prefix(40))).onOneLine
         let advice =
             BatchColumn.nearest(to: name).flatMap { known.contains($0) ? nil : "Write \($0.rawValue)." }
-            ?? "Remove it, or use one of \(BatchColumn.list)."
-        faults.add(.unknownColumn, place, column: shown, "There is no such column. \(advice)")
+            ?? "Remove the column, or use one of \(BatchColumn.list)."
+        faults.add(.unknownColumn, place, column: shown, "The column is unknown. \(advice)")
     }
 }
 

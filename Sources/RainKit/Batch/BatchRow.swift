@@ -150,7 +150,7 @@ extension BatchRow {
         if let port { return address(port: port, host: host, transport: transport) }
         if let host { return address(host, transport: transport, code) }
         guard let searched = code?.name ?? name else {
-            add(nil, "The line names no board. Give qr, port or address, or name with transport.")
+            add(nil, "The line names no board. Give qr, port or address, or give name together with transport.")
             return nil
         }
         let usual = defaults.transport ?? (defaults.port == nil ? nil : "serial")
@@ -297,7 +297,7 @@ extension BatchRow {
             guard let passphrase else { return defaults.network }
             guard let network = defaults.network else {
                 if !problems.contains(where: { $0.column == .ssid }) {
-                    add(.ssid, "The line has a passphrase and no network. Give ssid.")
+                    add(.ssid, "The line has a passphrase, but no network. Give the network's name in ssid.")
                 }
                 return nil
             }
@@ -389,7 +389,7 @@ extension BatchRow {
             } catch {
                 add(
                     .metadata,
-                    "The metadata is not JSON: \(error). In CSV, put the field in quotation marks and double those inside it."
+                    "The metadata is not JSON: \(error). In CSV, put the field in quotation marks, and double each quotation mark inside it."
                 )
                 return nil
             }

@@ -179,7 +179,8 @@ extension RainKitClient {
                     .request(.usage, reason: "other_account"),
                     message: options.mapsToUser
                         ? "Batch \(batch.id) is for another account. Sign in with the account that began it."
-                        : "Batch \(batch.id) puts its boards into an account, so it cannot continue without one.")
+                        : "Batch \(batch.id) puts its boards into an account, so it cannot continue without an account."
+                )
             }
             guard (file?.sha256 ?? "") == batch.sha256 else { throw RainKitError.changedFile(of: batch) }
             let runner = BatchRunner(
@@ -279,7 +280,7 @@ extension RainKitError {
         return RainKitError(
             .request(.badData, reason: "changed_batch_file"),
             message:
-                "Batch \(batch.id) began with other content of \(name). Its lines may be other boards now, so nothing was started.",
+                "The content of \(name) has changed since batch \(batch.id) began. Its lines may now be for other boards, so nothing was started.",
             remedies: [.originalBatchFile])
     }
 }

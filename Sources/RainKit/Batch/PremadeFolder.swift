@@ -71,7 +71,9 @@ private struct PremadeReader {
         for node in nodes {
             guard let entry = entry(node, line: node.index + shift, folder) else { continue }
             if let other = entry.label.flatMap({ labels.updateValue(node.path, forKey: $0) }) {
-                fault("\(node.path)/qrcode.txt", "It has the same name as \(other)/qrcode.txt.", .duplicateBoard)
+                fault(
+                    "\(node.path)/qrcode.txt", "The board has the same name as in \(other)/qrcode.txt.",
+                    .duplicateBoard)
             }
             entries.append(entry)
         }
@@ -90,7 +92,8 @@ private struct PremadeReader {
         batches.sort()
         let shown = batches.prefix(10).map(\.onOneLine).joined(separator: ", ")
         let rest = batches.count > 10 ? " and \(batches.count - 10) more" : ""
-        return "This folder is not one batch, but it contains \(shown)\(rest). Give the folder of one of them."
+        return
+            "This folder is not a batch itself, but contains these batches: \(shown)\(rest). Give the folder of one batch."
     }
 
     private static func isBatch(_ name: String) -> Bool {
@@ -129,7 +132,7 @@ private struct PremadeReader {
             String(decoding: $0, as: UTF8.self).trimmed
         }
         guard lines.first == "node_id" else {
-            fault(path, "The first line is not the column's name, node_id.")
+            fault(path, "The first line must be node_id, the name of the column.")
             return []
         }
         var seen: Set<String> = []
@@ -169,12 +172,12 @@ private struct PremadeReader {
         var ids: [String: String] = [:]
         for node in nodes {
             if let other = ids.updateValue(node.path, forKey: node.id) {
-                fault(node.path, "The node id is also that of \(other).", .duplicateBoard)
+                fault(node.path, "\(other) has the same node id.", .duplicateBoard)
             }
         }
         for (one, next) in zip(nodes, nodes.dropFirst()) {
             if one.index == next.index {
-                fault(next.path, "The index is also that of \(one.path).", .duplicateBoard)
+                fault(next.path, "\(one.path) has the same index.", .duplicateBoard)
             } else if one.index + 1 < next.index {
                 fault(next.path, "The board with the index \(one.index + 1) is missing before this one.")
             }

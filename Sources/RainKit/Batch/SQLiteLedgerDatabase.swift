@@ -394,7 +394,8 @@ final class SQLiteLedgerDatabase: @unchecked Sendable {
         case .libraryMissing: return LedgerError(.unavailable, "The ledger \(path) cannot be opened: \(error.message).")
         case .busy:
             var failure = LedgerError(
-                .temporary, "Another process has locked the ledger \(path) for too long. Try again when it has ended.")
+                .temporary,
+                "Another process has locked the ledger \(path) for too long. Try again when that process has ended.")
             failure.hasWaited = true
             return failure
         case .full:

@@ -152,13 +152,13 @@ public struct UnfinishedClaim: Sendable {
 
     /// One or two sentences for a person, without the commands.
     var message: String {
-        let claimed = "\(error.message) The board is claimed as \(node.rawValue.onOneLine)"
+        let claimed = "\(error.message.asSentence) The board is claimed as \(node.rawValue.onOneLine)"
         return switch kept {
         case .image(let path):
             "\(claimed). The image, with the board's private key, is kept in \(path.withoutControls)."
         case .rows(let path, _):
             "\(claimed). The credentials, with the board's private key, are kept in \(path.withoutControls)."
-        case .nothing: "\(claimed), but its key is lost: claim it again."
+        case .nothing: "\(claimed), but the board's key is lost: claim the board again."
         }
     }
 }

@@ -119,8 +119,8 @@ struct Esptool: Sendable {
                 (
                     "no_boot_loader",
                     """
-                    The boot loader of the board at \(port.onOneLine) does not answer: hold BOOT while you press RESET, let go, and try \
-                    again. (esptool says: \(words))
+                    The boot loader of the board at \(port.onOneLine) does not answer: hold BOOT while you press RESET, release both, and \
+                    try again. (esptool says: \(words))
                     """
                 )
             } else {

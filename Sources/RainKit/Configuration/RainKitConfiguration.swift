@@ -93,8 +93,9 @@ package func processEnvironment() -> [String: String] {
     var next = environ
     while let entry = next.pointee {
         let text = String(cString: entry)
-        if let separator = text.firstIndex(of: "=") {
-            result[String(text[..<separator])] = String(text[text.index(after: separator)...])
+        // As bytes, because finding the characters of the text takes ten times as long.
+        if let separator = text.utf8.firstIndex(of: UInt8(ascii: "=")) {
+            result[String(text[..<separator])] = String(text[text.utf8.index(after: separator)...])
         }
         next += 1
     }

@@ -13,7 +13,7 @@ extension Checkup {
             return [
                 .ok(
                     "profile",
-                    "The deployment in use is \(deployment.name.onOneLine), a RainMaker Neo at \(deployment.base.text)."
+                    "The deployment in use is \(deployment.name.onOneLine), a deployment of RainMaker Neo at \(deployment.base.text)."
                 )
             ]
         }
@@ -156,12 +156,12 @@ extension Checkup {
         }
         let list = try? client.accounts.known.load()
         let others = (list?.entries(at: account.name) ?? []).map(\.name).filter { $0 != name }
-        let known = others.isEmpty ? "nobody else" : others.map(\.onOneLine).joined(separator: ", ")
+        let known = others.isEmpty ? "none" : others.map(\.onOneLine).joined(separator: ", ")
         // The name of an account may not be one to sign in with.
         let user = list?.entry(name, at: account.name)?.userName ?? (name.contains("@") ? name : nil)
         return Finding.fail(
             "session", "not_signed_in",
-            "The account \(name.onOneLine) is not signed in at \(account.name.onOneLine). Signed in there: \(known)."
+            "The account \(name.onOneLine) is not signed in at \(account.name.onOneLine). Accounts that are signed in there: \(known)."
         ).fixed(bySignInOf: user)
     }
 

@@ -19,8 +19,8 @@ extension Checkup {
             guard version < Self.oldestBlueZ else { return nil }
             return .warn(
                 "bluetooth", "old_bluez",
-                "BlueZ has version \(version.0).\(version.1). Versions before "
-                    + "\(Self.oldestBlueZ.0).\(Self.oldestBlueZ.1) are not known to work with boards.",
+                "BlueZ has version \(version.0).\(version.1). It may not work with boards: RainKit needs version "
+                    + "\(Self.oldestBlueZ.0).\(Self.oldestBlueZ.1) or later.",
                 fix: .command("sudo apt install --only-upgrade bluez"))
         }
         return nil

@@ -129,7 +129,8 @@ extension Checkup {
             return [
                 .warn(
                     "claim", trouble.reason,
-                    "\(trouble.message) Boards without a certificate cannot be set up until then.", fix: trouble.fix)
+                    "\(trouble.message) Until the claim service answers, boards without a certificate cannot be set up.",
+                    fix: trouble.fix)
             ]
         }
     }
@@ -164,7 +165,10 @@ extension Checkup {
                 .remedy(.deploymentSettings)
             )
         case .timeout:
-            ("timeout", "\(host) does not answer: a firewall may be in the way.", .command("curl -v \(service.text)"))
+            (
+                "timeout", "\(host) does not answer: a firewall may block the connection.",
+                .command("curl -v \(service.text)")
+            )
         case .unreachable where error.isRefused:
             ("unreachable", "\(host) cannot be reached: \(error.message.onOneLine).", .remedy(.deploymentSettings))
         default: ("unreachable", "\(host) cannot be reached: \(error.message.onOneLine).", .command("ip route"))

@@ -12,15 +12,15 @@ extension Checkup {
             if let finding = finding(about: folder), !findings.contains(finding) { findings.append(finding) }
         }
         guard findings.isEmpty, let sessions = folders.first else { return findings }
-        return [.ok("files", "Sessions are kept in \(sessions.path.onOneLine), where nobody else can write.")]
+        return [.ok("files", "Sessions are kept in \(sessions.path.onOneLine), to which only you can write.")]
     }
 
     /// What to do if no command is known.
     private var advice: String {
         let variables = folders.compactMap(\.variable).joined(separator: " and ")
         return variables.isEmpty
-            ? "Use a folder to which you can write and nobody else can."
-            : "Set \(variables) to folders to which you can write and nobody else can."
+            ? "Use a folder to which only you can write."
+            : "Set \(variables) to folders to which only you can write."
     }
 
     private func finding(about folder: Folder) -> Finding? {
@@ -72,7 +72,7 @@ extension Checkup {
                     fix: .command("sudo chown -R \"$USER\" \(folder.asShellWord)"))
             }
             return .fail(
-                "files", "open_folder", "Others may write to \(path), so no files are stored there.",
+                "files", "open_folder", "Other users may write to \(path), so no files are stored there.",
                 fix: .program(["chmod", "700", folder]))
         case .symbolicLink:
             return .fail(

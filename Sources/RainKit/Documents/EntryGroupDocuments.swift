@@ -155,9 +155,9 @@ extension EntryBoardsResult {
         let unsure = nodes.filter { $0.state == "unknown" }
         let sent = nodes.filter { $0.isUntold && $0.state != "unknown" && $0.state != "failed" }
         let silent = nodes.filter { $0.state == "silent" && !$0.isUntold }
-        return sentence("It is not known whether the cloud has sent it to", unsure)
-            + sentence("The cloud has sent it, but did not show whether these boards have it:", sent)
-            + sentence("Not reported in time by", silent)
+        return sentence("It is not known whether the cloud has sent the change to", unsure)
+            + sentence("The cloud has sent the change, but did not show whether these boards have it:", sent)
+            + sentence("Boards that have not reported the change in time:", silent)
     }
 
     /// What the cloud has sent: `the removal of schedule Dawn`. A new entry is sent itself.

@@ -126,7 +126,7 @@ extension NewAccountStore {
     package var accountName: String? { account?.key.account }
 
     /// A remark for users who might expect to stay signed in.
-    fileprivate var remark: String { account?.kind == .memory ? " The session was not kept." : "" }
+    fileprivate var remark: String { account?.kind == .memory ? " The session was not stored." : "" }
 }
 
 /// The end of a session here, and at its provider if that could be reached.
@@ -166,12 +166,12 @@ extension SignedOutResult {
     package func warning(of provider: String) -> String {
         let tokens = (stillValid ?? []).map { token in
             let name = token.token.replacing("_", with: " ")
-            return "the \(name) (\(token.expiresAt.map { "until \($0)" } ?? "until an unknown time"))"
+            return "the \(name) (\(token.expiresAt.map { "until \($0)" } ?? "its expiry time is not known"))"
         }.joined(separator: " and ")
         let isCertain = (stillValid ?? []).contains { $0.certain }
         let rest =
             isCertain
-            ? "\(provider) cannot end the tokens, and still accepts \(tokens)"
+            ? "\(provider) cannot revoke the tokens, and still accepts \(tokens)"
             : "\(provider) was asked to end the session, but does not report whether it still accepts \(tokens)"
         let page = signOutPage.map { "; to sign out in the browser too, open \($0)" } ?? ""
         return "signed out here, but \(rest)\(page)"

@@ -220,14 +220,14 @@ extension OnboardingStep {
     var activity: String {
         switch self {
         case .account: "fetching the user id from the cloud"
-        case .resume: "finishing what an earlier run left"
+        case .resume: "finishing the mappings of earlier runs"
         case .challenge: "fetching a challenge from the cloud"
         case .identify: "looking for the board"
         case .secure: "opening the secure session with the board"
         case .claim: "getting the board's certificate"
         case .reset: "making the board forget its old Wi-Fi network"
         case .scan: "asking the board for the networks in range"
-        case .associate: "giving the board its user"
+        case .associate: "associating the board with its user"
         case .verify: "sending the board's answer to the cloud"
         case .customData: "sending data to the board's application"
         case .join: "sending the Wi-Fi settings to the board"
@@ -245,8 +245,8 @@ extension OnboardingStep {
             "The board is still trying to join: it may be too far away, or the network may give it no address (DHCP). Move it nearer to "
                 + "the access point, check the network's name, and check that the router admits the board."
         case .confirm:
-            "The board is on Wi-Fi but has not reported to the cloud: its network may have no internet access, or its firmware or "
-                + "its claim belongs to another deployment. If the network has no internet access now, run this again later to finish."
+            "The board is on Wi-Fi but has not reported to the cloud. Its network may have no internet access, or its firmware or its "
+                + "claim may belong to another deployment. If the network has no internet access now, try again later to finish."
         default: nil
         }
     }

@@ -38,7 +38,7 @@ struct BrokerFault {
         case .ended(0x8E, _):
             return (
                 .unavailable, reason: "base_topic_in_use",
-                "Another bridge uses this base topic at \(broker): end it, or choose another base topic.", nil
+                "Another bridge uses this base topic at \(broker): end that bridge, or choose another base topic.", nil
             )
         case .refused(4...5, let text), .refused(0x86...0x87, let text):
             return (
@@ -53,7 +53,7 @@ struct BrokerFault {
             let cause = code == 0x80 || code == 0x87 ? "" : " (reason code \(code))"
             return (
                 .auth, reason: "broker_refused",
-                "The broker \(broker) does not let this user read the topics \(filter.onOneLine)\(cause). Allow it to read and write the bridge's topics in the broker's access list (ACL).",
+                "The broker \(broker) does not let this user read the topics \(filter.onOneLine)\(cause). Allow the user to read and write the bridge's topics in the broker's access list (ACL).",
                 nil
             )
         case .tls(let fault, let text):
@@ -83,11 +83,11 @@ struct BrokerFault {
         let topic = topic.onOneLine
         return switch code {
         case 0x87:
-            "The broker \(broker) does not let this user write the topic \(topic). Allow it in the broker's access list (ACL)."
+            "The broker \(broker) does not let this user write the topic \(topic). Allow this in the broker's access list (ACL)."
         case 0x95:
             "The broker \(broker) refuses a message for the topic \(topic), because it is too large. The broker's limit is too small (message_size_limit, max_packet_size)."
         default:
-            "The broker \(broker) refuses a message for the topic \(topic) (reason code \(code)). Its log may say why."
+            "The broker \(broker) refuses a message for the topic \(topic) (reason code \(code)). The broker's log may show the reason."
         }
     }
 
@@ -121,7 +121,7 @@ struct BrokerFault {
         case .clientCertificate:
             (
                 broker.certificate == nil
-                    ? "The broker \(broker) wants a certificate of the client (\(text))."
+                    ? "The broker \(broker) requires a client certificate (\(text))."
                     : "The broker \(broker) does not accept the client's certificate (\(text)).",
                 .brokerClientCertificate
             )
@@ -147,7 +147,7 @@ struct BrokerFault {
                 broker.isSecure
                 ? "if this port does not speak TLS, use mqtt://" : "if this port speaks TLS, use mqtts://"
             return
-                "\(broker): it closed the connection before it accepted it (\(text)). The port may belong to another service, or the broker accepts no more clients; \(advice)"
+                "\(broker): the connection was closed before the broker had accepted this client (\(text)). The port may belong to another service, or the broker may accept no more clients; \(advice)"
         case .refused(_, let text), .ended(_, let text), .tls(_, let text), .closed(let text), .network(let text):
             return "\(broker): \(text)"
         case .refusedMessage(let topic, let code):
@@ -162,7 +162,7 @@ struct BrokerFault {
 
     /// A warning about commands that may come twice.
     static func lowered(_ filter: String, _ quality: Int32, at broker: MQTTBroker) -> String {
-        "The broker \(broker) offers \(filter.onOneLine) only quality of service \(quality). After an outage, a command may be lost or come twice. Allow quality of service 2 (max_qos 2)."
+        "The broker \(broker) offers \(filter.onOneLine) only quality of service \(quality). After an outage, a command may be lost or arrive twice. Allow quality of service 2 (max_qos 2)."
     }
 }
 

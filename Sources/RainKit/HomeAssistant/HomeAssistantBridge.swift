@@ -447,7 +447,7 @@ extension Node {
 extension ParameterSetOutcome {
     /// Why the values count as not set; nil if the node has reported them, or reports none of them.
     fileprivate var refusal: String? {
-        if let failure { return "The cloud refused: \(failure)".asSentence }
+        if let failure { return "The cloud refused the value: \(failure)".asSentence }
         if let unknown { return "It is not known whether the board has the value: \(unknown.message)".asSentence }
         guard isReported == false else { return nil }
         return seen.map { "The board has not reported the value: it \($0).".onOneLine }

@@ -388,7 +388,7 @@ struct HomeAssistantState {
         var actions: [HomeAssistantAction] = []
         do throws(ParameterError) {
             guard entry.waiting.count < Self.maximumWaiting else {
-                throw ParameterError(.notAllowed, message: "Too many commands wait for this board.")
+                throw ParameterError(.notAllowed, message: "Too many commands are waiting for this board.")
             }
             nextNumber += 1
             let command = HomeAssistantCommand(

@@ -184,7 +184,7 @@ extension AutomationRule {
         var members: [JSONValue.Member] = []
         if let occasion {
             guard reporter == nil, conditions.isEmpty else {
-                throw .usage("A rule needs one cause: a node, the weather, or daylight.")
+                throw .usage("A rule needs exactly one trigger: a node, the weather, or daylight.")
             }
             guard occasion.count > 0 else { throw .usage("A rule for the weather needs a condition.") }
             members += occasion.members
@@ -205,7 +205,7 @@ extension AutomationRule {
             if !events.isEmpty { members.append(.init("events", .array(events))) }
             if events.count > 1, isAnyEnough == nil { members.append(.init("event_operator", "and")) }
         } else if !conditions.isEmpty {
-            throw .usage("Conditions need a reporting node.")
+            throw .usage("A condition needs the node that reports the value.")
         }
         if let isAnyEnough, (occasion?.count ?? conditions.count) != 1 {
             members.append(.init("event_operator", isAnyEnough ? "or" : "and"))

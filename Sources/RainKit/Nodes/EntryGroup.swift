@@ -118,7 +118,7 @@ public struct EntryGroup: Sendable {
         throw RainKitError(
             .request(.usage, reason: "out_of_sync"),
             message:
-                "The copies of the \(service.noun) \(shownName) differ, and none of them is the most common: \(differenceText()).",
+                "The copies of the \(service.noun) \(shownName) differ, and no version is on more boards than the others: \(differenceText()).",
             remedies: [.modelNode])
     }
 
@@ -130,8 +130,9 @@ public struct EntryGroup: Sendable {
         throw RainKitError(
             .request(.badData, reason: "id_taken"),
             message: """
-                \(other.nodeName) has another \(service.noun) under the id \(id.onOneLine): \(other.entry.shownText). At \(first.nodeName) \
-                it is \(first.entry.shownText). Change each of them at its own boards, or remove one and add it again.
+                Two different \(service.noun)s have the id \(id.onOneLine): \(other.entry.shownText) on \(other.nodeName), and \
+                \(first.entry.shownText) on \(first.nodeName). Change each \(service.noun) only on its own boards, or remove one and \
+                add it again.
                 """)
     }
 
@@ -209,9 +210,9 @@ extension ServiceEntry {
         case .triggers:
             triggers.isEmpty
                 ? "has no time" : "acts \(triggers.map(\.description).joined(separator: ", "))".onOneLine
-        case .info: "has another remark"
-        case .flags: "has other flags"
-        case .validity: "has another validity"
+        case .info: "has a different remark"
+        case .flags: "has different flags"
+        case .validity: "has a different validity"
         }
     }
 }

@@ -144,7 +144,8 @@ extension Node {
         throw RainKitError(
             ParameterError(
                 .noConfiguration,
-                message: "The board has not reported its devices to the cloud yet: check that it has been online."),
+                message:
+                    "The board has not reported its devices to the cloud yet: check that the board has been online."),
             at: shownName)
     }
 }

@@ -51,7 +51,7 @@ public struct FirmwareUpdate: Sendable {
                 .request(.badData, reason: "wrong_chip"),
                 message:
                     "The image is for the \(image.chip ?? "chip \(image.chipID)"), but \(node.shownName) is an \(platform.onOneLine): "
-                    + "build it for that chip. Nothing was uploaded."
+                    + "build the firmware for the \(platform.onOneLine). Nothing was uploaded."
             )
         }
         self.node = node
@@ -117,8 +117,8 @@ public struct FirmwareUpdate: Sendable {
                 Warning(
                     reason: "offline",
                     message:
-                        "\(node.shownName) is offline: it gets the update when it is online again, if the cloud still has the update "
-                        + "then. Otherwise send it again."))
+                        "\(node.shownName) is offline. It gets the update when it is online again, if the cloud still has the update "
+                        + "then. If the board does not get the update, send the update again."))
         }
         return warnings
     }
@@ -140,9 +140,9 @@ extension FirmwareImage.Failure {
         case .notAnImage where bytes.isEmpty: "is empty."
         case .notAnImage:
             "is not the image of an application\(Self.kind(of: bytes).map { ", but \($0)" } ?? " (its first byte is not E9)"): give the .bin "
-                + "file that the build names after the project."
+                + "file that has the project's name."
         case .notAnApplication:
-            "is not an application's image: give the .bin file that the build names after the project, without boot loader and partitions."
+            "is not an application's image: give the .bin file that has the project's name. That file contains no boot loader and no partition table."
         case .truncated: "is cut off: its header announces more bytes than the file has. Copy it again."
         case .wrongChecksum:
             "is damaged: the checksum after its segments does not match their bytes. Copy or build it again."
@@ -230,7 +230,7 @@ public struct FirmwareUpdateOutcome: Sendable {
                 "reports the version \($0.onOneLine), not \(reports.image.onOneLine)"
             }
             return (
-                "\(name) reports success\(Self.inBrackets(doubted.info)), but \(version ?? "was installing an earlier update"): nothing shows that this update is over.",
+                "\(name) reports success\(Self.inBrackets(doubted.info)), but \(version ?? "was installing an earlier update"): this update may not be over.",
                 "It may still finish."
             )
         }
@@ -519,8 +519,8 @@ struct UpdateService: Sendable {
             throw RainKitError(
                 .request(.badData, reason: "no_service"),
                 message:
-                    "\(node.shownName) cannot be updated by a program: its firmware does not have the service esp.service.ota (OTA "
-                    + "using parameters). It gets updates over MQTT topics: make one in the deployment's dashboard.",
+                    "\(node.shownName) cannot be updated in this way: its firmware does not have the service esp.service.ota (OTA "
+                    + "using parameters). It gets updates over MQTT topics: create an update in the deployment's dashboard.",
                 remedies: [.updateJobs(node: node.id.rawValue)])
         }
         self.url = url

@@ -62,7 +62,9 @@ extension RainKitClient {
             guard absent.isEmpty else {
                 throw RainKitError(
                     .request(.badData, reason: "not_in_group"),
-                    message: "Not in group \(group.name.onOneLine): \(absent.onOneLine). Nothing was changed.")
+                    message:
+                        "Boards that are not in group \(group.name.onOneLine): \(absent.onOneLine). Nothing was changed."
+                )
             }
         }
         try await asking { cloud throws(AccountError) in try await cloud.removeNodes(ids, fromGroup: group.id) }

@@ -262,10 +262,10 @@ extension BoardError {
         error.message =
             (code == .wrongProofOfPossession
                 ? "The board refused the proof of possession for its local control."
-                : "The board's local control requires a proof of possession, but none is known.")
-            + " The firmware makes this proof, so it differs from the one on the label."
+                : "The board's local control requires a proof of possession, but no proof is known.")
+            + " The firmware makes this proof, so it differs from the proof on the label."
             + (isUnknown
-                ? " \(name.onOneLine) has not reported it to the cloud, so only the firmware can show it." : "")
+                ? " \(name.onOneLine) has not reported this proof to the cloud, so only the firmware can show it." : "")
         error.remedies = [.localProof(isInCloud: !isUnknown)]
         return error
     }

@@ -310,7 +310,7 @@ extension ServiceEntry {
         guard let triggers = document["triggers"]?.array else { return nil }
         guard !self.triggers.contains(where: { if case .after = $0 { true } else { false } }) else {
             throw .usage(
-                "\(name.onOneLine) acts once after a delay, which would begin again at another board: add it again with another name."
+                "\(name.onOneLine) acts once after a delay. On another board, the delay would start again: add a new schedule with another name instead."
             )
         }
         return .array(triggers.map { ScheduleTrigger.withoutNextTime($0) })
@@ -515,14 +515,16 @@ extension RainKitClient {
             throw .usage("\(node.shownName) already has a copy, so it cannot be added.")
         }
         if let node = change.removed.first(where: { !nodes.contains($0.id) }) {
-            throw .usage("\(node.shownName) is to be removed, but is not one of the boards of this change.")
+            throw .usage("\(node.shownName) cannot be removed, because it is not one of the boards of this change.")
         }
         guard removed.count < nodes.count || !added.isEmpty else {
             throw .usage("No board would keep the entry: remove the entry instead.")
         }
         let known = nodes.subtracting(removed).union(added.map(\.id))
         if let node = change.values.keys.first(where: { !known.contains($0) }) {
-            throw .usage("There are values for \(node.rawValue.onOneLine), which does not keep the entry.")
+            throw .usage(
+                "There are values for \(node.rawValue.onOneLine), but this board is not one of those that keep the entry."
+            )
         }
     }
 
@@ -534,13 +536,13 @@ extension RainKitClient {
         if let entry = node.entries(of: group.service)?.first(where: { $0.id == group.id }) {
             guard entry.isOther(than: model.entry) else {
                 throw .usage(
-                    "\(node.shownName) already has a copy of \(group.shownName), so it cannot be added. Name it with the boards to change."
+                    "\(node.shownName) already has a copy of \(group.shownName), so it cannot be added. To change this copy, include the board in the list of boards."
                 )
             }
             throw RainKitError(
                 .request(.badData, reason: "id_taken"),
                 message:
-                    "\(node.shownName) already has a \(group.service.noun) under the id \(group.id.onOneLine): \(entry.shownText)."
+                    "\(node.shownName) already has another \(group.service.noun) with the id \(group.id.onOneLine): \(entry.shownText)."
             )
         }
         var action = model.entry.action

@@ -320,7 +320,7 @@ extension NodeConfiguration {
             throw ParameterError(
                 .ambiguousPath,
                 message:
-                    "\(text) may mean \(meanings). A JSON object tells them apart: {\"DEVICE\":{\"PARAMETER\":VALUE}}."
+                    "\(text) may mean \(meanings). To name exactly one, give a JSON object: {\"DEVICE\":{\"PARAMETER\":VALUE}}."
                     .onOneLine)
         }
         return known.first ?? all.last { component($0.component) != nil } ?? all.first

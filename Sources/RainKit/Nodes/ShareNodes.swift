@@ -58,7 +58,7 @@ extension RainKitClient {
             throw RainKitError(
                 .request(.other, reason: "still_shared"),
                 message:
-                    "\(userName.onOneLine) still has \(kept.joined(separator: ", ").onOneLine) through a shared group that contains it.",
+                    "\(userName.onOneLine) still has access to \(kept.joined(separator: ", ").onOneLine), through a group that is shared with this user.",
                 remedies: [.sharedGroups])
         }
     }
@@ -79,7 +79,7 @@ extension RainKitClient {
         } catch {
             var unknown = error
             unknown.message =
-                "the cloud has ended the sharing, but did not show whether \(user.onOneLine) still has it through a group: \(error.message)"
+                "the cloud has ended the sharing, but did not show whether \(user.onOneLine) still has access through a group: \(error.message)"
             throw unknown
         }
         return kept

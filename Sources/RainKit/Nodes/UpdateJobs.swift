@@ -62,7 +62,9 @@ public struct UpdateJobOutcome: Sendable {
         case let report? where report.isOver:
             return RainKitError(
                 .request(.other, reason: "update_failed"),
-                message: "The update has failed\(info). The cloud offers it again when \(node.shownName) asks next.")
+                message:
+                    "The update has failed\(info). The cloud offers the update again when \(node.shownName) next checks for updates."
+            )
         case _ where node.connectivity?.isConnected == false:
             let state = report.map { " Its last state is \($0.state.onOneLine)\(info)." } ?? ""
             return late(
@@ -226,18 +228,20 @@ extension RainKitClient {
             guard let job else { throw Self.noUpdate(for: node) }
             throw RainKitError(
                 .request(.deadline, reason: "deadline"),
-                message: "\(node.shownName) asks its own users for approval, but has not shown the update yet.",
+                message:
+                    "\(node.shownName) starts an update only after approval on the board, but has not shown this update for approval yet.",
                 remedies: [.updateJob(node: node.id.rawValue, job: job.id)])
         }
         try await tell("start")
-        report(.news("\(node.shownName) has the approval"))
+        report(.news("the update is approved on \(node.shownName)"))
         return shown
     }
 
     private static func noUpdate(for node: Node) -> RainKitError {
         RainKitError(
             .request(.other, reason: "no_update"),
-            message: "The cloud has no update for \(node.shownName). Make one in the deployment's dashboard first.")
+            message:
+                "The cloud has no update for \(node.shownName). Create an update in the deployment's dashboard first.")
     }
 }
 

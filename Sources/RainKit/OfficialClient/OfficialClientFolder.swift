@@ -77,7 +77,7 @@ public struct OfficialClientFolder: Sendable {
             return try found(legacy, at: isChina ? .china : .global)
         }
         throw AccountError(
-            .notSignedIn, message: "esp-rainmaker-cli has no session of its profile \"\(name)\" in \(path)")
+            .notSignedIn, message: "\(path) contains no session of esp-rainmaker-cli for the profile \"\(name)\"")
     }
 
     private func found(_ file: JSONFile, at deployment: Deployment) throws(AccountError) -> Found {

@@ -37,7 +37,7 @@ public struct SystemdService: Sendable {
     /// - Throws: `RainKitError` (`missing_parameter`) if it is not set.
     public func required(_ name: String) throws -> String {
         guard let value = environment[name] else {
-            throw Self.missing("the service needs the variable \(name): add it to its unit")
+            throw Self.missing("the service needs the variable \(name): add the variable to the unit of the service")
         }
         return value
     }

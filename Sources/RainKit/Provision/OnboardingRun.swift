@@ -671,7 +671,7 @@ private struct BoardAssociation: Sendable {
             BoardError(
                 .claimFailed,
                 message:
-                    "The board was claimed as \(claimedNode), but still calls itself \(node). Restart it, then run this again."
+                    "The board was claimed as \(claimedNode), but still calls itself \(node). Restart the board, then try again."
             ))
     }
 }
@@ -689,7 +689,7 @@ extension RainKitError {
 
     /// - Parameter node: the board's own node id; nil if it is not claimed.
     fileprivate static func otherNode(_ expected: NodeID, instead node: NodeID?) -> RainKitError {
-        let found = node.map { "it calls itself \("\($0)".onOneLine)" } ?? "it is not claimed"
+        let found = node.map { "the board calls itself \("\($0)".onOneLine)" } ?? "the board is not claimed"
         return RainKitError(
             BoardError(
                 .rejected,
@@ -836,7 +836,7 @@ extension RainKitError {
             BoardError(
                 .unsupported,
                 message:
-                    "\(cloud) accepts only boards that sign a challenge (the capability ch_resp), but this board does not sign. Its "
+                    "\(cloud) accepts only boards that sign a challenge (the capability ch_resp), but this board does not. Its "
                     + "firmware is for another cloud, or too old."))
     }
 

@@ -46,7 +46,8 @@ public struct SignInMethod: Sendable {
         SignInMethod { context throws(AccountError) in
             guard let provider = context.account.provider else {
                 throw AccountError(
-                    .unsupported, message: "RainMaker has no sign-in on another device", remedies: [.signInPage])
+                    .unsupported, message: "RainMaker does not support sign-in with a code on another device",
+                    remedies: [.signInPage])
             }
             let authorization = try await provider.beginDeviceSignIn()
             await show(authorization)

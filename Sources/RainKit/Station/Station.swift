@@ -313,7 +313,8 @@ extension Station: LocalService {
             }
         case .refused(.token):
             return .refused(
-                .text(403, "This page needs the link that the station has printed. Each link opens one browser."))
+                .text(
+                    403, "This page needs the link that the station has printed. Each link works in one browser only."))
         case .refused(.host), .refused(.origin), nil:
             return .refused(.text(403, "Open the station at the address that it has printed."))
         }
@@ -363,7 +364,7 @@ extension Station: LocalService {
             let sheet = BatchLabels(entries, boards: boards, layout: layout)
             guard !sheet.labels.isEmpty else {
                 return .text(
-                    404, "No board of this batch has a QR code or a name with its transport, so there are no labels.")
+                    404, "No board of this batch has a QR code or a name with its transport, so no labels can be made.")
             }
             return .document(try sheet.html())
         } catch {
@@ -444,7 +445,7 @@ extension Station: LocalService {
                 return false
             }
             if isFull { return ["found": false, "message": "Too many codes were scanned."] }
-            message = "\(name) has not appeared yet. Its code is used as soon as it does."
+            message = "\(name) has not appeared yet. The station will use this code when the board appears."
             if let line, status == "failed" {
                 _ = try await putBack([line])
                 message = "\(name) is tried again with its code."

@@ -153,7 +153,7 @@ package struct StationPage: Sendable {
                 }
             }
         case .again(let board, let error):
-            change(board) { $0.note = "Tried again, because: \(error.sentence)" }
+            change(board) { $0.note = "Trying again, because: \(error.sentence)" }
         case .done(let board, let node):
             change(board) { row in
                 (row.state, row.percent, row.step, row.note) = ("done", 100, nil, nil)
@@ -173,7 +173,7 @@ package struct StationPage: Sendable {
         case .cloudUnreachable(let error): notice = "The cloud cannot be reached, so boards wait: \(error.message)"
         case .cloudAnswers: notice = nil
         case .searchFailed(let transport, let error):
-            notice = "The search for boards over \(transport) does not work now: \(error.message)"
+            notice = "The search for boards over \(transport) does not work at the moment: \(error.message)"
         }
         if case .step = event, notice?.hasPrefix("The record") == true { notice = nil }
     }

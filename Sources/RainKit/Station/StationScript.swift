@@ -125,7 +125,7 @@ enum StationScript {
           }, 2000);
         };
 
-        const activities = { working: "", idle: "All boards are finished.", stopping: "The station stops. Each board finishes its step.", halted: "" };
+        const activities = { working: "", idle: "All boards are finished.", stopping: "The station is stopping. Each board finishes its step.", halted: "" };
         let activity = null;
         const take = update => {
           work.updates += 1;
@@ -242,7 +242,7 @@ enum StationScript {
           byID("scan-result").textContent = "";
           show(byID("start-camera"), Boolean(hasCamera()));
           setText(byID("scan-help"), hasCamera()
-            ? "Hold a board's label before the camera, or choose a picture of it."
+            ? "Hold a board's label in front of the camera, or choose a picture of it."
             : "Choose a picture of a board's label. On a phone you can take one now.");
           scan.showModal();
         });
@@ -287,7 +287,7 @@ enum StationScript {
           const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
           setText(byID("link-help"), answer.message || (isLocal
             ? "This station can be opened on this machine only. To use a phone, start the station on this machine's network address."
-            : "Open this link on the other device. It opens one browser."));
+            : "Open this link on the other device. It works in one browser only."));
           byID("link-text").value = answer.url || "";
           const code = byID("link-code");
           code.replaceChildren();

@@ -37,7 +37,7 @@ enum RainMakerErrorCode {
         case 403, 100_004: (.forbidden, "the signed-in user may not do this")
         case 100_001: (.serverFault, "the cloud could not look the user up; try again later")
         case 100_002: (.unsupported, "the deployment does not support version 1 of the interface; check its base URL")
-        case 100_003: (.unsupported, "the deployment does not have this call; check its base URL")
+        case 100_003: (.unsupported, "the deployment does not support this request; check its base URL")
         case 100_006: (.rejected, "the cloud could not read the request")
         case 100_007: (.rejected, "the cloud found no user in the request; sign in again")
         case 100_008: (.serverFault, "the cloud has an internal fault; try again later")
@@ -148,7 +148,7 @@ enum RainMakerErrorCode {
             (.mappingRefused, "the mapping request has failed, timed out or was discarded; run the command again")
         case 103_035: (.mappingRefused, "the node is in the account, but could not be added to the group")
         case 105_046: (.invalidTag, RainMakerInput.tagRule)
-        case 107_032: (.mappingRefused, "this is a Matter node, which is not mapped this way")
+        case 107_032: (.mappingRefused, "this is a Matter node, which cannot be mapped in this way")
         case 109_001, 109_003, 109_004: (.serverFault, "the cloud could not look up its MQTT host; try again later")
         case 119_018...119_022: (.rejected, "the cloud did not give out its credentials")
         default: nil

@@ -91,7 +91,7 @@ extension NeoCloud {
         case (401, let words) where words.contains("challenge"):
             error.message =
                 "the cloud does not accept the board's signature: its certificate is not registered at this deployment, or the board has "
-                + "another key. The request has ended; a new try needs a new challenge"
+                + "another key. The request has ended: try again with a new challenge"
         case (401, let words) where words.contains("user"):
             error.message = "the request to add the board belongs to another user; try again"
         case (400, let words) where words.contains("request id"):
@@ -103,8 +103,8 @@ extension NeoCloud {
                 + "first"
         case (500, let words) where !words.isEmpty && !Self.gatewayWords.contains(words):
             error.message =
-                "\(api.base.authority) could not add the board (node id \(shown)) to the group. The request has ended; a new try needs a new "
-                + "challenge"
+                "\(api.base.authority) could not add the board (node id \(shown)) to the group. The request has ended: another attempt needs a "
+                + "new challenge"
         default: return refusal
         }
         error.code = .mappingRefused

@@ -303,7 +303,7 @@ public struct NeoCloud: NodeCloud {
                 throw AccountError(
                     .malformedAnswer,
                     message:
-                        "the cloud's list of records does not end: it has more than \(Self.maximumRecords), or repeats a page"
+                        "the cloud's list of records has more than \(Self.maximumRecords) entries, or repeats a page"
                 )
             }
         } while start != nil

@@ -84,7 +84,9 @@ struct NeoGroupID: Sendable, Equatable {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard parts.count <= 2, parts.allSatisfy(NeoGroup.isID) else {
             throw AccountError(
-                .rejected, message: "\"\(presentable(text))\" is not the id of a group: it is GROUP or GROUP/SUBGROUP")
+                .rejected,
+                message: "\"\(presentable(text))\" is not the id of a group: an id has the form GROUP or GROUP/SUBGROUP"
+            )
         }
         group = parts[0]
         subgroup = parts.count == 2 ? parts[1] : nil

@@ -163,7 +163,7 @@ extension RainMakerCloud {
         AccountError(
             .rejected,
             message:
-                "the image of \(size) bytes is larger than the server accepts (HTTP \(contentTooLarge)): build a smaller one",
+                "the image of \(size) bytes is larger than the server accepts (HTTP \(contentTooLarge)): build a smaller image",
             status: contentTooLarge)
     }
 

@@ -148,7 +148,7 @@ extension RainMakerCloud {
         _ request: RequestID? = nil, of node: NodeID? = nil, number command: UInt16? = nil
     ) async throws(AccountError) -> Int? {
         guard node != nil || (request != nil && command == nil) else {
-            throw AccountError(.invalidInput, message: "a command to cancel needs its request id or its node")
+            throw AccountError(.invalidInput, message: "to cancel a command, give its request id or its node")
         }
         var query: [(name: String, value: String)] = []
         if let request { query.append(("request_id", request.rawValue)) }

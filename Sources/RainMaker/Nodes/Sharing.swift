@@ -109,7 +109,8 @@ extension RainMakerCloud {
     ) async throws(AccountError) -> String {
         if let subRole {
             guard Self.subRoles.contains(subRole), role == .secondary else {
-                throw AccountError(.invalidInput, message: "a sub-role is 1 to 4, and only for a secondary user")
+                throw AccountError(
+                    .invalidInput, message: "a sub-role must be from 1 to 4, and only a secondary user can have one")
             }
         }
         var body: [JSONValue.Member] = [

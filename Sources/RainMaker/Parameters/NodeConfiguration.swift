@@ -210,7 +210,7 @@ extension NodeConfiguration {
                 throw ParameterError(
                     .wrongType,
                     message:
-                        "\(presentable("\(path)")) is not a number; \(sign) does not apply to it, only = and != do.")
+                        "\(presentable("\(path)")) is not a number, so \(sign) cannot be used here: use = or !=.")
             }
         }
         return ParameterChange(path, parameter.asRead(value))

@@ -182,7 +182,7 @@ struct SimulateCloud: ParsableCommand {
         simulator.stop()
         withExtendedLifetime(owner) {}
         if number == SIGUSR1 {
-            write("cloud-sim: its broker, mosquitto, ended by itself; start cloud-sim again\n", to: STDERR_FILENO)
+            write("cloud-sim: the broker (mosquitto) stopped unexpectedly; start cloud-sim again\n", to: STDERR_FILENO)
             throw ExitCode(EX_SOFTWARE)
         }
     }

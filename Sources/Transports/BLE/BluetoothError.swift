@@ -90,7 +90,7 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
     static func accessDenied(_ detail: String) -> BluetoothError {
         BluetoothError(
             .accessDenied,
-            message: "This user may not use Bluetooth (\(detail)). Add it to the group bluetooth "
+            message: "This user may not use Bluetooth (\(detail)). Add this user to the group bluetooth "
                 + "(sudo usermod -aG bluetooth $USER) and sign in again.")
     }
 
@@ -98,7 +98,7 @@ public struct BluetoothError: Error, Sendable, Equatable, CustomStringConvertibl
     static func stoppedBlueZ(_ what: String) -> BluetoothError {
         BluetoothError(
             .noBlueZ,
-            message: "BlueZ \(what). Restart it (sudo systemctl restart bluetooth), and run this again.")
+            message: "BlueZ \(what). Restart it (sudo systemctl restart bluetooth), and try again.")
     }
 
     static func noBlueZ(_ detail: String) -> BluetoothError {
@@ -155,7 +155,7 @@ extension BluetoothError {
                 .connectionFailed,
                 message:
                     "BlueZ could not use the adapter \(AdapterChoice.name(adapter)) (\(error.message)). Restart BlueZ (sudo systemctl "
-                    + "restart bluetooth), and run this again.")
+                    + "restart bluetooth), and try again.")
         }
     }
 
@@ -167,25 +167,25 @@ extension BluetoothError {
             .scanFailed,
             message:
                 "BlueZ does not start to scan with the adapter \(AdapterChoice.name(adapter)) (\(error.message)), so no board "
-                + "can be found. End other scans (bluetoothctl scan off), or restart BlueZ (sudo systemctl restart bluetooth), and run "
-                + "this again.")
+                + "can be found. End other scans (bluetoothctl scan off), or restart BlueZ (sudo systemctl restart bluetooth), and try "
+                + "again.")
     }
 
     /// The bus disappeared, or disconnected this program.
     static let busLost = BluetoothError(
         .radioLost,
-        message: "The connection to D-Bus broke, and with it the links to boards. Run this again. If that "
+        message: "The connection to D-Bus broke, and with it the links to boards. Try again. If that "
             + "fails, check whether D-Bus runs (systemctl status dbus).")
 
     /// BlueZ returned, and its objects could not be read.
     static let unclear = BluetoothError(
-        .radioLost, message: "BlueZ was restarted, and its objects could not be read. Run this again.")
+        .radioLost, message: "BlueZ was restarted, and its objects could not be read. Try again.")
 
     static func adapterMoved(_ path: String) -> BluetoothError {
         BluetoothError(
             .radioLost,
             message:
-                "The Bluetooth adapter \(AdapterChoice.name(path)) was removed, and has another name now. Run this again: the adapter "
+                "The Bluetooth adapter \(AdapterChoice.name(path)) was removed, and has another name now. Try again: the adapter "
                 + "is found automatically."
         )
     }

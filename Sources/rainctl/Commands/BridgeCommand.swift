@@ -11,8 +11,8 @@ struct BridgeCommand: AsyncParsableCommand {
         discussion: """
             Example: rainctl bridge mqtt://localhost
 
-            The boards of the account appear in Home Assistant, with their rooms. The bridge runs until Ctrl-C. After an outage of the \
-            broker or of the cloud, the bridge continues. With --json, each event is one line of JSON.
+            The boards of the account appear in Home Assistant, with their rooms. The bridge runs until Ctrl-C. If the broker or the cloud \
+            fails, the bridge waits and then continues. With --json, each event is one line of JSON.
             """)
 
     @Argument(help: ArgumentHelp("The broker: mqtt://[USER@]HOST[:PORT], or mqtts:// with TLS.", valueName: "broker"))
@@ -26,7 +26,8 @@ struct BridgeCommand: AsyncParsableCommand {
     var passwordFile: String?
 
     @Option(
-        help: ArgumentHelp("Trust the CA certificates in this file for the broker.", valueName: "file"),
+        help: ArgumentHelp(
+            "Trust the CA certificates in this file for the connection to the broker.", valueName: "file"),
         completion: .file())
     var brokerCA: String?
 
@@ -40,10 +41,10 @@ struct BridgeCommand: AsyncParsableCommand {
         completion: .file())
     var clientKey: String?
 
-    @Option(help: ArgumentHelp("Use this first level for the bridge's topics.", valueName: "topic"))
+    @Option(help: ArgumentHelp("Begin the bridge's MQTT topics with this word.", valueName: "topic"))
     var baseTopic = "rainkit"
 
-    @Option(help: ArgumentHelp("Use this discovery prefix, as set in Home Assistant.", valueName: "topic"))
+    @Option(help: ArgumentHelp("Use the discovery prefix that is set in Home Assistant.", valueName: "topic"))
     var discoveryPrefix = "homeassistant"
 
     @Option(
@@ -51,7 +52,7 @@ struct BridgeCommand: AsyncParsableCommand {
         completion: .nodes)
     var boards: String?
 
-    @Flag(help: "Show all values, but let Home Assistant change none.")
+    @Flag(help: "Show all values in Home Assistant, but do not allow changes.")
     var readOnly = false
 
     @Flag(help: "Send all commands through the cloud, even to boards on this machine's network.")
@@ -59,13 +60,13 @@ struct BridgeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Wait this long between two requests for the cloud's list of boards. The minimum is 0.1s times the number of boards, and at least 1s.",
+            "Ask the cloud for the boards at this interval. The minimum is 0.1s for each board, and at least 1s.",
             valueName: "time"))
     var interval = DurationArgument(.seconds(5))
 
     @Option(
         name: .customLong("also-account"),
-        help: ArgumentHelp("Show the boards of this account, too; repeatable.", valueName: "name"),
+        help: ArgumentHelp("Also show the boards of this account (repeatable).", valueName: "name"),
         completion: .accounts)
     var otherAccounts: [String] = []
 
@@ -73,7 +74,7 @@ struct BridgeCommand: AsyncParsableCommand {
 
     func validate() throws {
         if (clientCert == nil) != (clientKey == nil) {
-            throw ValidationError("--client-cert and --client-key go together.")
+            throw ValidationError("Give both --client-cert and --client-key, or neither.")
         }
         if let boards, names(boards).isEmpty { throw ValidationError("--boards names no board.") }
         if interval.duration < .seconds(1) { throw ValidationError("--interval must be at least 1s.") }

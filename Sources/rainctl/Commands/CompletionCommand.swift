@@ -7,12 +7,12 @@ struct CompletionCommand: ParsableCommand {
         discussion: """
             Example: rainctl completion bash
 
-            Packages and "make install" also install the completion scripts. Without them, load the script when the shell starts. For \
-            bash, add this line to ~/.bashrc: source <(rainctl completion bash). For zsh, write the script to a file _rainctl in a folder \
-            of fpath. For fish, write it to the file ~/.config/fish/completions/rainctl.fish.
+            Packages and "make install" also install the completion scripts. If you use neither, load the script when the shell starts. \
+            For bash, add this line to ~/.bashrc: source <(rainctl completion bash). For zsh, write the script to the file _rainctl in a \
+            folder that fpath lists. For fish, write it to the file ~/.config/fish/completions/rainctl.fish.
             """)
 
-    enum Shell: String, CaseIterable, ExpressibleByArgument { case bash, zsh, fish }
+    enum Shell: String, WordArgument { case bash, zsh, fish }
 
     @Argument(help: "The shell.")
     var shell: Shell

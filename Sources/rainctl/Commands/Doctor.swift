@@ -9,11 +9,12 @@ struct Doctor: AsyncParsableCommand, ListCommand {
         discussion: """
             Example: rainctl doctor
 
-            Without --fix, rainctl changes only the session: it renews a session that expires soon, and removes a session that the cloud \
-            has ended. It asks the cloud for its API versions and for the signed-in user. The exit code is 1 if a check has failed.
+            rainctl asks the cloud for its API versions and for the signed-in user. rainctl renews a session that expires soon, and \
+            removes a session that the cloud has ended. rainctl changes nothing else, unless you add --fix. The exit code is 1 if a check \
+            has failed.
             """)
 
-    @Flag(help: "Run the fixes that do not need root and do not delete anything.")
+    @Flag(help: "Run the fixes, except fixes that need root or delete something.")
     var fix = false
 
     @Option(
@@ -21,7 +22,7 @@ struct Doctor: AsyncParsableCommand, ListCommand {
             "Stop all checks after this time, such as 500ms, 6s or 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(6))
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -56,7 +57,7 @@ struct Doctor: AsyncParsableCommand, ListCommand {
 
     private func checks() throws(CommandFailure) -> DoctorChecks {
         var obstacles: [DoctorChecks.Obstacle] = []
-        let context = try Context(options, list: list) {
+        let context = try Context(options, list: format) {
             obstacles.append(DoctorChecks.Obstacle(path: $0, message: $1.message))
         }
         return DoctorChecks(context: context, limit: timeout.duration, obstacles: obstacles)

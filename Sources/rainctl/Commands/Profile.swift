@@ -16,13 +16,13 @@ struct ProfileCommand: ParsableCommand {
 
 struct ProfileAdd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add your own deployment.",
+        commandName: "add", abstract: "Add a profile for your own deployment of the RainMaker cloud.",
         discussion: """
             Example: rainctl profile add lab --base-url https://rainmaker.example.com
                      rainctl profile add home --neo rmng-client-outputs.json
 
-            For a deployment of RainMaker Neo, give its file rmng-client-outputs.json with --neo. Or give --base-url and the three --neo-… \
-            options. rainctl refuses a name that already exists. To change a profile, run rainctl profile set.
+            For a deployment of RainMaker Neo, give its file rmng-client-outputs.json with --neo. Without this file, give --base-url and \
+            the three --neo-… options. rainctl refuses a name that already exists. To change a profile, run rainctl profile set.
             """)
 
     @Argument(help: "The profile's name.")
@@ -48,7 +48,7 @@ struct ProfileAdd: AsyncParsableCommand {
         }
         if neo.isGiven, addresses.claim != nil || addresses.authorization != nil || web.isGiven {
             throw ValidationError(
-                "A deployment of RainMaker Neo has no --claim-url and no settings of the sign-in page: its accounts have one address."
+                "For a deployment of RainMaker Neo, omit --claim-url, --auth-url and the options of the sign-in in a browser."
             )
         }
     }
@@ -123,7 +123,8 @@ struct DeploymentOptions: ParsableArguments {
     var authorization: String?
 
     @Option(
-        name: .customLong("client-id"), help: ArgumentHelp("Set this client's id at the deployment.", valueName: "id"))
+        name: .customLong("client-id"),
+        help: ArgumentHelp("Set the client id that rainctl uses at the deployment.", valueName: "id"))
     var clientID: String?
 }
 
@@ -133,8 +134,8 @@ struct ProfileSet: AsyncParsableCommand {
         discussion: """
             Example: rainctl profile set lab --claim-url https://claim.example.com
 
-            Settings without an option stay as they are. An empty value removes a setting. While an account is signed in at the \
-            deployment, you cannot change the base URL and the claim URL, because the session belongs to them.
+            Settings without an option stay as they are. An empty value removes a setting. Before you change the base URL or the claim \
+            URL, sign out all accounts of the deployment. Their sessions are valid only for these URLs.
             """)
 
     @Argument(help: "The profile's name.", completion: .profiles)
@@ -175,8 +176,8 @@ struct ProfileSet: AsyncParsableCommand {
             throw CommandFailure(
                 .usage, reason: "in_use",
                 message: """
-                    \(account.name.onOneLine) is signed in there, and a session belongs to the base URL and the claim URL of its sign-in: \
-                    first run rainctl logout --profile \(name.asShellWord) --account \(account.name.asShellWord).
+                    \(account.name.onOneLine) is signed in at this deployment. A session is valid only for the base URL and the claim URL \
+                    of its sign-in, so first run rainctl logout --profile \(name.asShellWord) --account \(account.name.asShellWord).
                     """)
         }
         try context.deploymentFile.change { content throws(AccountError) in try content.replace(changed) }
@@ -228,7 +229,8 @@ struct WebSignInOptions: ParsableArguments {
 
     @Flag(
         help:
-            "Add random characters to the OAuth parameter \"state\". The page of --relay-url must return it unchanged.")
+            "Add random characters to the OAuth parameter \"state\". The page of --relay-url must return the parameter unchanged."
+    )
     var relayExtendedState = false
 
     @Option(
@@ -236,7 +238,7 @@ struct WebSignInOptions: ParsableArguments {
             "Set the path of the redirect URI that is registered for 127.0.0.1 and ::1.", valueName: "path"))
     var loopbackPath: String?
 
-    @Option(help: ArgumentHelp("Set the registered redirect URI with a custom scheme.", valueName: "uri"))
+    @Option(help: ArgumentHelp("Set the registered redirect URI for --redirect scheme.", valueName: "uri"))
     var schemeRedirect: String?
 
     var isGiven: Bool {
@@ -259,7 +261,7 @@ struct WebSignInOptions: ParsableArguments {
 
 struct ProfileUse: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "use", abstract: "Use this deployment from now on.",
+        commandName: "use", abstract: "From now on, use this deployment.",
         discussion: "Example: rainctl profile use global")
 
     @Argument(help: "The profile's name.", completion: .profiles)
@@ -282,7 +284,7 @@ struct ProfileRemove: AsyncParsableCommand {
         discussion: """
             Example: rainctl profile remove lab
 
-            First sign out all accounts of this deployment. Without the profile, rainctl could not end their sessions.
+            First sign out all accounts of this deployment. rainctl needs the profile to end their sessions.
             """)
 
     @Argument(help: "The profile's name.", completion: .profiles)
@@ -326,15 +328,15 @@ struct ProfileChangeResult: ConfirmingResult {
 
 struct ProfileList: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the deployments; a star marks the one that is in use.",
+        commandName: "list", abstract: "List the deployments. A star marks the deployment in use.",
         discussion: "Example: rainctl profile list")
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let context = try Context(options, list: list)
+        let context = try Context(options, list: format)
         let content = try context.deploymentFile.load()
         let profiles = content.all.map { deployment in
             ProfileListResult.Entry(
@@ -371,12 +373,12 @@ struct ProfileShow: AsyncParsableCommand {
         discussion: """
             Example: rainctl profile show --origin
 
-            rainctl takes each setting from the first of these places that has it: options, environment variables (RAINKIT_PROFILE, \
-            RAINKIT_ACCOUNT, RAINKIT_STORE, RAINKIT_CA_FILE), the project's .rainkit.json, your settings, the machine's settings, built-in \
-            values.
+            rainctl looks for each setting in these places, in this order: options, environment variables, the project's file \
+            .rainkit.json, your own settings, the machine's settings, built-in values. The variables are RAINKIT_PROFILE, RAINKIT_ACCOUNT, \
+            RAINKIT_STORE and RAINKIT_CA_FILE.
             """)
 
-    @Argument(help: "The profile's name (default: the one in use).", completion: .profiles)
+    @Argument(help: "The profile's name (default: the profile in use).", completion: .profiles)
     var name: String?
 
     @Flag(help: "Show where each value comes from.")

@@ -13,11 +13,12 @@ struct Provision: AsyncParsableCommand {
         discussion: """
             Example: rainctl provision --ssid Home --passphrase-file wifi.txt
 
-            rainctl uses a board that is connected by cable. Without one, it searches over Bluetooth and Wi-Fi. If the board's log does \
-            not show the proof of possession, give it with --qrcode or --pop-file.
+            rainctl uses a board that is connected by cable. If there is no such board, rainctl searches over Bluetooth and Wi-Fi. rainctl \
+            reads the board's secret, the proof of possession, from the log of a board on a cable. If the log does not show the proof, use \
+            --qrcode or --pop-file.
             """)
 
-    enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
+    enum Events: String, WordArgument { case ndjson }
 
     @OptionGroup var device: DeviceOptions
     @OptionGroup(title: "Wi-Fi") var wifi: WiFiOptions
@@ -35,30 +36,31 @@ struct Provision: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Give the board these tags in your account.", valueName: "key:value,…"))
     var tags: String?
 
-    @Option(help: ArgumentHelp("Give the node this metadata, one JSON object.", valueName: "json"))
+    @Option(help: ArgumentHelp("Give the board this metadata, a JSON object.", valueName: "json"))
     var metadata: String?
 
     @Option(
         help: ArgumentHelp(
-            "Send this file to the board's application before the Wi-Fi settings; - is standard input.",
+            "Send this file to the board's application before the Wi-Fi settings (- for standard input).",
             valueName: "file"), completion: .file())
     var customData: String?
 
     @Option(
         help: ArgumentHelp(
-            "Send --custom-data to this endpoint of the application (default: custom-data).", valueName: "name"))
+            "Send the file of --custom-data to this endpoint of the application (default: custom-data).",
+            valueName: "name"))
     var customEndpoint: String?
 
     @Flag(help: "First make the board forget Wi-Fi settings that failed.")
     var resetFirst = false
 
-    @Flag(help: "First give up on boards of earlier runs that the cloud has not yet confirmed in your account.")
+    @Flag(help: "First forget boards of earlier runs that the cloud has not yet confirmed in your account.")
     var forgetPending = false
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(120))
 
-    @Option(help: ArgumentHelp("Print events as lines of JSON as they happen.", valueName: "form"))
+    @Option(help: ArgumentHelp("Print each event as a line of JSON when it happens.", valueName: "form"))
     var events: Events?
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
@@ -191,7 +193,7 @@ struct Provision: AsyncParsableCommand {
             return context.output.say("note: There are no unconfirmed mappings of earlier runs.")
         }
         context.output.warn(
-            "the mappings of \(nodes.map(\.rawValue.onOneLine).joined(separator: ", ")) were given up: the cloud is not asked about "
+            "the mappings of \(nodes.map(\.rawValue.onOneLine).joined(separator: ", ")) were given up: rainctl does not ask the cloud about "
                 + "them again.", reason: "pending_forgotten")
     }
 
@@ -290,7 +292,7 @@ struct OwnerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Put the board into your own cloud, which this file describes (only with --provider; see docs/own-cloud.md).",
+            "Put the board into the cloud that this file describes (only with --provider; see docs/own-cloud.md).",
             valueName: "file"), completion: .file())
     var backend: String?
 
@@ -305,7 +307,7 @@ struct OwnerOptions: ParsableArguments {
         guard let name = context.providerName(which.provider) else {
             guard backend == nil else {
                 throw CommandFailure(
-                    .usage, message: "--backend needs --provider: users of RainMaker belong to RainMaker's cloud.")
+                    .usage, message: "--backend needs --provider: without --provider, you use RainMaker's own cloud.")
             }
             return try context.client()
         }
@@ -324,19 +326,20 @@ struct OwnerOptions: ParsableArguments {
 struct WiFiOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Put the board on the network with this name (default: you choose from the networks that it finds).",
+            "Put the board on the network with this name (default: you choose a network that the board finds).",
             valueName: "name"))
     var ssid: String?
 
     @Option(
         help: ArgumentHelp(
-            "Put the board on the network whose name is given in hex digits (for names that are not text).",
+            "Put the board on the network with this name, given in hex digits (for names that are not text).",
             valueName: "digits"))
     var ssidHex: String?
 
     @Option(
         help: ArgumentHelp(
-            "Use this Wi-Fi password (visible to other users: prefer --passphrase-file).", valueName: "password")
+            "Use this Wi-Fi password. Other users of this machine can see it, so prefer --passphrase-file.",
+            valueName: "password")
     )
     var passphrase: String?
 
@@ -346,7 +349,7 @@ struct WiFiOptions: ParsableArguments {
     @Flag(help: "Read the Wi-Fi password from standard input.")
     var passphraseStdin = false
 
-    @Flag(help: "The network has no password.")
+    @Flag(help: "Use a network that has no password.")
     var open = false
 
     @Flag(help: "Do not change the board's Wi-Fi settings.")
@@ -445,7 +448,7 @@ struct ProvisionSummary {
                 guard let clash = outcome.clash else { return (renamed ?? known, renamed != nil) }
                 node = renamed ?? node
                 context.screen.say(
-                    "\(clash.other.rawValue.onOneLine) is also called \(clash.name.onOneLine). Type another name, or press Enter to keep it."
+                    "Another board (\(clash.other.rawValue.onOneLine)) is also called \(clash.name.onOneLine). Type another name, or press Enter to keep this name."
                 )
             } catch {
                 context.screen.say(CommandFailure(error).message)

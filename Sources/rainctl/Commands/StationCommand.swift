@@ -6,13 +6,13 @@ import RainMaker
 
 struct StationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "station", abstract: "Provision many boards, and watch them in a browser.",
+        commandName: "station", abstract: "Provision many boards, and watch the progress in a browser.",
         discussion: """
             Example: rainctl station boards.csv --ssid Home --passphrase-file wifi.txt
 
-            Open the link that rainctl prints. With a file, the station continues the newest batch of that file, or begins one. With \
-            --discover, the station provisions each board that appears. With neither, the station continues the newest batch. The station \
-            runs until Ctrl-C.
+            Open the link that rainctl prints. With a file, the station continues the newest batch of this file, or begins a batch. With \
+            --discover, the station provisions each board that appears. Without a file and without --discover, the station continues the \
+            batch of --batch, or the newest batch. The station runs until Ctrl-C.
             """)
 
     @Argument(
@@ -24,7 +24,7 @@ struct StationCommand: AsyncParsableCommand {
     var discover = false
 
     @Flag(
-        help: "Begin another batch, even if the file has one already, or a batch of --discover is not finished.")
+        help: "Begin a new batch instead of continuing an earlier batch.")
     var again = false
 
     @Option(help: ArgumentHelp("Continue this batch.", valueName: "batch"))
@@ -32,8 +32,8 @@ struct StationCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Serve the page on this address. Port 0 is any free port. If the address is not a loopback address such as 127.0.0.1, others "
-                + "on the network can see the page's content.",
+            "Serve the page on this address. Port 0 stands for any free port. With an address other than 127.0.0.1 "
+                + "and ::1, other people on the network can see the page.",
             valueName: "ip:port"))
     var listen = "127.0.0.1:0"
 
@@ -44,8 +44,11 @@ struct StationCommand: AsyncParsableCommand {
         if [file != nil, discover, batch != nil].count(where: { $0 }) > 1 {
             throw ValidationError("Give only one of these: a file, --discover or --batch.")
         }
-        if again, file == nil, !discover { throw ValidationError("--again is for a file or --discover.") }
-        if file == "-" { throw ValidationError("The station needs the file again later: give its path.") }
+        if again, file == nil, !discover { throw ValidationError("--again needs a file or --discover.") }
+        if file == "-" {
+            throw ValidationError(
+                "The station reads the file again later, so the file cannot come from standard input: give its path.")
+        }
         try work.check(readsStandardInput: false)
     }
 
@@ -89,7 +92,7 @@ extension BatchStation {
         output.tell("Batch \(batch.id): open \(place.link)\n")
         if place.isOpenToNetwork {
             output.warn(
-                "other machines of this network can reach the page, and the network can see its content.",
+                "other machines of this network can reach the page. The page is not encrypted, so others in this network could read its content.",
                 reason: "open_station")
         }
         progress.begin(batch)

@@ -10,8 +10,9 @@ struct SwitchOn: AsyncParsableCommand {
         discussion: """
             Example: rainctl on 'Kitchen lamp'
 
-            rainctl sets the parameter of the type esp.param.power. LAMP is a node id or a name. If a board has several devices, rainctl \
-            uses the first switch. LAMP/DEVICE names another device. rainctl waits until the boards have reported the change.
+            LAMP is a board's node id or name. If the board has several devices, rainctl switches the first device that has a switch: a \
+            parameter of the type esp.param.power. To switch another device, write LAMP/DEVICE. rainctl waits until the boards have \
+            reported the change.
             """)
 
     @OptionGroup var lamps: LampArguments
@@ -27,7 +28,7 @@ struct SwitchOff: AsyncParsableCommand {
         discussion: """
             Example: rainctl off 'Kitchen lamp'
 
-            rainctl off works like rainctl on.
+            rainctl off works like rainctl on, and has the same options.
             """)
 
     @OptionGroup var lamps: LampArguments
@@ -43,7 +44,7 @@ struct SwitchToggle: AsyncParsableCommand {
         discussion: """
             Example: rainctl toggle 'Kitchen lamp'
 
-            rainctl uses the state that each board last reported. Otherwise rainctl toggle works like rainctl on.
+            rainctl uses the state that each board last reported. In all other respects, rainctl toggle works like rainctl on.
             """)
 
     @OptionGroup var lamps: LampArguments
@@ -59,13 +60,13 @@ struct SetPrimary: AsyncParsableCommand {
         discussion: """
             Example: rainctl set Fan 3
 
-            The firmware names the main parameter of a device (primary), such as the power of a lamp or the speed of a fan. Set other \
-            values with rainctl node params set. If a board has several devices, LAMP/DEVICE names one of them. Put -- before a negative \
+            The firmware chooses the main value of a device (its primary parameter), such as the power of a lamp or the speed of a fan. To \
+            set other values, use rainctl node params set. If a board has several devices, write LAMP/DEVICE. Put -- before a negative \
             value.
             """)
 
     @Argument(
-        help: ArgumentHelp("The board or boards, LAMP[,LAMP…]: node ids or names.", valueName: "lamp"),
+        help: ArgumentHelp("One or more boards, by node id or name, separated by commas.", valueName: "lamp"),
         completion: .nodes)
     var lamps: String
 
@@ -80,7 +81,8 @@ struct SetPrimary: AsyncParsableCommand {
 
 struct LampArguments: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("The boards: node ids or names; LAMP/DEVICE for another device.", valueName: "lamp"),
+        help: ArgumentHelp(
+            "The boards, by node id or name. For one device of a board, write LAMP/DEVICE.", valueName: "lamp"),
         completion: .nodes)
     var lamps: [String]
 }
@@ -110,7 +112,8 @@ struct RouteOptions: ParsableArguments {
         let outcomes = try await time.run {
             try await client.change(change, at: lamps, over: route, waiting: limit) { away in
                 let names = away.joined(separator: ", ")
-                output.say("note: \(names) \(away.count == 1 ? "is" : "are") offline: waiting (--timeout).")
+                output.say(
+                    "note: \(names) \(away.count == 1 ? "is" : "are") offline: waiting for an answer (--timeout).")
             }
         }
         try DeviceChangeResult(outcomes, change).tell(output)
@@ -184,7 +187,9 @@ struct DeviceChangeResult: CommandResult {
         case "sent" where entry.isOffline:
             "\(name) is offline: the cloud has sent the value, but the board may not get it".onOneLine
         case "sent": "\(done), according to the cloud; the board has not answered yet".onOneLine
-        case "silent": "\(name): sent, but not reported in time\(entry.message.map { "; it \($0)" } ?? "")".onOneLine
+        case "silent":
+            "\(name): the cloud has sent the value, but the board has not reported it in time\(entry.message.map { "; it \($0)" } ?? "")"
+                .onOneLine
         case "unknown": "\(name): it is not known whether the cloud has sent the value".onOneLine
         default: "\(name): failed: \(entry.message ?? "")".onOneLine
         }

@@ -165,7 +165,8 @@ extension DoctorChecks {
         }
         let command = "chmod go-w \(path.asShellWord)"
         return .warn(
-            "files", "ignored_settings", "\(name) is ignored: others may write to it. Read it before you use it.",
+            "files", "ignored_settings",
+            "\(name) is ignored: other users may write to it. Check its content before you use it.",
             fix: .command(status.st_uid == geteuid() ? command : "sudo \(command)"))
     }
 }

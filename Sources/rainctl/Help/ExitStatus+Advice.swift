@@ -10,7 +10,7 @@ extension ExitStatus {
         case .other: "read the message; `doctor` also exits with 1 if a check has failed"
         case .wrongPop:
             "read the proof from the board's label or QR code; with Security 2 also give the user name (`--username`)"
-        case .wifiAuthFailed: "check the Wi-Fi password, run again"
+        case .wifiAuthFailed: "check the Wi-Fi password, and run again"
         case .wifiApNotFound: "check the name; use 2.4 GHz; move the board nearer to the access point"
         case .mappingFailed: "run again; for `not_reported` use the profile of the board's own deployment"
         case .deviceLost: "check power and distance; run again"

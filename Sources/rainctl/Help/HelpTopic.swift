@@ -15,7 +15,7 @@ enum HelpTopic: String, CaseIterable {
 
     var abstract: String {
         switch self {
-        case .exitCodes: "The exit codes of rainctl, and what to try."
+        case .exitCodes: "The exit codes of rainctl, and what to do about each."
         case .environment: "The environment variables that rainctl reads."
         }
     }
@@ -23,11 +23,11 @@ enum HelpTopic: String, CaseIterable {
     private var introduction: String {
         switch self {
         case .exitCodes:
-            "An error as JSON has the name in \"code\", and a more exact cause in \"reason\". Once rainctl account curl has started curl, the "
-                + "exit code is curl's own."
+            "With --json, an error has the name in \"code\" and the exact cause in \"reason\". After rainctl account "
+                + "curl has started curl, the exit code is curl's exit code."
         case .environment:
-            "An option has precedence over a variable. An empty variable counts as unset. No program that rainctl starts inherits "
-                + "\(EnvironmentVariable.secrets.joined(separator: ", "))."
+            "Options have precedence over variables. An empty variable counts as unset. Programs that rainctl starts "
+                + "do not inherit \(EnvironmentVariable.secrets.joined(separator: ", "))."
         }
     }
 

@@ -8,7 +8,7 @@ import RainMaker
 struct ProviderOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Use the session of this identity provider (default: RainMaker; see: rainctl account providers).",
+            "Use your session at this identity provider (default: RainMaker). To list providers, run rainctl account providers.",
             valueName: "name"))
     var provider: String?
 }
@@ -78,7 +78,9 @@ func checkStandardInput(_ wanted: Bool...) throws {
 /// arrived.
 struct CodeOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Use this one-time code (visible to other users: prefer --code-stdin).", valueName: "code")
+        help: ArgumentHelp(
+            "Use this one-time code. Other users of this machine can see it, so prefer --code-stdin.", valueName: "code"
+        )
     )
     var code: String?
 
@@ -140,25 +142,26 @@ struct CodeOptions: ParsableArguments {
 /// The language of the cloud's message.
 struct LocaleOption: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Request the cloud's message in this language, such as en or en-us.", valueName: "locale"))
+        help: ArgumentHelp(
+            "Ask the cloud to write its message in this language, such as en or en-us.", valueName: "locale"))
     var locale: String?
 }
 
 /// The place for the session of a user who signs in.
 struct StoreOptions: ParsableArguments {
-    enum Name: String, ExpressibleByArgument, CaseIterable {
+    enum Name: String, WordArgument {
         case auto, file, memory
         case secretService = "secret-service"
     }
 
     @Option(
         help: ArgumentHelp(
-            "Keep the session in this store (default: auto). auto is the store that this account used last. For a new account, auto is "
-                + "the Secret Service if available, otherwise a file.",
+            "Keep the session in this store (default: auto). With auto, rainctl uses the same store as before. For a "
+                + "new account, rainctl uses the Secret Service, or a file if there is no Secret Service.",
             valueName: "store"))
     var store: Name?
 
-    @Flag(help: "Only test the sign-in, and do not keep the session (same as --store memory).")
+    @Flag(help: "Test the sign-in, but do not keep the session (same as --store memory).")
     var noSave = false
 
     /// Returns the choice of the option, else of the environment, else what is remembered or works.

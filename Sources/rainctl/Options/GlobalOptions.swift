@@ -4,18 +4,18 @@ import RainCore
 
 /// The options that every command takes.
 struct GlobalOptions: ParsableArguments {
-    @Flag(name: .long, help: "Print the result as a JSON document. Errors are JSON too.")
+    @Flag(name: .long, help: "Print the result or the error as JSON.")
     var json = false
 
-    @Flag(name: .long, help: "Print the JSON document on one line.")
+    @Flag(name: .long, help: "Print the result or the error as JSON on one line.")
     var compact = false
 
-    @Flag(name: .shortAndLong, help: "Print only the result.")
+    @Flag(name: .shortAndLong, help: "Print only the result, without progress and notes.")
     var quiet = false
 
     @Flag(
         name: .customShort("v"),
-        help: "Show each step in detail, and log requests and answers on standard error; -vv also logs headers.")
+        help: "Show more detail, and log requests and answers on standard error. -vv also logs headers.")
     var verbosity: Int
 
     @Option(name: .long, help: ArgumentHelp("Write the log to this file.", valueName: "file"), completion: .file())
@@ -24,27 +24,29 @@ struct GlobalOptions: ParsableArguments {
     // Text instead of an enum: looking up how the parser reads another type would cost every command a third of a millisecond.
     @Option(
         name: .customLong("log-format"),
-        help: ArgumentHelp("Write the log in this form: text or json (default: text).", valueName: "form"),
+        help: ArgumentHelp("Write the log in this format: text or json (default: text).", valueName: "form"),
         completion: .list(LogFormat.allCases.map(\.rawValue)))
     private var logFormatName: String?
 
-    @Flag(name: .long, help: "Never ask; fail and name the missing option instead.")
+    @Flag(name: .long, help: "Never ask questions. If a value is missing, stop with an error that names the option.")
     var noInput = false
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Use the cloud of this profile (see: rainctl profile list).", valueName: "name"),
+        help: ArgumentHelp(
+            "Use the cloud of this profile. To list profiles, run rainctl profile list.", valueName: "name"),
         completion: .profiles)
     var profile: String?
 
     @Option(
-        name: .long, help: ArgumentHelp("Use this account (see: rainctl account list).", valueName: "name"),
+        name: .long,
+        help: ArgumentHelp("Use this account. To list accounts, run rainctl account list.", valueName: "name"),
         completion: .accounts)
     var account: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Trust the CA certificates in this file instead of the system's.", valueName: "file"),
+        help: ArgumentHelp("Trust the CA certificates in this file, and not those of the system.", valueName: "file"),
         completion: .file())
     var caFile: String?
 

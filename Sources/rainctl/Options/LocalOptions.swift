@@ -4,30 +4,30 @@ import RainKit
 
 /// The options for asking a board directly over this machine's network, instead of the cloud.
 struct LocalOptions: ParsableArguments {
-    @Flag(help: "Talk to the board directly over this machine's network, even without internet access.")
+    @Flag(help: "Talk to the board directly over this machine's network. This works without internet access.")
     var local = false
 
-    @Flag(help: "First try to reach the board directly. If that fails, use the cloud.")
+    @Flag(help: "First try to reach the board directly. If this fails, use the cloud.")
     var auto = false
 
     @Option(
         help: ArgumentHelp(
-            "Connect to this address if the board is not found by its name (--local, --auto).",
+            "If rainctl does not find the board by its name, connect to this address (with --local or --auto).",
             valueName: "host[:port]"))
     var host: String?
 
     @Option(
         help: ArgumentHelp(
-            "Read the proof of possession from a file (--local, --auto). Without it, rainctl asks the cloud for the proof.",
+            "Read the proof of possession from a file (with --local or --auto). Without this option, rainctl gets the proof from the cloud.",
             valueName: "file"), completion: .file())
     var popFile: String?
 
     @Option(
         name: .customLong("sec-ver"),
-        help: ArgumentHelp("Require this security scheme: 0, 1 or 2 (--local, --auto).", valueName: "version"))
+        help: ArgumentHelp("Require this security scheme: 0, 1 or 2 (with --local or --auto).", valueName: "version"))
     var securityVersion: Int?
 
-    @Option(help: ArgumentHelp("Use this user name for Security 2 (--local, --auto).", valueName: "name"))
+    @Option(help: ArgumentHelp("Use this user name for security scheme 2 (with --local or --auto).", valueName: "name"))
     var username: String?
 
     func validate() throws {

@@ -48,7 +48,7 @@ final class BatchProgress: Sendable {
             if isDetailed { write("·", .yellow, "\(label(board)): begins") }
         case .step(let board, let event): writer(of: board)?.take(event)
         case .again(let board, let error):
-            write("·", .yellow, "\(label(board)): tried again, because: \(error.sentence)")
+            write("·", .yellow, "\(label(board)): trying again, because: \(error.sentence)")
             writer(of: board)?.failed(error, as: "retrying")
         case .done(let board, let node):
             ended(board)
@@ -68,7 +68,8 @@ final class BatchProgress: Sendable {
             if case .lost = event {
                 write(
                     "·", .yellow,
-                    "\(label(board)): another station has this board now, because this station was silent for too long")
+                    "\(label(board)): another station has taken over this board, because this station did not write to the record for too long"
+                )
             }
             writer(of: board)?.note("stopped")
             forget(board)
@@ -79,11 +80,11 @@ final class BatchProgress: Sendable {
         case .cloudUnreachable(let error):
             write(
                 "·", .yellow,
-                "the cloud cannot be reached, so no board begins until it answers: \(error.message.asSentence)")
+                "the cloud cannot be reached, so no board begins until the cloud answers: \(error.message.asSentence)")
         case .cloudAnswers: write("·", .yellow, "the cloud answers again")
         case .searchFailed(let scheme, let error):
             output.warn(
-                "the search for boards \(Self.way(scheme)) failed and is tried again: \(error.message)",
+                "the search for boards \(Self.way(scheme)) failed and will be tried again: \(error.message)",
                 reason: error.reason)
         }
     }

@@ -145,11 +145,11 @@ enum StepText {
         case .scan: "Scanning for networks with the board"
         case .associate: "Associating the board with your account"
         case .verify: "Verifying the board with the cloud"
-        case .customData: "Sending the board's application its data"
+        case .customData: "Sending data to the board's application"
         case .join: "Sending the Wi-Fi settings"
         case .connect: "Waiting for the board to join"
         case .confirm: "Waiting for the cloud to confirm"
-        case .name: "Waiting for the board to take its name"
+        case .name: "Waiting for the board to accept its name"
         }
     }
 
@@ -221,7 +221,7 @@ enum StepText {
         case .associationLeftOpen(let why): "the board continues to answer challenges on its network: \(why)"
         case .waitingForBoard: "the board has not appeared yet; join its network PROV_… if it has one"
         case .waitingForCloud: "no answer from the server yet; asking again"
-        case .waitingForNode: "the board is silent; asking the cloud whether it is on its network"
+        case .waitingForNode: "the board does not answer; asking the cloud whether the board is online"
         }
     }
 

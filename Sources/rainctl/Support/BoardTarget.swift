@@ -77,7 +77,7 @@ struct BoardTarget {
                     cause.refusedProofs == 0
                     ? ""
                     : " \(BoardError.countOfWrongProofs(refused))"
-                context.screen.say(attempt == 1 ? cause.message : "Also refused.\(count)")
+                context.screen.say(attempt == 1 ? cause.message : "The board refused this proof too.\(count)")
                 attempt += 1
                 target.credentials.refusedBefore = refused
                 let answer = await time.askingOnScreen {
@@ -203,7 +203,7 @@ final class SearchProblems: Sendable {
     func take(_ error: BoardError, on scheme: String) {
         state.withLock { state in
             guard state.messages.insert(error.message).inserted else { return }
-            let line = "Not \(scheme.wayToBoard): \(error.message.onOneLine)"
+            let line = "Looking for a board \(scheme.wayToBoard) failed: \(error.message.onOneLine)"
             if state.isTelling { output.say(line) } else { state.lines.append(line) }
         }
     }

@@ -70,7 +70,8 @@ struct BoardValues: Sendable {
         let name = path[..<(colons.last ?? path.startIndex)]
         throw CommandFailure(
             .usage,
-            message: "There is a value for \(String(name).onOneLine), which is not one of the boards of this command.")
+            message: "A value is given for the board \(String(name).onOneLine), but this command is not for that board."
+        )
     }
 }
 

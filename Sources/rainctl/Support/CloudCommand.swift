@@ -34,7 +34,7 @@ struct CloudScene: Sendable {
 
 extension CloudCommand {
     func run() async throws {
-        let context = try Context(options, list: (self as? any ListCommand)?.list)
+        let context = try Context(options, list: (self as? any ListCommand)?.format)
         let client = try context.rainMakerClient()
         let scene = CloudScene(
             context: context, client: client, cloud: try client.rainMakerNodes(), time: TimeBudget(timeout))

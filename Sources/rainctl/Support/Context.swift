@@ -30,8 +30,8 @@ struct Context: Sendable {
         var noInput: Bool
     }
 
-    /// - Parameter list: the options of a command that prints a list.
-    init(_ options: GlobalOptions, list: ListOptions? = nil) throws(CommandFailure) {
+    /// - Parameter list: the form that a command which prints a list was asked for.
+    init(_ options: GlobalOptions, list: ListForm? = nil) throws(CommandFailure) {
         try self.init(options, list: list) { (_, failure) throws(CommandFailure) in throw failure }
         // Not in documents, because these warnings do not concern a program that reads them.
         for warning in folders.warnings + settings.warnings { output.say("warning: \(warning)") }
@@ -40,7 +40,7 @@ struct Context: Sendable {
     /// Loads the settings. `obstacle` is called for settings that cannot be used: with the path of the file, or nil if HOME is missing. If
     /// it does not throw, loading continues without those settings.
     init(
-        _ options: GlobalOptions, list: ListOptions? = nil, obstacle: SettingsFiles.Obstacle
+        _ options: GlobalOptions, list: ListForm? = nil, obstacle: SettingsFiles.Obstacle
     ) throws(CommandFailure) {
         try list?.check(options)
         environment = Invocation.current.environment

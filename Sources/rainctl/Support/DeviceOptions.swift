@@ -5,7 +5,10 @@ import RainKit
 
 /// The options for reaching a board and opening a session with it. All commands for boards share them.
 struct DeviceOptions: ParsableArguments {
-    @Option(help: "Reach the board over this transport.")
+    @Option(
+        help:
+            "Reach the board over a cable (serial), Bluetooth (ble), its own access point (softap) or your network (on-network)."
+    )
     var transport: TransportName = .auto
 
     @Option(
@@ -14,27 +17,27 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Connect to the board at this address (SoftAP or on-network; usually 192.168.4.1:80 with SoftAP).",
+            "Connect to the board at this address (only for softap and on-network). For softap, the address is usually 192.168.4.1:80.",
             valueName: "host[:port]"))
     var deviceHost: String?
 
     @Option(
         help: ArgumentHelp(
-            "Use this Bluetooth adapter: its name, such as hci0, or its address; repeatable (default: all).",
+            "Use the Bluetooth adapter with this name, such as hci0, or with this address (repeatable; default: all adapters).",
             valueName: "adapter"))
     var adapter: [String] = []
 
     @Option(
         name: [.customLong("device-name"), .customLong("device_name", withSingleDash: false)],
         help: ArgumentHelp(
-            "Choose the board with this name, such as PROV_a1b2c3. Over Bluetooth, a board's address works too.",
+            "Choose the board with this name, such as PROV_a1b2c3. Over Bluetooth, you can also give the board's address.",
             valueName: "name"
         ))
     var deviceName: String?
 
     @Option(
         help: ArgumentHelp(
-            "Read the password of the board's own access point from a file (SoftAP).", valueName: "file"),
+            "Read the password of the board's own access point from a file.", valueName: "file"),
         completion: .file())
     var apPasswordFile: String?
 
@@ -47,7 +50,8 @@ struct DeviceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Use this proof of possession (visible to other users: prefer --pop-file).", valueName: "pop"))
+            "Use this proof of possession. Other users of this machine can see it, so prefer --pop-file.",
+            valueName: "pop"))
     var pop: String?
 
     @Option(help: ArgumentHelp("Read the proof of possession from a file.", valueName: "file"), completion: .file())
@@ -61,15 +65,15 @@ struct DeviceOptions: ParsableArguments {
         help: ArgumentHelp("Require this security scheme: 0, 1 or 2.", valueName: "version"))
     var securityVersion: Int?
 
-    @Option(help: ArgumentHelp("Use this user name for Security 2.", valueName: "name"))
+    @Option(help: ArgumentHelp("Use this user name for security scheme 2.", valueName: "name"))
     var username: String?
 
-    @Flag(help: "Wait until the board is plugged in or within reach.")
+    @Flag(help: "Wait until the board is plugged in or in range.")
     var wait = false
 
     @Option(
         help: ArgumentHelp(
-            "Write the board's log to this file, without secrets (needs a cable).", valueName: "file"),
+            "Write the board's log, without secrets, to this file. The board must be on a cable.", valueName: "file"),
         completion: .file())
     var deviceLog: String?
 
@@ -85,8 +89,8 @@ struct DeviceOptions: ParsableArguments {
     }
 
     /// Returns the context of these options and of those of every command.
-    /// - Parameter list: the options of a command that prints a list.
-    func context(_ options: GlobalOptions, list: ListOptions? = nil) throws(CommandFailure) -> Context {
+    /// - Parameter list: the form that a command which prints a list was asked for.
+    func context(_ options: GlobalOptions, list: ListForm? = nil) throws(CommandFailure) -> Context {
         var context = try Context(options, list: list)
         if let deviceLog { context.deviceLog = try DeviceLogFile(deviceLog) }
         return context
@@ -159,7 +163,7 @@ extension BoardCredentials {
             context.output.warn(
                 security.version == 0
                     ? "the board uses Security 0, so the proof of possession is not used, and everything is unencrypted, even the Wi-Fi password. To refuse such a board, give --sec-ver 1 or 2."
-                    : "the board requires no proof of possession, so the given one is not used. Nothing proves that this is the right board.",
+                    : "the board requires no proof of possession, so the given proof is not used. Nothing proves that this is the right board.",
                 reason: "proof_not_used")
         }
     }

@@ -4,7 +4,7 @@ import RainKit
 /// Messages about this machine's own network, when it is left for a board's.
 enum NetworkMessages {
     static let fullScan =
-        "most boards list at most 16 networks, and may omit strong ones; if yours is missing, name it with --ssid"
+        "most boards list at most 16 networks, and may omit strong ones; if your network is missing, name it with --ssid"
 
     /// - Parameter note: prints a line that is not a warning; the output's own by default.
     static func tell(_ change: NetworkChange, _ output: Output, _ note: ((String) -> Void)? = nil) {
@@ -29,7 +29,7 @@ enum NetworkMessages {
             let password = hasPassword ? " (with the password from the QR code or the options)" : ""
             let network = name?.onOneLine ?? "PROV_… of the board"
             guard isWaitedFor else {
-                return note("\(why) Join the Wi-Fi network \(network) yourself\(password), and run this again.")
+                return note("\(why) Join the Wi-Fi network \(network) yourself\(password), and run this command again.")
             }
             note("\(why) So join the board's network by hand:")
             note("1. Join the Wi-Fi network \(network)\(password). rainctl waits for it.")
@@ -44,8 +44,7 @@ enum NetworkMessages {
 
     /// Restores the network that a killed run left. Takes almost no time if there is nothing to restore.
     static func restore(isQuiet: Bool) async {
-        let environment = RainKitConfiguration(state: "/").environment
-        guard let folders = try? Folders(environment) else { return }
+        guard let folders = try? Folders(processEnvironment()) else { return }
         let output = Output(isQuiet: isQuiet)
         var configuration = RainKitConfiguration(state: folders.state)
         configuration.networkChange = { tell($0, output) }

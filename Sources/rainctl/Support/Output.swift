@@ -24,10 +24,10 @@ struct Output: Sendable {
     let warnings: Warnings
     private let request: ServedRequest?
 
-    /// - Parameter list: the options of a command that prints a list.
-    init(_ options: GlobalOptions, list: ListOptions? = nil) {
+    /// - Parameter list: the form that a command which prints a list was asked for.
+    init(_ options: GlobalOptions, list: ListForm? = nil) {
         self.init(
-            options.isJSON ? .json(isCompact: options.compact) : list?.format == .tsv ? .tsv : .text,
+            options.isJSON ? .json(isCompact: options.compact) : list == .tsv ? .tsv : .text,
             isQuiet: options.quiet)
     }
 

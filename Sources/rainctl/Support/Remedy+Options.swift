@@ -8,14 +8,14 @@ extension Remedy {
         switch self {
         case .proofOfPossession: "give the proof of possession with --pop-file"
         case .securityUserName: "give the user name with --username"
-        case .anySecurity: "omit --sec-ver to follow the board"
+        case .anySecurity: "omit --sec-ver to use the security scheme that the board reports"
         case .acceptedSecurity(let version):
             "if you are sure that this is the right board, accept it with --sec-ver \(version)"
         case .otherTransport: "choose another transport with --transport ble or softap"
         case .accessPoint: "if the board has its own access point, reach it there with --transport softap"
         case .networkName: "name the network with \(commandLine("provision --ssid"))"
         case .networkPassword: "give the Wi-Fi password with --passphrase-file"
-        case .openNetwork: "join it with --open"
+        case .openNetwork: "join the network with --open"
         case .claimService: "name the claim service with \(commandLine("profile set --claim-url"))"
         case .claimOverCable: "claim the board with \(commandLine("device claim --host"))"
         case .boardLog: "see the board's log with \(commandLine("device monitor --restart"))"
@@ -29,8 +29,8 @@ extension Remedy {
         case .localHost: "give the address with --host HOST or HOST:PORT"
         case .localProof(isInCloud: false): "give this proof with --pop-file FILE"
         case .localProof(isInCloud: true):
-            "sign in to get it from the cloud, or where you are signed in, copy it from "
-                + "\(commandLine("node params get NODE \"Local Control.POP\"")) and give it with --pop-file FILE"
+            "sign in, so that rainctl gets the proof from the cloud. Or, where you are signed in, print the proof with "
+                + "\(commandLine("node params get NODE \"Local Control.POP\"")), and give it here with --pop-file FILE"
         case .nodeInAccount: "once the board is in your account, use \(commandLine("node params"))"
         case .anyOtherTransport: "use --transport ble or softap"
         case .backend: "describe your cloud with --backend FILE"
@@ -39,7 +39,7 @@ extension Remedy {
         case .macAddress: "give the board's MAC address with --mac"
         case .flashAddress: "name the flash address of the partition fctry with --flash-address"
         case .otherRedirect:
-            "choose another --redirect, or set it with \(commandLine("profile set --relay-url")) or --scheme-redirect"
+            "choose another --redirect, or set the redirect URI with \(commandLine("profile set --relay-url")) or --scheme-redirect"
         case .signIn: "sign in with \(Self.login)"
         case .storedSession: "look at the session with \(commandLine("account status"))"
         case .cloudAnswer: "look at the cloud's answer with \(commandLine("account curl -- -i /v1/user2"))"
@@ -64,16 +64,16 @@ extension Remedy {
         case .redirectURI: "give the redirect URI with \(Self.login) --redirect-uri"
         case .rememberedSettings(let names):
             names.first.map {
-                "change such a setting with \(Self.login) --set \($0.onOneLine)=VALUE (an empty value forgets it)"
+                "change such a setting with \(Self.login) --set \($0.onOneLine)=VALUE (an empty value removes the setting)"
             } ?? "give other values with \(Self.login)"
         case .knownAccount: "see \(commandLine("account list"))"
         case .updateState(let node):
-            "see its progress with \(commandLine("node params get \(node.onOneLine.asShellWord)"))"
+            "see the update's progress with \(commandLine("node params get \(node.onOneLine.asShellWord)"))"
         case .updateJob(let node, let job):
-            "see its progress with "
+            "see the update's progress with "
                 + commandLine("node update status \(node.onOneLine.asShellWord) --job \(job.onOneLine.asShellWord)")
         case .updateJobs(let node):
-            "start it with \(commandLine("node update start \(node.onOneLine.asShellWord)"))"
+            "then start the update with \(commandLine("node update start \(node.onOneLine.asShellWord)"))"
         case .knownNode: "see \(commandLine("node list"))"
         case .otherNodeName(let node):
             "give one of them another name with \(commandLine("node rename \(node.onOneLine.asShellWord) NAME"))"
@@ -81,7 +81,7 @@ extension Remedy {
         case .knownAutomation: "see \(commandLine("automation list"))"
         case .knownCommand: "give the request id that is shown by \(commandLine("node command send"))"
         case .resumedBatch(let batch):
-            "continue it with \(commandLine("batch resume \(batch)")), or begin another batch with --again"
+            "continue the batch with \(commandLine("batch resume \(batch)")), or begin another batch with --again"
         case .retriedBatch(let batch):
             "try the failed boards again with \(commandLine("batch retry \(batch)")), or begin another batch with --again"
         case .begunLedger:
@@ -93,13 +93,14 @@ extension Remedy {
         case .sharedGroups: "see \(commandLine("group share list"))"
         case .scheduleTime: "give --at HH:MM, or --in TIME"
         case .scheduleDays: "give --days or --date with --at"
-        case .laterSchedule: "give it another time with \(commandLine("node schedule edit"))"
+        case .laterSchedule: "give the schedule another time with \(commandLine("node schedule edit"))"
         case .modelNode: "name the board whose copy is right with --like BOARD"
-        case .repairedCopies: "send it to the board with the options --repair or --add-board of the command edit"
+        case .repairedCopies:
+            "send the schedule or scene to the board with the option --repair or --add-board of the command edit"
         case .valuesOfNode: "add the board with --add-board BOARD and BOARD:DEVICE.PARAM=VALUE"
         case .accountName: "give the account your own name with --account"
         case .knownDeployment: "see \(commandLine("profile list"))"
-        case .removedDeployment: "remove it with \(commandLine("profile remove"))"
+        case .removedDeployment: "remove that profile with \(commandLine("profile remove"))"
         case .knownProvider: "see \(commandLine("account providers"))"
         case .fileStore: "keep the session in a file with \(Self.login) --store file"
         case .exportedSession: "export a new session with \(commandLine("account export"))"
@@ -130,7 +131,7 @@ extension Remedy {
             case .host: (["device-host"], "give another address with --device-host HOST or HOST:PORT")
             case .localHost: (["host"], "give another address with --host HOST or HOST:PORT")
             case .anyOtherTransport: (["transport"], "use another --transport")
-            case .backend: (["backend"], "describe it in another file with --backend FILE")
+            case .backend: (["backend"], "describe your cloud in another file with --backend FILE")
             case .espressifTools: (["python"], "name another Python with --python")
             case .certificateAuthorities: (["ca-file"], "name another file of certificates with --ca-file")
             case .brokerCredentials: (["password-file"], "check the name and the password")

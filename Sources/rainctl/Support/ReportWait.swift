@@ -24,7 +24,8 @@ struct ReportWait: Sendable {
         self.isRequired = isRequired
         guard isRequired, !away.isEmpty else { return }
         let names = away.joined(separator: ", ")
-        context.output.say("note: \(names) \(away.count == 1 ? "is" : "are") offline: waiting (--timeout).")
+        context.output.say(
+            "note: \(names) \(away.count == 1 ? "is" : "are") offline: waiting for an answer (--timeout).")
     }
 
     static func limit(

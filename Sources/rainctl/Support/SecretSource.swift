@@ -165,7 +165,7 @@ struct SecretSource {
     ) throws(CommandFailure) -> Secret {
         guard Invocation.current.request == nil else { throw absent(name) }
         guard !StandardStreams.inIsTerminal else {
-            throw CommandFailure(.usage, message: "Standard input is a terminal; pipe the \(name) into it.")
+            throw CommandFailure(.usage, message: "Standard input is a terminal: pipe the \(name) into rainctl.")
         }
         return try read(
             STDIN_FILENO, name: name, from: "standard input", maximumBytes: maximumBytes, isExact: isExact,

@@ -102,7 +102,8 @@ struct SettingsFiles: Sendable {
         }
         switch status.st_mode & S_IFMT {
         case S_IFDIR: return nil
-        case S_IFREG: return status.st_mode & 0o022 == 0 ? nil : "others may write to it (chmod go-w changes that)"
+        case S_IFREG:
+            return status.st_mode & 0o022 == 0 ? nil : "other users may write to it (chmod go-w prevents that)"
         case S_IFLNK: return "it is a symbolic link"
         default: return "it is not a plain file"
         }

@@ -83,7 +83,8 @@ func withTimeout<Value: Sendable>(
         }
     }
     let timeAsked = { @Sendable in Screen.shared.timeThatDoesNotCount }
-    let sleep = { @Sendable (time: Duration) in try await Task.sleep(for: time) }
+    let clock = TimerClock()
+    let sleep = { @Sendable (time: Duration) in try await clock.sleep(until: clock.now + time, tolerance: nil) }
     switch await withDeadline(
         limit, sleep: { try await sleepWithoutQuestions($0, timeAsked: timeAsked, sleep: sleep) }, noting)
     {

@@ -33,7 +33,7 @@ final class NetworkQuestions: Sendable {
         let hidden = heard.count { $0.ssid.bytes.isEmpty }
         state.withLock { ($0.heard, $0.hidden, $0.mayLackNetworks) = (networks, hidden, heard.mayLackNetworks) }
         return await screen.asking {
-            if networks.isEmpty, hidden == 0 { screen.say("The board hears no network.") }
+            if networks.isEmpty, hidden == 0 { screen.say("The board finds no Wi-Fi network.") }
             return await fromList(passphrase: passphrase, maySearchAgain: true)
         }
     }
@@ -88,7 +88,7 @@ final class NetworkQuestions: Sendable {
 
     /// The message without the advice to run the command again, because the user is asked again here.
     private static func words(_ error: BoardError) -> String {
-        error.message.replacing(", then run this again", with: "")
+        error.message.replacing(", then try again", with: "")
     }
 
     private enum Again { case network(WiFiNetwork), other, stop }
@@ -143,8 +143,8 @@ final class NetworkQuestions: Sendable {
             case (0, false): nil
             case (1, false): "One hidden network: type its name"
             case (_, false): "\(hidden) hidden networks: type a name"
-            case (0, true): "A board lists at most 16: type the name of another"
-            case (_, true): "A board lists at most 16; \(hidden) are hidden: type a name"
+            case (0, true): "A board lists at most 16: type the name of another network"
+            case (_, true): "A board lists at most 16; \(hidden) are hidden: type a network's name"
             }
         return ChoiceList(lines, note: note)
     }

@@ -12,7 +12,7 @@ struct BatchStationsTests {
         try await withTemporaryFolder { folder in
             try await PostgreSQLServer.with { server in
                 let wanted = isSoak ? 1000 : 40
-                let shop = try await Workshop.open(isSoak ? 300 : 24, folder)
+                let shop = try await Workshop.open(isSoak ? 300 : 24, folder, restarts: true)
                 try shop.write()
                 let place = ["--ledger", try await server.url()]
                 let more = shop.common + place + ["--at-once", "3", "--station-timeout", "3s"]
@@ -82,7 +82,7 @@ struct BatchStationsTests {
                     "confirm",
                 ]
                 let moments = steps.flatMap { step in ["started", "finished"].map { (step, $0) } }
-                let shop = try await Workshop.open(moments.count, folder)
+                let shop = try await Workshop.open(moments.count, folder, restarts: true)
                 try shop.write()
                 let place = ["--ledger", try await server.url()]
                 let more = shop.common + place + ["--at-once", "1", "--station-timeout", "1s"]

@@ -27,6 +27,7 @@ final class Workshop: Sendable {
 
     /// Kills the cloud and its broker, and starts them again with the same data at the same places.
     func restartCloud(pause: Duration = .zero) async throws {
+        try #require(!place.isEmpty)
         let old = cloud
         old.process.kill()
         _ = try await old.process.wait()
@@ -55,12 +56,15 @@ final class Workshop: Sendable {
         }
     }
 
+    /// - Parameter restarts: whether the cloud can be restarted. Such a cloud writes all its data with each change, which many boards at once
+    ///   have to wait for.
     static func open(
-        _ count: Int, _ folder: TemporaryFolder, radio options: [String] = []
+        _ count: Int, _ folder: TemporaryFolder, radio options: [String] = [], restarts: Bool = false
     ) async throws -> Workshop {
-        let place = [
-            "--data", folder.file("cloud-data"), "--listen", "127.0.0.1:\(try LoopbackServer.assignablePort())",
-        ]
+        let place =
+            restarts
+            ? ["--data", folder.file("cloud-data"), "--listen", "127.0.0.1:\(try LoopbackServer.assignablePort())"]
+            : []
         let cloud = try await SimulatedCloud.start(
             nodes: (0..<count).map { "batch-node-\(1000 + $0)" }, arguments: place, in: folder)
         try folder.write(cloud.readyDocument, to: "nodes.json")

@@ -185,7 +185,7 @@ struct ClaimTests {
     func boardRestart(fault: String) async throws {
         try await withPlace { place in
             let board = try await place.board(["--security", "2", "--claim-fault", fault])
-            try check(try await place.maker.provision(board, ["--json"]), advises: "run this again", board)
+            try check(try await place.maker.provision(board, ["--json"]), advises: "try again", board)
             #expect(try changes(board).contains("rebooted") == fault.hasPrefix("reboot"))
             let second = try await place.maker.provision(board, ["--json"])
             #expect(second.status == 0, "\(second.standardOutput)\(second.standardError)")

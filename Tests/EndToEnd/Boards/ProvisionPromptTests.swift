@@ -182,7 +182,7 @@ struct ProvisionPromptTests {
             for words in ["… Waiting for the board to join (", "On Wi-Fi: Home"] {
                 #expect(after.contains(words), "\(words): \(scene.person.transcript)")
             }
-            #expect(!scene.person.transcript.contains("run this again"), "\(scene.person.transcript)")
+            #expect(!scene.person.transcript.contains("try again"), "\(scene.person.transcript)")
         }
     }
 

@@ -114,7 +114,7 @@ struct ProvisioningAutoTests {
                 environment: environment)
             try await person.hears("Looking for a board on a cable, over Bluetooth")
             // Long before the search is over.
-            try await person.hears("Not over Bluetooth: ")
+            try await person.hears("Looking for a board over Bluetooth failed: ")
             #expect(try await person.wait() == .exited(69))
             #expect(person.transcript.contains("hci0 is off"), "\(person.transcript)")
             try await radio.process.terminate()

@@ -76,7 +76,7 @@ struct ProvisioningImprovTests {
 
     @Test(
         "a board that takes no settings says why",
-        arguments: [("stopped=1", "improv_stopped", "Restart it"), ("button=1", "not_authorized", "button")])
+        arguments: [("stopped=1", "improv_stopped", "Restart the board"), ("button=1", "not_authorized", "button")])
     func refuses(fault: String, reason: String, words: String) async throws {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)

@@ -69,7 +69,8 @@ struct ProvisioningPrintedBoardTests {
         arguments: [
             ("empty-flash", "empty_flash", "Flash the firmware"), ("crash-loop", "crash", "firmware crashed"),
             ("brown-out", "brown_out", "shorter cable"), ("download", "download_mode", "press RESET"),
-            ("no-application", "no_application", "Flash it again"), ("wrong-chip", "wrong_chip", "another chip"),
+            ("no-application", "no_application", "Flash the firmware again"),
+            ("wrong-chip", "wrong_chip", "another chip"),
             ("unreadable", "unreadable_log", "115200"), ("provisioned", "already_provisioned", "BOOT button"),
         ])
     func trouble(log: String, reason: String, words: String) async throws {

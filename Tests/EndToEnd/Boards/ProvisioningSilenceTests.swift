@@ -23,7 +23,7 @@ struct ProvisioningSilenceTests {
                 switch silence {
                 case .closedPort: (["--device-host", "127.0.0.1:9"], "not in provisioning mode")
                 case .swallowedConnections:
-                    (["--device-host", "127.0.0.1:\(listener.port)"], "Check that it is powered")
+                    (["--device-host", "127.0.0.1:\(listener.port)"], "Check that the board is powered")
                 case .noSuchPort: (["--port", folder.file("no-such-port")], "plugged in?")
                 case .mutePort: (["--port", terminal.path], "cable carries data")
                 }
@@ -66,7 +66,7 @@ struct ProvisioningSilenceTests {
             #expect(try await child.wait() == .exited(14), "\(child.standardError)")
             let last = try JSONValue(parsing: Array((child.standardOutput.split(separator: "\n").last ?? "").utf8))
             #expect(last["code"] == "device_lost")
-            #expect(last["message"]?.string?.contains("look for it in your account, or run this again") == true)
+            #expect(last["message"]?.string?.contains("look for the board in your account, or try again") == true)
         }
     }
 
@@ -84,7 +84,7 @@ struct ProvisioningSilenceTests {
             try await person.hears("password for \(SimulatedBoard.ssid) again")
             board.process.signal(SIGSTOP)
             await person.types(SimulatedBoard.passphrase + "\n")
-            try await person.hears("run this again")
+            try await person.hears("try again")
             #expect(try await person.wait() == .exited(14), "\(person.transcript)")
         }
     }

@@ -228,8 +228,8 @@ struct GlewlwydTests {
                 ["login", "--device-code", "--json", "--store", "file"] + scene.native)
             defer { child.kill() }
             let said = try #require(try await child.errorLine())
-            let start = try #require(said.ranges(of: "at once: ").first?.upperBound)
-            let page = String(said[start...].prefix { $0 != ")" })
+            let start = try #require(said.ranges(of: "(or open ").first?.upperBound)
+            let page = String(said[start...].prefix { $0 != "," })
             let visit = try await run(
                 try await ForeignIdentityServer.python(), [ForeignIdentityServer.path("glewlwyd.py"), "visit", page])
             #expect(visit.standardError.contains("deviceComplete"), "\(visit.standardError)")

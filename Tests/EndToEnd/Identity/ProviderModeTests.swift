@@ -148,7 +148,7 @@ struct ProviderModeTests {
                 "\(logout.standardError)")
             #expect(try await maker.rainctl(login + Self.institutions).status == 0)
             let text = try await maker.rainctl("logout", "--provider", "oclc")
-            #expect(text.standardOutput == "Signed out here.\n", "\(text.standardOutput)")
+            #expect(text.standardOutput == "Signed out on this machine.\n", "\(text.standardOutput)")
         }
     }
 }

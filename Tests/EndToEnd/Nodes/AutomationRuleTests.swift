@@ -68,7 +68,7 @@ struct AutomationRuleTests {
             for flag in ["--any", "--retrigger"] {
                 let outcome = try await scene.rainctl(
                     "automation", "add", "X", "--file", "/dev/null", flag, "--json")
-                outcome.expectFailure(64, "usage", says: "--file and other options for the rule")
+                outcome.expectFailure(64, "usage", says: "Give the rule with --file or with the other options")
             }
         }
     }

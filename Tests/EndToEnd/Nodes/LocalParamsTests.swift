@@ -95,7 +95,7 @@ struct LocalParamsTests {
                 "node", "params", "get", "nodelight", "--local", "--host", scene.host, "--timeout", "8", "--json",
             ]
             let wrong = try await scene.maker.rainctl(get + ["--pop-file", scene.folder.file("wrong")])
-            wrong.expectFailure(10, "wrong_pop", says: "differs from the one on the label")
+            wrong.expectFailure(10, "wrong_pop", says: "differs from the proof on the label")
             #expect(!wrong.standardOutput.contains("five wrong proofs"))
             let address = try await scene.maker.rainctl([
                 "node", "params", "get", "nodelight", "--local", "--host", "http://127.0.0.1/", "--pop-file",
@@ -105,7 +105,7 @@ struct LocalParamsTests {
             #expect(!address.standardOutput.contains("--device-host"))
             let none = try await scene.maker.rainctl(get)
             #expect(none.status == 10 || none.status == 64, "\(none.standardOutput)")
-            #expect(none.standardOutput.contains("differs from the one on the label"), "\(none.standardOutput)")
+            #expect(none.standardOutput.contains("differs from the proof on the label"), "\(none.standardOutput)")
             try await scene.board.process.terminate()
             let gone = try await scene.maker.rainctl(get + ["--pop-file", scene.folder.file("pop")])
             gone.expectFailure(69, "unavailable", says: "")
@@ -149,7 +149,7 @@ struct LocalParamsTests {
                 "--json")
             let message = outcome.failure?["message"]?.string ?? ""
             #expect(outcome.status == 10 || outcome.status == 64, "\(outcome.standardOutput)")
-            #expect(message.contains("nodelight has not reported it to the cloud"), "\(message)")
+            #expect(message.contains("nodelight has not reported this proof to the cloud"), "\(message)")
             #expect(message.contains("--pop-file") && !message.lowercased().contains("sign in"), "\(message)")
         }
     }

@@ -127,7 +127,7 @@ struct NodeCommandCancelTests {
             #expect(seen.document?["profile"] == ["name": "Ada"])
             try await scene.done("account", "public-profile", "--remove")
             let own = try await scene.done("account", "public-profile")
-            #expect(own.standardOutput == "This user shows nothing.\n")
+            #expect(own.standardOutput == "This user has no public profile.\n")
             let nobody = try await scene.rainctl("account", "public-profile", "nobody@example.com", "--json")
             nobody.expectFailure(1, "other", says: "no such user")
             #expect(try await scene.rainctl("account", "public-profile", "--set", "[1]").status == 64)

@@ -57,7 +57,7 @@ struct NodeCommandTests {
             #expect(shown.standardOutput == "nodelight  has not answered yet\n", "without --wait it is a result")
             let waited = try await scene.rainctl(
                 "node", "command", "result", request, "--wait", "--timeout", "2", "--json")
-            waited.expectFailure(16, "deadline", says: "(--timeout) by Light")
+            waited.expectFailure(16, "deadline", says: "(--timeout) from Light")
             let sent = try await scene.done("node", "command", "send", "nodelight", "4096", "--no-wait", "--json")
             #expect(sent.document?["nodes"]?.array?.first?["status"] == "requested")
         }
@@ -73,7 +73,7 @@ struct NodeCommandTests {
             #expect(outcome.status == 20, "\(outcome.standardError)")
             #expect(outcome.standardOutput.contains("nodelight  [7]\n"), "\(outcome.standardOutput)")
             #expect(outcome.standardOutput.contains("nodefan  has not answered yet\n"))
-            #expect(outcome.standardError.contains("by nodefan"))
+            #expect(outcome.standardError.contains("from nodefan"))
         }
     }
 
@@ -185,7 +185,7 @@ struct NodeCommandTests {
             let again = ContinuousClock.now
             let one = try await maker.rainctl("node", "command", "send", "n1,n2", "7", "--timeout", "15", "--json")
             #expect(again.duration(to: .now) < Timings.limit(.seconds(20)))
-            one.expectFailure(20, "batch_partial", says: "(--timeout) by n2")
+            one.expectFailure(20, "batch_partial", says: "(--timeout) from n2")
             let statuses = one.document?["nodes"]?.array?.compactMap { $0["status"]?.string }
             #expect(statuses == ["success", "requested"], "\(one.standardOutput)")
         }

@@ -82,7 +82,7 @@ struct NodeUpdateJobTests {
             #expect(offer.document?["board_info"]?["ota_job_id"] == "J1")
             let outcome = try await scene.done("node", "update", "start", "nodelight", "--json")
             #expect(outcome.document?["state"] == "success")
-            #expect(outcome.standardError.contains("Light (nodelight) has the approval"))
+            #expect(outcome.standardError.contains("the update is approved on Light (nodelight)"))
         }
     }
 
@@ -197,7 +197,8 @@ struct NodeUpdateJobTests {
             #expect(try await child.wait() == .exited(130))
             try await child.drained()
             #expect(
-                child.standardOutput.contains("See its progress with rainctl node update status nodelight --job J1."),
+                child.standardOutput.contains(
+                    "See the update's progress with rainctl node update status nodelight --job J1."),
                 "\(child.standardOutput)")
             let sent = try await scene.done("node", "update", "start", "nodelight", "--no-wait", "--json")
             #expect(sent.document?["state"] == "sent" && sent.document?["job_id"] == "J1")
@@ -210,7 +211,7 @@ struct NodeUpdateJobTests {
             scene.maker.folder.writePrivately(NodeUpdateTests.image(), to: "image.bin")
             let outcome = try await scene.rainctl(
                 "node", "ota", "nodelight", scene.maker.folder.file("image.bin"), "--json")
-            outcome.expectFailure(65, "bad_data", says: "Start it with rainctl node update start nodelight.")
+            outcome.expectFailure(65, "bad_data", says: "start the update with rainctl node update start nodelight.")
             #expect(outcome.failure?["reason"] == "no_service")
         }
     }

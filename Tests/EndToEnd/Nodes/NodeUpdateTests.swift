@@ -108,7 +108,7 @@ struct NodeUpdateTests {
             #expect(try await child.wait() == .exited(130))
             try await child.drained()
             #expect(
-                child.standardOutput.contains("See its progress with rainctl node params get nodelight."),
+                child.standardOutput.contains("See the update's progress with rainctl node params get nodelight."),
                 "\(child.standardOutput)")
         }
     }
@@ -229,7 +229,7 @@ struct NodeUpdateTests {
                 #expect(!all.contains(words), "\(words): \(all)")
             }
             #expect(
-                outcome.standardError.contains("warning: n1 is offline: it gets the update when it is online again"))
+                outcome.standardError.contains("warning: n1 is offline. It gets the update when it is online again"))
             let sent = try await maker.succeeds(ota + ["--no-wait"])
             #expect(sent.document?["warnings"]?.array?.map { $0["reason"] } == ["offline"])
         }
@@ -266,7 +266,7 @@ struct NodeUpdateTests {
             #expect(outcome.document?["state"]?.string == (hasBegun ? "in-progress" : "sent"))
             #expect(outcome.document?["info"] == nil && outcome.document?["warnings"] == nil)
             #expect(outcome.standardError.contains("it restarts with the new firmware") == hasBegun)
-            #expect(outcome.standardError.contains("it gets the update when it is online again") != hasBegun)
+            #expect(outcome.standardError.contains("gets the update when it is online again") != hasBegun)
         }
     }
 
@@ -279,7 +279,8 @@ struct NodeUpdateTests {
         try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
             let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "10", "--json"])
             outcome.expectFailure(
-                1, "other", says: "The update itself continues. See its progress with rainctl node params get n1.")
+                1, "other",
+                says: "The update itself continues. See the update's progress with rainctl node params get n1.")
             #expect(outcome.failure?["reason"] == "rejected")
             #expect(outcome.document?["state"] == "in-progress" && outcome.document?["info"] == "Downloading")
         }

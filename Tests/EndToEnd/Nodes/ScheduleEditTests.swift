@@ -47,7 +47,7 @@ struct ScheduleEditTests {
     func notWaitedFor() async throws {
         try await with(schedule("A1", "Work", #"{"m":450,"d":31}"#)) { maker, _ in
             let time = try await maker.succeeds(["node", "schedule", "edit", "n1", "Work", "--at", "8:00"])
-            #expect(time.standardOutput.contains("give --wait, or the whole time"), "\(time.standardOutput)")
+            #expect(time.standardOutput.contains("use --wait, or give the whole time"), "\(time.standardOutput)")
             let name = try await maker.succeeds(["node", "schedule", "edit", "n1", "Work", "--name", "Office"])
             #expect(!name.standardOutput.contains("the whole time"), "\(name.standardOutput)")
         }

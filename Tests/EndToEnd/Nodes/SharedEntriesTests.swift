@@ -213,7 +213,7 @@ struct SharedEntriesTests {
             try await Self.expect("schedules", scene) { $0.contains { $0.entry["name"] == "Late" } }
             // A copy with another name and another time may be another entry, so it is replaced only on demand.
             let other = try await scene.rainctl("node", "schedule", "edit", Self.all, id, "--repair", "--json")
-            other.expectFailure(65, "bad_data", says: "another schedule under the id")
+            other.expectFailure(65, "bad_data", says: "Two different schedules have the id")
             let repaired = try await scene.done(
                 "node", "schedule", "edit", Self.all, id, "--repair", "--like", "node-one", "--wait", "--json")
             #expect(Self.states(repaired) == ["unchanged", "reported", "unchanged"])
@@ -236,7 +236,7 @@ struct SharedEntriesTests {
                 (add("node-one,Nobody", "Light.Power=on"), 1, "no_such_node", "Nobody"),
                 (add("Light,node-one", "Light.Power=on"), 64, "several_nodes", "node-two"),
                 (add(both, "node-one:Light.Power=on"), 64, "usage", "Give the values that"),
-                (add(both, "Hall:Light.Power=on"), 64, "usage", "There is a value for Hall"),
+                (add(both, "Hall:Light.Power=on"), 64, "usage", "A value is given for the board Hall"),
                 (add(both, "Light:Light.Power=on"), 64, "several_nodes", "use a node id"),
                 (add(both, "Light.Power=on", "node-two:Light.Pover=on"), 65, "no_such_parameter", "node-two"),
                 (edit(both, "--repair", "--name", "X"), 64, "usage", "--repair"),
@@ -266,7 +266,7 @@ struct SharedEntriesTests {
                 "node", "params", "set", "node-two", "--file", scene.maker.folder.file("other.json"))
             try await Self.expect("scenes", of: ["node-two"], scene) { $0.count == 1 }
             let taken = try await scene.rainctl("node", "scene", "remove", both, id, "--json")
-            taken.expectFailure(65, "bad_data", says: "another scene under the id \(id)")
+            taken.expectFailure(65, "bad_data", says: "Two different scenes have the id \(id)")
             #expect(taken.failure?["reason"] == "id_taken")
         }
     }

@@ -100,7 +100,7 @@ struct SharingTests {
             #expect(again.standardOutput == "Already in group Home: nodefan\n")
             try await scene.done("group", "remove-nodes", "Home", "nodefan")
             let outcome = try await scene.rainctl("group", "remove-nodes", "Home", "nodelight,nodefan", "--json")
-            outcome.expectFailure(65, "bad_data", says: "Not in group Home: nodefan")
+            outcome.expectFailure(65, "bad_data", says: "not in group Home: nodefan")
             #expect(outcome.failure?["reason"] == "not_in_group")
             let shown = try await scene.done("group", "show", "Home", "--json")
             #expect(shown.document?["nodes"] == ["nodelight"], "all are taken out, or none")

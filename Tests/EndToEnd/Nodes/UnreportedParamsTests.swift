@@ -41,7 +41,10 @@ struct UnreportedParamsTests {
             let both = try await maker.succeeds([
                 "node", "params", "set", "n1", "Lamp 1.5.Key=x", "Lamp 1.5.Power=on", "--wait", "--timeout", "10",
             ])
-            #expect(both.standardOutput == "Set the values of n1; sent, but cannot be read back: Lamp 1.5.Key\n")
+            #expect(
+                both.standardOutput
+                    == "Set the values of n1; not confirmed, because the board does not report them: Lamp 1.5.Key\n"
+            )
             #expect(cloud.bodies(Self.put) == [["Lamp 1.5": ["Key": "x", "Power": true]]])
         }
         // What can be read is waited for as before.
@@ -70,7 +73,7 @@ struct UnreportedParamsTests {
                 "node", "params", "set", "nodelight", "System.Reboot=true", "--local", "--host",
                 try #require(board.localControl), "--pop-file", folder.file("pop"))
             #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
-            #expect(outcome.standardOutput == "Sent the values to nodelight; they cannot be read back\n")
+            #expect(outcome.standardOutput == "Sent the values to nodelight; the board cannot report them back\n")
         }
     }
 

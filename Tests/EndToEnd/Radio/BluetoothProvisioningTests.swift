@@ -159,7 +159,7 @@ struct BluetoothProvisioningTests {
             what: "another scheme", more: ["--sec-ver", "2"], status: 15, code: "security_mismatch", says: "--sec-ver"),
         Refusal(
             what: "a board that never lets itself be connected to", options: ["--ble-fault", "abort=1"],
-            more: ["--timeout", "8s"], status: 69, code: "unavailable", says: "nearer to it",
+            more: ["--timeout", "8s"], status: 69, code: "unavailable", says: "nearer to the board",
             reason: "connection_failed"),
         Refusal(
             what: "a board whose values are too short", options: ["--security", "2", "--ble-fault", "limit=300"],

@@ -81,7 +81,7 @@ struct SettingsFilesTests {
             chmod(path, 0o666)
             let ignored = try await place.show()
             #expect(ignored.document?["profile"] == "global" && ignored.document?["warnings"] == nil)
-            let warning = "warning: \(path) is not used: others may write to it"
+            let warning = "warning: \(path) is not used: other users may write to it"
             #expect(
                 ignored.standardError.split(separator: warning, omittingEmptySubsequences: false).count == 2,
                 "\(ignored.standardError)")

@@ -42,7 +42,7 @@ struct BatchFileFaultTests {
             message: "Write passphrase."),
         Case(
             text: "name,transport,colour\nA,ble,red\n", line: 1, column: "colour", reason: .unknownColumn,
-            message: "Remove it"),
+            message: "Remove the column"),
         Case(text: "name,transport,Name\nA,ble,B\n", line: 1, column: "name", message: "occurs twice"),
         Case(text: "name,transport,\nA,ble,x\n", line: 2, message: "more values"),
         Case(text: "name,,transport\nA,x,ble\nB,y,ble\n", line: 2, message: "column 2, which has no name"),
@@ -104,7 +104,7 @@ struct BatchFileFaultTests {
             text: "name,transport,node_name\nA,ble,\(String(repeating: "x", count: 65))\n", line: 2,
             column: "node_name", message: "64 bytes"),
         Case(text: "name,transport\n\"A\u{1B}[2J\",ble\n", line: 2, column: "name", message: "control characters"),
-        Case(text: "name,transport\n\"A\",ble\n\"B,ble\n", line: 3, column: "name", message: "without another one"),
+        Case(text: "name,transport\n\"A\",ble\n\"B,ble\n", line: 3, column: "name", message: "has no closing one"),
         Case(text: "name,transport\n\"A\"x,ble\n", line: 2, column: "name", message: "closing quotation mark"),
         Case(text: "name,transport\n \"A\",ble\n", line: 2, column: "name", message: "Remove the space"),
         Case(
@@ -143,7 +143,7 @@ struct BatchFileFaultTests {
             message: "a list"),
         Case(
             text: "{\"name\":\"A\",\"transport\":\"ble\",\"passwrd\":\"x\"}\n", line: 1, column: "passwrd",
-            reason: .unknownColumn, message: "Remove it"),
+            reason: .unknownColumn, message: "Remove the column"),
         Case(text: "{\"name\":\"A\",\"transport\":\"ble\",\"qr\":[]}\n", line: 1, column: "qr", message: "a list"),
     ]
 

@@ -84,7 +84,7 @@ struct PremadeFolderTests {
     func outputFolder() async throws {
         try await withBatch({ _ in }) { batch in
             let error = message(batch.outputFolder)
-            #expect(error.contains("2026-04-01/Mfg-000001") && error.contains("Give the folder of one of them"))
+            #expect(error.contains("2026-04-01/Mfg-000001") && error.contains("Give the folder of one batch"))
             #expect(message("\(batch.path)/common").contains("node_details is missing"))
             #expect(message("\(batch.path)/absent").contains("absent: It is missing"))
         }
@@ -98,8 +98,8 @@ struct PremadeFolderTests {
         ),
         ({ try $0.remove(1) }, ["node-000003", "index 2 is missing", "FqLzr2XvSnHwA8mJdEuKp9 has no folder"]),
         ({ try $0.rename(1, to: "node-000004-FqLzr2XvSnHwA8mJdEuKp9") }, ["node-000003", "index 2 is missing"]),
-        ({ try $0.rename(1, to: "node-000001-FqLzr2XvSnHwA8mJdEuKp9") }, ["index is also that of"]),
-        ({ try $0.rename(1, to: "node-000002-BxDhUvjWQmKcNnXGtTgYPe") }, ["node id is also that of", "node-000001"]),
+        ({ try $0.rename(1, to: "node-000001-FqLzr2XvSnHwA8mJdEuKp9") }, ["has the same index"]),
+        ({ try $0.rename(1, to: "node-000002-BxDhUvjWQmKcNnXGtTgYPe") }, ["has the same node id", "node-000001"]),
         ({ try $0.rename(1, to: "node-2nd") }, ["node-2nd", "not node-INDEX-NODE_ID"]),
         ({ try $0.write("{\"ver\":\"v1\",", to: $0.code(2)) }, ["node-000003", "qrcode.txt", "JSON"]),
         ({ try $0.write("{\"ver\":\"v1\",\"name\":7}", to: $0.code(2)) }, ["node-000003", "qrcode.txt", "name"]),

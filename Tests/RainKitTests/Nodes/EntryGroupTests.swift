@@ -88,9 +88,12 @@ struct EntryGroupTests {
             (entry("A1", "Late"), [EntryGroup.Member.name], "n2's copy is called Late"),
             (entry("A1", minutes: 1200), [.triggers], "n2's copy acts at 20:00 mon-fri"),
             (entry("A1", enabled: false), [.enabled], "n2's copy is disabled"),
-            (entry("A1", with: [("info", "x")]), [.info], "n2's copy has another remark"),
-            (entry("A1", with: [("flags", 1)]), [.flags], "n2's copy has other flags"),
-            (entry("A1", with: [("validity", ["start": 1, "end": 2])]), [.validity], "n2's copy has another validity"),
+            (entry("A1", with: [("info", "x")]), [.info], "n2's copy has a different remark"),
+            (entry("A1", with: [("flags", 1)]), [.flags], "n2's copy has different flags"),
+            (
+                entry("A1", with: [("validity", ["start": 1, "end": 2])]), [.validity],
+                "n2's copy has a different validity"
+            ),
             (
                 entry("A1", "Late", enabled: false), [.name, .enabled], "n2's copy is called Late and is disabled"
             ),
@@ -135,7 +138,9 @@ struct EntryGroupTests {
         let group = try Self.group(Self.entry("A1"), Self.entry("A1"), Self.entry("A1", "Film", minutes: 5))
         let error = failure { try group.model() }
         #expect(error?.reason == "id_taken" && error?.code == .badData)
-        #expect(error?.message.hasPrefix("n3 has another schedule under the id A1: Film, at 00:05 mon-fri.") == true)
+        #expect(
+            error?.message.hasPrefix("Two different schedules have the id A1: Film, at 00:05 mon-fri on n3, and ")
+                == true)
         #expect(try group.model(like: NodeID("n1")).entry.name == "Night")
         // Scenes have no time: the parameters that they set count.
         func scene(_ name: String, _ device: String) -> JSONValue {

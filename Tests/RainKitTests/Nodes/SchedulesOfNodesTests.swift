@@ -121,7 +121,8 @@ struct SchedulesOfNodesTests {
         let result = EntryBoardsResult(outcomes, noun: "schedule", names: [:])
         let failure = try #require(result.failure())
         #expect(failure.code == (status == 502 ? .temporary : .batchPartial))
-        #expect(status == 429 || failure.message.contains("It is not known whether the cloud has sent it to n26."))
+        #expect(
+            status == 429 || failure.message.contains("It is not known whether the cloud has sent the change to n26."))
         try client.http.finish()
     }
 

@@ -30,7 +30,7 @@ struct SilentNodeExplanationTests {
             capabilities: ["rmaker.camera", "prov.wifi_scan"])
         let message = SilentNodeExplanation(board: IdentifiedBoard(identity: identity), cloud: "acme").notReported
             .message
-        #expect(message.contains("than acme (it says: rmaker 1.0, rmaker.camera)."), "\(message)")
+        #expect(message.contains("than acme (the board says: rmaker 1.0, rmaker.camera)."), "\(message)")
     }
 
     @Test("the error mentions that a board may never have been claimed")

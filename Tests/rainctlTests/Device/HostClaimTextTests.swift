@@ -48,7 +48,7 @@ struct HostClaimTextTests {
             failure.message == """
                 The flash is worn. The board is claimed as n1. The image, with the board's private key, is kept in /kept/image.bin. To \
                 finish, write the image with PYTHONSAFEPATH=1 'py thon' -m esptool --port /dev/ttyUSB0 write_flash 0x3fa000 \
-                /kept/image.bin, then delete it.
+                /kept/image.bin, then delete the file of the image.
                 """)
         claim.kept = .rows("/kept/rows.csv", image: "/kept/image.bin")
         claim.makingImage = ["python3", "-m", "esp_idf_nvs_partition_gen", "generate", "/kept/rows.csv"]
@@ -56,7 +56,7 @@ struct HostClaimTextTests {
         #expect(
             CommandFailure(claim).message.hasSuffix(
                 "make the image with PYTHONSAFEPATH=1 python3 -m esp_idf_nvs_partition_gen generate /kept/rows.csv, flash the "
-                    + "image to the partition fctry, then delete both."))
+                    + "image to the partition fctry, then delete the credentials and the image."))
         claim.kept = .nothing
         #expect(CommandFailure(claim).message.hasSuffix("The board's key is lost: run this command again."))
     }

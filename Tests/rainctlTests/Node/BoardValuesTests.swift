@@ -52,7 +52,10 @@ struct BoardValuesTests {
     @Test(
         "boards that are not meant, or not clear, are refused",
         arguments: [
-            (["Cellar:Light.Power=on"], "There is a value for Cellar, which is not one of the boards"),
+            (
+                ["Cellar:Light.Power=on"],
+                "A value is given for the board Cellar, but this command is not for that board."
+            ),
             (["Twin:Light.Power=on"], "Several boards of this command are called Twin: use a node id, n3 or n4."),
             (["n1:Light.Power=on", "desk:Light.Power=off"], "Light.Power is given twice."),
         ])
@@ -77,7 +80,7 @@ struct BoardValuesTests {
             return failure?.message
         }
         let most = advice(outcome("n1", .edit, true), outcome("n2", .edit, true), outcome("n3", .edit, false))
-        #expect(most?.hasSuffix("later: rainctl node scene edit n1,n2,n3 A1 --repair") == true, "\(most ?? "")")
+        #expect(most?.hasSuffix("later, run: rainctl node scene edit n1,n2,n3 A1 --repair") == true, "\(most ?? "")")
         let tie = advice(outcome("n1", .edit, false), outcome("n2", .edit, true))
         #expect(tie?.hasSuffix("A1 --repair --like n2") == true, "\(tie ?? "")")
         let none = advice(outcome("n1", .add, false), outcome("n2", .add, false))

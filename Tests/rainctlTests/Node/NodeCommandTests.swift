@@ -11,13 +11,16 @@ struct NodeCommandTests {
     @Test(
         "what a script learns about boards that did not execute the command",
         arguments: [
-            (["success"], nil, nil), (["requested"], rainctl.ExitStatus.deadline, "(--timeout) by N0"),
-            (["timed_out"], .deadline, "--keep"), (["timed_out", "requested"], .deadline, "(--timeout) by N1"),
-            (["success", "in_progress"], .batchPartial, "by N1"), (["failure"], .other, "N0: failure"),
+            (["success"], nil, nil), (["requested"], rainctl.ExitStatus.deadline, "(--timeout) from N0"),
+            (["timed_out"], .deadline, "--keep"), (["timed_out", "requested"], .deadline, "(--timeout) from N1"),
+            (["success", "in_progress"], .batchPartial, "from N1"), (["failure"], .other, "N0: failure"),
             (["failure", "success"], .batchPartial, "N0: failure"), ([], .deadline, "later answers"),
-            (["failure", "requested"], .batchPartial, "(--timeout) by N1"),
-            (["timed_out", "requested", "success"], .batchPartial, "from N0. Send the command again"),
-            (["timed_out", "requested", "success"], .batchPartial, "(--timeout) by N1"),
+            (["failure", "requested"], .batchPartial, "(--timeout) from N1"),
+            (
+                ["timed_out", "requested", "success"], .batchPartial,
+                "from N0 within the command's --keep time, so the cloud gave up"
+            ),
+            (["timed_out", "requested", "success"], .batchPartial, "(--timeout) from N1"),
         ])
     func failure(statuses: [String], status: rainctl.ExitStatus?, words: String?) {
         let records = statuses.enumerated().map {
@@ -37,7 +40,7 @@ struct NodeCommandTests {
             NodeCommandAnswers(request: NodeCommandRequest(id: RequestID("R"), nodes: asked), records: []),
             away: [NodeID("N1")]
         ).failure
-        #expect(failure?.message.contains("by N0, N1 (it is offline);") == true, "\(failure?.message ?? "")")
+        #expect(failure?.message.contains("from N0, N1 (it is offline).") == true, "\(failure?.message ?? "")")
     }
 
     private static func result(_ records: [NodeCommandRecord]) -> CommandRecordsResult {

@@ -10,7 +10,7 @@ struct NodeScheduleTests {
     @Test(
         "times that cannot be given together are refused, in the words of the options",
         arguments: [
-            (["--at", "7:30", "--in", "5m"], "--in replaces the other times"),
+            (["--at", "7:30", "--in", "5m"], "--in cannot be combined with --at"),
             (["--in", "500ms"], "--in takes a time from 1 second"),
             (["--at", "7:30", "--days", "mon", "--date", "12-24"], "--days or --date"),
             (["--at", "25:00"], "\"25:00\" is not a time of day"), (["--at", "7:30", "--days", "someday"], "someday"),

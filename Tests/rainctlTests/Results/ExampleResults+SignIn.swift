@@ -10,7 +10,7 @@ extension ExampleResults {
     static let signIn: [any CommandResult] = [
         SignedInResult(
             profile: "global", userName: "me@example.com", userID: "u1", store: "memory", account: "me@example.com",
-            remark: " The session was not kept."),
+            remark: " The session was not stored."),
         SignedInResult(profile: "global", userName: "me", userID: "u1", store: nil, account: nil, remark: ""),
         SignInPendingResult(profile: "global", userName: "me", next: "rainctl login me --code-stdin"),
         SignedOutResult(profile: "global", revoked: true),

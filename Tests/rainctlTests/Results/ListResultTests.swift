@@ -78,7 +78,7 @@ struct ListResultTests {
     func forms(other: String) throws {
         let command = try #require(
             try Rainctl.parseAsRoot(["profile", "list", "--format", "tsv", other]) as? ProfileList)
-        #expect { try command.list.check(command.options) } throws: { ($0 as? CommandFailure)?.status == .usage }
+        #expect { try command.format.check(command.options) } throws: { ($0 as? CommandFailure)?.status == .usage }
     }
 
     @Test("docs/output.md has the columns of each command that takes --format")

@@ -16,7 +16,7 @@ final class SimulatedModemLines {
         path = "\(port.dropLast(name.count)).\(name).lines"
         // An earlier run may have left its own.
         unlink(path)
-        guard mkfifo(path, 0o600) == 0 else { throw StartError("\(path) cannot be made: \(systemErrorText(errno))") }
+        guard mkfifo(path, 0o600) == 0 else { throw StartError("\(path) cannot be created: \(systemErrorText(errno))") }
         // Also open for writing, so that it never ends.
         descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw StartError("\(path) cannot be opened: \(systemErrorText(errno))") }

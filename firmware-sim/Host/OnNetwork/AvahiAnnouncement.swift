@@ -70,7 +70,7 @@ final class AvahiAnnouncement: EventSource {
         do throws(DBusError) {
             try connection.drain { receive($0) }
         } catch {
-            board.log(.error, "avahi", "the bus is gone: \(error)")
+            board.log(.error, "avahi", "the connection to D-Bus is lost: \(error)")
             connection.close()
         }
     }
@@ -153,7 +153,7 @@ final class AvahiAnnouncement: EventSource {
             try takeOtherName()
             try call("Reset")
             try publish()
-        } catch { board.log(.error, "avahi", "not announced again: \(error)") }
+        } catch { board.log(.error, "avahi", "the board could not be announced again: \(error)") }
     }
 }
 

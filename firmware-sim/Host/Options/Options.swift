@@ -103,12 +103,14 @@ struct ListeningOptions: ParsableArguments {
     }
 
     func validate() throws {
-        guard (usb == nil) == (systemRoot == nil) else { throw ValidationError("--usb and --system-root go together") }
+        guard (usb == nil) == (systemRoot == nil) else {
+            throw ValidationError("give both --usb and --system-root, or neither")
+        }
         guard usb == nil || console == nil else {
-            throw ValidationError("--usb names the console's port itself: leave out --console")
+            throw ValidationError("--usb itself names the console's port: omit --console")
         }
         guard hasConsole || !(alreadyRunning || modemLines) else {
-            throw ValidationError("--already-running and --modem-lines are about a console: give --console or --usb")
+            throw ValidationError("--already-running and --modem-lines need a console: give --console or --usb")
         }
         var faults = ConsoleFaults()
         for fault in consoleFault where !faults.set(fault) {
@@ -181,13 +183,13 @@ struct BluetoothOptions: ParsableArguments {
     }
 
     mutating func validate() throws {
-        guard (1...16).contains(adapters) else { throw ValidationError("--adapters is 1 to 16") }
+        guard (1...16).contains(adapters) else { throw ValidationError("--adapters must be from 1 to 16") }
         var faults = Array(repeating: RadioFaults(), count: adapters)
         for fault in bleFault where !Self.set(fault, in: &faults) {
             throw ValidationError("--ble-fault \(fault) is not in the list of --help, or its value is invalid")
         }
-        guard (1...4096).contains(boards) else { throw ValidationError("--boards is 1 to 4096") }
-        if ble, bleAdapter != nil { throw ValidationError("--ble and --ble-adapter exclude each other") }
+        guard (1...4096).contains(boards) else { throw ValidationError("--boards must be from 1 to 4096") }
+        if ble, bleAdapter != nil { throw ValidationError("give --ble or --ble-adapter, but not both") }
         if !ble, adapters > 1 { throw ValidationError("--adapters needs --ble") }
         if !ble, boards > 1 { throw ValidationError("--boards needs --ble") }
         // A real radio has its own faults; the board's own faults are available there, too.
@@ -284,15 +286,15 @@ struct BoardOptions: ParsableArguments {
     var claimFault: [ClaimFaultOption] = []
 
     mutating func validate() throws {
-        guard (0...2).contains(security ?? 0) else { throw ValidationError("--security is 0, 1 or 2") }
-        guard (0...1).contains(patch ?? 0) else { throw ValidationError("--patch is 0 or 1") }
+        guard (0...2).contains(security ?? 0) else { throw ValidationError("--security must be 0, 1 or 2") }
+        guard (0...1).contains(patch ?? 0) else { throw ValidationError("--patch must be 0 or 1") }
         if let sensor, !(0.1...86_400).contains(sensor) {
-            throw ValidationError("--sensor is 0.1 to 86400 seconds")
+            throw ValidationError("--sensor must be from 0.1 to 86400 seconds")
         }
-        if claimed, unclaimed { throw ValidationError("--claimed and --unclaimed exclude each other") }
-        if !claimFault.isEmpty, !unclaimed { throw ValidationError("--claim-fault goes with --unclaimed") }
+        if claimed, unclaimed { throw ValidationError("give --claimed or --unclaimed, but not both") }
+        if !claimFault.isEmpty, !unclaimed { throw ValidationError("--claim-fault needs --unclaimed") }
         if let nodeId, nodeId.isEmpty || nodeId.utf8.count > 64 {
-            throw ValidationError("--node-id has 1 to 64 bytes")
+            throw ValidationError("--node-id must have 1 to 64 bytes")
         }
     }
 }
@@ -348,10 +350,14 @@ struct RadioOptions: ParsableArguments {
     var vanish: VanishOption?
 
     mutating func validate() throws {
-        guard (0...3600).contains(joinDelay) else { throw ValidationError("--join-delay is 0 to 3600 seconds") }
-        guard (0...60).contains(channelDelay) else { throw ValidationError("--channel-delay is 0 to 60 seconds") }
-        guard (1...255).contains(scanEntries) else { throw ValidationError("--scan-entries is 1 to 255") }
-        guard attempts ?? 0 <= 1000 else { throw ValidationError("--attempts is at most 1000") }
+        guard (0...3600).contains(joinDelay) else {
+            throw ValidationError("--join-delay must be from 0 to 3600 seconds")
+        }
+        guard (0...60).contains(channelDelay) else {
+            throw ValidationError("--channel-delay must be from 0 to 60 seconds")
+        }
+        guard (1...255).contains(scanEntries) else { throw ValidationError("--scan-entries must be from 1 to 255") }
+        guard attempts ?? 0 <= 1000 else { throw ValidationError("--attempts must be at most 1000") }
     }
 }
 
@@ -413,9 +419,9 @@ struct CloudOptions: ParsableArguments {
     var notify = false
 
     func validate() throws {
-        guard (1...10).contains(updateAttempts) else { throw ValidationError("--update-attempts is 1 to 10") }
+        guard (1...10).contains(updateAttempts) else { throw ValidationError("--update-attempts must be from 1 to 10") }
         guard (0.1...86_400).contains(updateRefetch) else {
-            throw ValidationError("--update-refetch is 0.1 to 86400 seconds")
+            throw ValidationError("--update-refetch must be from 0.1 to 86400 seconds")
         }
     }
 }

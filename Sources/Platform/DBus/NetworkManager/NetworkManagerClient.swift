@@ -276,7 +276,7 @@ extension NetworkManagerClient {
         } catch {
             guard error.code == .failed else { throw error }
             if let current { try await deactivate(current) }
-            throw NetworkManagerError(.notFound, message: "Its connection no longer exists.")
+            throw NetworkManagerError(.notFound, message: "The earlier network connection no longer exists.")
         }
         let answer = try await call(
             NetworkManagerName.path, NetworkManagerName.service, "ActivateConnection",

@@ -136,8 +136,8 @@ public struct ServiceDiscoveryError: Error, Sendable, CustomStringConvertible {
     static let ended = ServiceDiscoveryError(
         .noAvahi,
         message:
-            "The search for services on the network has ended, because Avahi has stopped. Restart it (systemctl restart avahi-daemon), and run "
-            + "this again.")
+            "The search for services on the network has ended, because Avahi has stopped. Restart it (systemctl restart avahi-daemon), and try "
+            + "again.")
 
     init(_ error: DBusError) {
         if DBusErrorName.isAbsence(error.name) || error.code == .disconnected {

@@ -225,7 +225,8 @@ extension SerialPortError {
     /// The opener finds the other program (``SerialPort/holders(of:in:)``): that takes some milliseconds.
     static func busy(_ path: String) -> SerialPortError {
         SerialPortError(
-            .busy, path: path, message: "Another program holds this port. Close its serial monitor and try again.")
+            .busy, path: path,
+            message: "Another program holds this port. Close that program, such as a serial monitor, and try again.")
     }
 }
 

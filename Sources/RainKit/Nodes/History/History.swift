@@ -300,10 +300,10 @@ struct HistoryPlan: Sendable {
         }
         if aggregate != .raw, interval == nil {
             throw .usage(
-                "\(aggregate.rawValue) is a result for groups of records: choose minute, hour, day, week, month or year."
+                "\(aggregate.rawValue) combines the records of an interval: choose minute, hour, day, week, month or year."
             )
         }
-        if resetsOnNegative, !isDifferential { throw .usage("Resets can be handled only in differences.") }
+        if resetsOnNegative, !isDifferential { throw .usage("The handling of resets needs differences.") }
         if let limit, limit < 1 { throw .usage("The limit must be at least 1.") }
         guard isNumeric || !isDifferential && !aggregate.needsNumbers else {
             let wanted = isDifferential ? "differences" : aggregate.rawValue

@@ -72,7 +72,9 @@ struct HistoryProgress: Sendable {
     }
 
     private static func endless(_ why: String) -> AccountError {
-        AccountError(.malformedAnswer, message: "the cloud's list of records does not end: \(why)")
+        AccountError(
+            .malformedAnswer,
+            message: "the cloud sends its list of records again and again, so reading was stopped: \(why)")
     }
 }
 
@@ -298,7 +300,7 @@ struct WindowHistory: Sendable {
         token = page.next
         if let token, !tokens.insert(token).inserted || tokens.count > 10_000 {
             throw AccountError(
-                .malformedAnswer, message: "the cloud's list of windows does not end: a page is repeated")
+                .malformedAnswer, message: "the cloud sends a page of windows again and again, so reading was stopped")
         }
         hasEnded = token == nil
         guard let unit = request.interval?.unit else { return nil }

@@ -205,8 +205,8 @@ struct ConfirmationWait: Sendable {
     }
 
     private static func sentence(unknown state: String) -> String {
-        "The cloud calls the mapping \"\(state)\", which is not a known state. If this is your own cloud, list the word under status in "
-            + "its description."
+        "The cloud calls the mapping \"\(state)\", which is not a known state. If this is your own cloud, add the word under status in "
+            + "the cloud's description."
     }
 
     /// Notes that the cloud could not be reached. Throws if it has been away for too long.
@@ -266,7 +266,7 @@ struct SilentNodeExplanation: Sendable {
             .notReported,
             message:
                 "The board is on its network, but \(cloud) has received nothing from it within \(WaitLimits.report.formattedSeconds) s. If "
-                + "that network has internet access, the board's firmware or its claim belongs to a deployment other than "
+                + "that network has internet access, the board's firmware or its claim probably belongs to a deployment other than "
                 + "\(cloud)\(word). Use the profile of the deployment that the board was made for, or give the board firmware and a claim "
                 + "for \(cloud).")
     }
@@ -294,7 +294,7 @@ struct SilentNodeExplanation: Sendable {
         var words = board.identity.rainMakerVersion.map { ["rmaker \($0)"] } ?? []
         words += board.identity.capabilities.filter { $0.hasPrefix("rmaker") }.prefix(4)
         if let node = board.claimedNode { words.append("claimed just now as \(node)") }
-        return words.isEmpty ? "" : " (it says: \(presentable(words.joined(separator: ", "))))"
+        return words.isEmpty ? "" : " (the board says: \(presentable(words.joined(separator: ", "))))"
     }
 
     /// Returns whether both name one broker. A name without a port matches any port. Names also match if one of them lacks a single
@@ -342,7 +342,7 @@ extension RainKitError {
                 .claimFailed,
                 message:
                     "The board is on its network without a cloud certificate, so it does not connect to the cloud: it was never claimed. "
-                    + "Type `reset-to-factory` on its console, then set it up over Bluetooth or its own access point. That also claims it.",
+                    + "Type `reset-to-factory` on its console. Then set the board up over Bluetooth or its own access point: that also claims it.",
                 reason: "unclaimed", remedies: [.otherTransport]))
     }
 
@@ -353,10 +353,10 @@ extension RainKitError {
                 .claimFailed,
                 message:
                     "The board is on its network and has not reported to the cloud within \(WaitLimits.report.formattedSeconds) s. "
-                    + "\(node.map { "Its node id, \($0), is its MAC address" } ?? "It has no node id"), as on boards that were never "
-                    + "claimed. Type `reset-to-factory` on its console, then set it up over Bluetooth or its own access point. That also "
-                    + "claims it. If "
-                    + "it was claimed, check that its network has internet access, and that the claim belongs to this deployment.",
+                    + "\(node.map { "Its node id, \($0), is its MAC address" } ?? "It has no node id"), so it was probably never "
+                    + "claimed. Type `reset-to-factory` on its console. Then set the board up over Bluetooth or its own access point: that "
+                    + "also claims it. If the board was claimed, check that its network has internet access, and that the claim belongs to "
+                    + "this deployment.",
                 reason: "claim_unknown", remedies: [.otherTransport]))
     }
 
@@ -367,8 +367,8 @@ extension RainKitError {
                 .claimFailed,
                 message:
                     "The board's console does not show whether the board has been claimed, and cannot claim it. "
-                    + "\(node.map { "Its node id, \($0), is its MAC address" } ?? "It has no node id"), as on boards that were never "
-                    + "claimed. Claim it over Bluetooth or its own access point.", reason: "claim_unknown",
+                    + "\(node.map { "Its node id, \($0), is its MAC address" } ?? "It has no node id"), so it was probably never "
+                    + "claimed. Claim the board over Bluetooth or its own access point.", reason: "claim_unknown",
                 remedies: [.otherTransport]))
     }
 }

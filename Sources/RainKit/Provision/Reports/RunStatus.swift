@@ -147,7 +147,7 @@ extension RainKitError {
         self.init(
             .cannotKeepPending(error),
             message:
-                "The pending mapping could not be saved in \(error.path): \(error.message). If the folder is not writable, make it writable."
+                "The unfinished mapping could not be saved in \(error.path): \(error.message). If the folder is not writable, make it writable."
         )
     }
 
@@ -157,6 +157,6 @@ extension RainKitError {
             .deadline,
             message:
                 "The time is up, and the board is still trying a network that it received earlier. Until it stops, it accepts no other "
-                + "network. Restart the board, then run this again.")
+                + "network. Restart the board, then try again.")
     }
 }

@@ -212,7 +212,7 @@ struct UnansweringBoard: Sendable {
             message:
                 "The board is in your account, but it is not known whether it is on the network. It stopped answering after it received "
                 + "its Wi-Fi settings, and the cloud has not seen it since. Check its power and the Wi-Fi password. If it does not come "
-                + "online soon, run this again.", cause: error.cause ?? error.message)
+                + "online soon, try again.", cause: error.cause ?? error.message)
     }
 }
 

@@ -134,7 +134,8 @@ func onlyBoard(
     guard let first = boards.first else {
         throw BoardError(
             .unavailable,
-            message: "No board was found over Bluetooth. Check that it is powered, near, and in provisioning mode. "
+            message:
+                "No board was found over Bluetooth. Check that the board is powered, near, and in provisioning mode. "
                 + "To use a board to which this machine is already connected, give its name.", reason: "not_found",
             remedies: [.boardName([])])
     }

@@ -233,7 +233,7 @@ struct AnnouncedBoards {
             throw BoardError(
                 .unavailable,
                 message:
-                    "No board\(name) announces itself on this machine's network. Check that it is powered, on this network, and not in an "
+                    "No board\(name) announces itself on this machine's network. Check that the board is powered, on this network, and not in an "
                     + "account already.", reason: "not_found", remedies: [.boardName([]), .host])
         }
         guard candidates.count == 1 else {

@@ -115,7 +115,7 @@ public struct BoardMonitor: Sendable {
         throw BoardError(
             .deviceLost,
             message:
-                "The port \(path) was removed and has not returned: the cable was unplugged, or the board has no power.",
+                "The port \(path) was removed and has not returned: check the cable, and that the board has power.",
             remedies: [.waiting])
     }
 

@@ -338,7 +338,7 @@ struct PrintedBoard {
                 .unavailable,
                 message:
                     "The board at \(port) already has a Wi-Fi network and does not start provisioning. Hold its BOOT button for 3 s to "
-                    + "make it forget that network, and run this again.", reason: "already_provisioned")
+                    + "make it forget that network, and try again.", reason: "already_provisioned")
             error.provisionedNode = summary.nodeID
             throw error
         }
@@ -354,8 +354,8 @@ struct PrintedBoard {
             throw BoardError(
                 .unavailable,
                 message:
-                    "The board at \(port) accepts no commands, and its log does not contain its name. Press its RESET button while this "
-                    + "runs, or use another transport.", reason: "log_only", remedies: [.anyOtherTransport])
+                    "The board at \(port) accepts no commands, and its log does not contain its name. Press its RESET button during the "
+                    + "search, or use another transport.", reason: "log_only", remedies: [.anyOtherTransport])
         }
         // Firmware that names no transport is RainMaker's from before its codes; its examples are built with Bluetooth.
         guard (summary.code?.transport ?? summary.announcedTransport) == .softap else {

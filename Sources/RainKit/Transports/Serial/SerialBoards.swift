@@ -53,7 +53,7 @@ public struct SerialBoards: BoardTransport {
             guard let host = address.parameters["device-host"], error.reason == "no_port" else { throw error }
             var error = error
             error.message =
-                "No serial port with a board was found. The address \(host) is for a board on a cable whose log names its access point."
+                "No serial port with a board was found. The address \(host) is for a board on a cable whose log names the board's access point."
             throw error
         }
         let opener = SerialBoardOpener(path: path, parameters: address.parameters, in: files, opening: opening)
@@ -232,12 +232,12 @@ extension BoardError {
         var told = BoardError(error)
         if holders.contains(where: \.isModemManager) {
             told.message =
-                "ModemManager is using \(error.path). For half a minute after the board is plugged in, it checks whether the board is a modem. Try again after that. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps ModemManager away permanently."
+                "ModemManager is using \(error.path). For half a minute after the board is plugged in, ModemManager checks whether the board is a modem. Try again after this time. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps ModemManager away permanently."
         } else if holders.isEmpty {
             told.message =
-                "Another program holds this port. Close its serial monitor and try again; `sudo fuser -v \(ShellWord.quoted(error.path))` shows which program it is."
+                "Another program holds this port. Close that program, such as a serial monitor, and try again; `sudo fuser -v \(ShellWord.quoted(error.path))` shows which program it is."
         } else {
-            told.message = "Another program holds this port: \(names(holders)). Close it and try again."
+            told.message = "Another program holds this port: \(names(holders)). Close that program and try again."
         }
         return told
     }
@@ -247,7 +247,7 @@ extension BoardError {
         BoardError(
             .busy,
             message:
-                "Another program also has \(path) open, and reads the board's output: \(names(holders)). Close it and try again."
+                "Another program also has \(path) open, and may be reading the board's output: \(names(holders)). Close that program and try again."
         )
     }
 
@@ -256,7 +256,7 @@ extension BoardError {
         BoardError(
             .unavailable,
             message:
-                "The port \(path) was removed and has not returned: the cable was unplugged, or the board has no power.",
+                "The port \(path) was removed and has not returned: check the cable, and that the board has power.",
             reason: BoardError.portGone)
     }
 

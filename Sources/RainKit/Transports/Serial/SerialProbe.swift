@@ -217,7 +217,7 @@ struct SerialProbe: Sendable {
         } else if isProbedForModem() {
             told.reason = "modem_manager"
             told.message =
-                "No console prompt and no board's log appeared at \(path), and ModemManager writes to the port as if it were a modem. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" for the board's adapter keeps ModemManager away. Then replug the board."
+                "No console prompt and no board's log appeared at \(path), and ModemManager writes to the port as if it were a modem. To keep ModemManager away, add a udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" for the board's adapter. Then unplug the board and plug it in again."
         } else if !moment.hasHeard {
             told.reason = "silent_port"
             let restart =
@@ -241,7 +241,7 @@ struct SerialProbe: Sendable {
             told.reason = "no_provisioning"
             let name = moment.summary.project.map { " \"\($0)\"" } ?? ""
             told.message =
-                "The firmware\(name) of the board at \(path) starts, but neither names a provisioning service nor shows a console's prompt. It may have no provisioning, or print its log on another connector."
+                "The firmware\(name) of the board at \(path) starts, but neither names a provisioning service nor shows a console's prompt. The firmware may have no provisioning, or may print its log on another connector."
             told.remedies = [.boardLog, .anyOtherTransport]
         }
         return told

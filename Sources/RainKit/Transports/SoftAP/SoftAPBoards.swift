@@ -258,7 +258,7 @@ actor SoftAPBoard: WrappedBoard {
         let network = name.map { "the board's Wi-Fi network \($0)" } ?? "the board's Wi-Fi network (PROV_…)"
         // The device that answered is not the board: this machine is on another network.
         error.message =
-            "This machine is not on \(network), and this program cannot join that network: \(why.message) Join it yourself, and run this again. "
+            "This machine is not on \(network), and this program cannot join that network: \(why.message) Join the network yourself, and try again. "
             + "(\(error.message))"
         if error.reason == "not_a_board" { error.reason = nil }
         throw error

@@ -179,7 +179,7 @@ public final class Mailbox: Sendable {
         guard descriptor >= 0, fchmod(descriptor, 0o600) == 0 else {
             let reason = systemErrorText(errno)
             if descriptor >= 0 { close(descriptor) }
-            throw SimulatorError(.storage, "cannot write the mailbox \(path): \(reason); choose another --mailbox")
+            throw SimulatorError(.storage, "the mailbox \(path) cannot be written: \(reason); choose another --mailbox")
         }
         self.init(descriptor: descriptor)
     }

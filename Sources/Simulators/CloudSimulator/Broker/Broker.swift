@@ -92,7 +92,7 @@ final class Broker: Sendable {
             outcome.set(isTaken ? .portTaken : .failed(log))
         }
         guard let result = outcome.wait(milliseconds: 10_000) else {
-            throw SimulatorError(.unavailable, "mosquitto did not report within 10 s that it runs")
+            throw SimulatorError(.unavailable, "mosquitto did not start within 10 s")
         }
         return result
     }

@@ -65,7 +65,7 @@ struct CloudState: Codable, Sendable {
         } catch {
             throw SimulatorError(
                 .storage,
-                "\(folder.file(file)) does not belong to this simulator (\(error)); choose another --data or remove it"
+                "\(folder.file(file)) does not belong to this simulator (\(error)); choose another --data, or remove this file"
             )
         }
     }

@@ -144,12 +144,13 @@ public final class FolderOwner: Sendable {
         let descriptor = open("\(folder)/in-use", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
             throw SimulatorError(
-                .storage, "cannot use \(folder): \(systemErrorText(errno)); choose another --data")
+                .storage, "the data folder \(folder) cannot be used: \(systemErrorText(errno)); choose another --data")
         }
         self.init(descriptor: descriptor)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw SimulatorError(
-                .unavailable, "another simulator uses the data in \(folder): end it, or choose another --data")
+                .unavailable,
+                "another simulator uses the data in \(folder): stop that simulator, or choose another --data")
         }
     }
 

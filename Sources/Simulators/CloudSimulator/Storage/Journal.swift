@@ -21,7 +21,7 @@ public final class Journal: Sendable {
         }
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw SimulatorError(.storage, "cannot write the journal \(path): \(systemErrorText(errno))")
+            throw SimulatorError(.storage, "the journal \(path) cannot be written: \(systemErrorText(errno))")
         }
     }
 

@@ -450,9 +450,8 @@ extension OpenAdapter {
                 return BluetoothError(
                     .notFound,
                     message:
-                        "No Bluetooth board \(filter.label) was found; in range: \(names.joined(separator: ", ")). Check the name, or "
-                        + "that the board is "
-                        + "powered, near, and in provisioning mode."
+                        "No Bluetooth board \(filter.label) was found; in range: \(names.joined(separator: ", ")). Check the name, and "
+                        + "that the board is powered, near, and in provisioning mode."
                 )
             }
             if let nameless = waiting.first {
@@ -460,19 +459,20 @@ extension OpenAdapter {
                     .notFound,
                     message:
                         "No Bluetooth board \(filter.label) was found, but there is one that does not send its name "
-                        + "(\(nameless.address)). If it is the right one, use its address instead of the name.")
+                        + "(\(nameless.address)). If this is the right board, use its address instead of the name.")
             }
             return BluetoothError(
                 .notFound,
-                message: "No Bluetooth board \(filter.isUnique ? filter.label + " " : "")was found. Check that it is "
+                message:
+                    "No Bluetooth board \(filter.isUnique ? filter.label + " " : "")was found. Check that the board is "
                     + "powered, near, and in provisioning mode.")
         }
         guard filter.isUnique else {
             return BluetoothError(
                 .notFound,
                 message:
-                    "No free Bluetooth board was found, and this machine is connected to \(occupied.label). To take that board from the "
-                    + "program that uses it, name the board."
+                    "The only Bluetooth board found is \(occupied.label), which another program on this machine uses. To use that board "
+                    + "anyway, choose it by its name."
             )
         }
         return BluetoothError(

@@ -44,7 +44,7 @@ struct BoardLink: Sendable {
             let answer = try await GATTOperation.read(characteristic, BlueZName.characteristic, of: board.path)
                 .run(through: adapter, until: end)
             guard let value = answer.first?.byteArray else {
-                throw .failed(.refused, DBusError(.malformed, message: "its answer is not a value"))
+                throw .failed(.refused, DBusError(.malformed, message: "its answer contains no data"))
             }
             return value
         } catch {

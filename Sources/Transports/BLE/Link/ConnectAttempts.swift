@@ -104,7 +104,8 @@ struct ConnectAttempts: Sendable {
             last = told
             return .forget
         }
-        let told = BluetoothError(.connectionFailed, message: reason + ". Move nearer to it, or restart it.")
+        let told = BluetoothError(
+            .connectionFailed, message: reason + ". Move nearer to the board, or restart the board.")
         last = told
         guard let pause = budget.next(now: now) else { throw told }
         if isBonded { failuresWithBond += 1 }

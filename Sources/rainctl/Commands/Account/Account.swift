@@ -19,20 +19,20 @@ struct AccountCommand: ParsableCommand {
 
 struct AccountList: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the accounts on this machine; a star marks the one that is in use.",
+        commandName: "list", abstract: "List the accounts on this machine. A star marks the account in use.",
         discussion: "Example: rainctl account list --json")
 
-    @Flag(help: "List the accounts of all deployments, not only of the current one.")
+    @Flag(help: "List the accounts of all deployments (default: the accounts of the deployment in use).")
     var all = false
 
     @OptionGroup var which: ProviderOption
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let context = try Context(options, list: list)
+        let context = try Context(options, list: format)
         let known = try context.accounts.known.load()
         let deployment = try context.providerName(which.provider) ?? context.deployment().name
         let entries = all ? known.entries : known.entries(at: deployment)
@@ -79,10 +79,10 @@ extension AccountListResult: ListResult {
 
 struct AccountUse: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "use", abstract: "From now on, use this account at the current deployment or at --provider.",
+        commandName: "use", abstract: "From now on, use this account.",
         discussion: "Example: rainctl account use me@example.com")
 
-    @Argument(help: "The account's name (see: rainctl account list).", completion: .accounts)
+    @Argument(help: "The account's name. To list accounts, run rainctl account list.", completion: .accounts)
     var name: String
 
     @OptionGroup var which: ProviderOption

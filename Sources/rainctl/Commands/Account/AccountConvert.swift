@@ -9,8 +9,8 @@ struct AccountConvert: AsyncParsableCommand {
         discussion: """
             Example: rainctl account convert me@example.com --password-file password.txt
 
-            Without --code-stdin or --code-file, the cloud first sends a code. If rainctl cannot ask for the code, run the same command \
-            again with the code.
+            If you give no code, the cloud first sends a code to the e-mail address. If rainctl cannot ask for the code, run the command \
+            again with --code-stdin.
             """)
 
     @Argument(help: "The e-mail address that becomes the account's name.")
@@ -78,7 +78,7 @@ struct ConversionResult: CommandResult {
     var isProse: Bool { true }
 
     var text: String {
-        guard let next else { return "The guest is now the account \(userName.onOneLine). You are signed in." }
+        guard let next else { return "Your guest account is now the account \(userName.onOneLine). You are signed in." }
         return "A code was sent to \(userName.onOneLine). To finish, run: \(next)"
     }
 }

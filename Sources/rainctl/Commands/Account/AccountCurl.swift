@@ -9,20 +9,23 @@ import RainKit
 /// the machine can read.
 struct AccountCurl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "curl", abstract: "Run curl as the signed-in user, to the deployment's own hosts only.",
+        commandName: "curl",
+        abstract: "Run curl as the signed-in user. Only hosts of the deployment or of --provider are allowed.",
         discussion: """
             Example: rainctl account curl -- --json @params.json -X PUT \\
                          /v1/user/nodes/params?node_id=N1
 
-            If you give only a path, rainctl appends it to the deployment's base URL. Once curl has started, rainctl exits with curl's \
-            exit code. rainctl refuses options that could show the token or send it elsewhere: --verbose, --location, --insecure, --proxy \
-            and others. curl does not read ~/.curlrc.
+            If you give only a path, rainctl appends it to the base URL. After curl has run, rainctl exits with curl's exit code. rainctl \
+            refuses options that could show the token or send it to another host, such as --verbose, --location, --insecure and --proxy. \
+            curl does not read ~/.curlrc.
             """)
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("The arguments for curl, after --.", valueName: "argument"))
+    @Argument(
+        parsing: .postTerminator,
+        help: ArgumentHelp("The arguments for curl. Write them after --.", valueName: "argument"))
     var arguments: [String] = []
 
     @OptionGroup var which: ProviderOption
@@ -202,7 +205,7 @@ struct CurlArguments {
         guard !urls.isEmpty else {
             throw CommandFailure(
                 .usage, reason: "missing_url",
-                message: "No URL given: \(commandLine("account curl -- /v1/user2")), for example.")
+                message: "No URL was given. Example: \(commandLine("account curl -- /v1/user2"))")
         }
     }
 
@@ -210,8 +213,8 @@ struct CurlArguments {
         CommandFailure(
             .usage, reason: "refused_option",
             message: """
-                \(option.onOneLine) is not passed on to curl: it could show the token or send it elsewhere, or rainctl does not know it. \
-                To run curl yourself, use rainctl account header.
+                rainctl does not pass \(option.onOneLine) to curl. rainctl passes only options that it knows and that keep the token \
+                secret. To use other options, run curl yourself, with the header from rainctl account header.
                 """)
     }
 
@@ -225,8 +228,8 @@ struct CurlArguments {
             throw CommandFailure(
                 .usage, reason: "refused_option",
                 message:
-                    "rainctl sets the Authorization header itself. It accepts neither that header nor headers from a file, because a "
-                    + "file could contain it."
+                    "rainctl sets the Authorization header itself, so do not give this header. rainctl accepts no file of headers "
+                    + "either, because the file could contain this header."
             )
         }
         if option == "write-out", isFile { throw refused("--write-out with a file") }
@@ -235,7 +238,7 @@ struct CurlArguments {
         if option == "write-out", hasSecretURL,
             ["%{url", "%{json"].contains(where: { format.contains($0.unicodeScalars) })
         {
-            throw refused("--write-out of an address, which contains the token here,")
+            throw refused("a --write-out that shows the address (here, the address contains the token)")
         }
         return value
     }

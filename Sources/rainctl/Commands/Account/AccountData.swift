@@ -16,7 +16,7 @@ struct AccountDataGet: AsyncParsableCommand {
         commandName: "get", abstract: "Print the value of one key, or all values.",
         discussion: "Example: rainctl account data get theme")
 
-    @Argument(help: "The key (default: print all values).")
+    @Argument(help: "The key (default: all keys).")
     var key: String?
 
     @Option(help: .timeLimit)
@@ -75,17 +75,17 @@ struct AccountDataSet: AsyncParsableCommand {
             Example: rainctl account data set theme '{"dark": true}'
                      rainctl account data set greeting --text hello
 
-            An object is merged with the stored object: members that you do not give stay, and members that are null are removed. To \
-            replace the whole object, remove the key first.
+            The cloud merges a new object into the stored object. Members that you omit stay as they are. Members with the value null are \
+            removed. To replace the whole object, first remove the key.
             """)
 
     @Argument(help: "The key.")
     var key: String
 
-    @Argument(help: "The value as JSON; - reads it from standard input.")
+    @Argument(help: "The value as JSON (- for standard input).")
     var value: String?
 
-    @Option(help: ArgumentHelp("Set this text as the value.", valueName: "text"))
+    @Option(help: ArgumentHelp("Store this text as the value.", valueName: "text"))
     var text: String?
 
     @Option(help: .timeLimit)

@@ -11,9 +11,9 @@ struct AccountDataRequest: AsyncParsableCommand {
             Example: rainctl account data-request
                      rainctl account data-request REQUEST
 
-            Without an argument, the command asks the cloud to collect the data, and prints the request's id. With that id, the command \
-            prints the URL of the data as soon as the data is ready. Anyone who has the URL can read your data. The URL works for 24 \
-            hours.
+            Without an argument, the command asks the cloud to collect the data, and prints the request's id. Later, run the command again \
+            with this id. When the data is ready, the command prints the URL of the data. Anyone who has the URL can read your data. The \
+            URL works for 24 hours.
             """)
 
     @Argument(help: "The id of an earlier request.")

@@ -6,11 +6,11 @@ import RainKit
 struct AccountDelete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Delete your account for good. You confirm this with a code that is sent to you.",
+        abstract: "Delete your account permanently, after you confirm with a code from the cloud.",
         discussion: """
             Example: rainctl account delete
 
-            Without --code-stdin or --code-file, the cloud first sends a code. A guest's account is deleted at once.
+            If you give no code, the cloud first sends a code. A guest account is deleted at once, without a code.
             """)
 
     @Flag(help: "Do not ask for confirmation.")

@@ -13,16 +13,16 @@ struct AccountExport: AsyncParsableCommand {
             Example: rainctl account export --to ~/.espressif/rainmaker
                      rainctl account export --credential session.json
 
-            Anyone who has the files can act as you, so rainctl makes them readable only by you. A systemd service gets the credential \
-            with LoadCredential=rainkit-PROFILE:/path/to/session.json. When the service stops, it loses the tokens that it has renewed. At \
-            its next start, it reads the file again.
+            Anyone who has the files can act as you, so rainctl makes them readable only by you. To give the session to a systemd service, \
+            write LoadCredential=rainkit-PROFILE:/path/to/session.json into its unit file. When the service stops, it loses the tokens \
+            that it has renewed. At the next start, the service reads the file again.
             """)
 
-    @Option(help: ArgumentHelp("Write a configuration folder for esp-rainmaker-cli.", valueName: "folder"))
+    @Option(help: ArgumentHelp("Write the session to this folder, for esp-rainmaker-cli.", valueName: "folder"))
     var to: String?
 
     @Option(
-        help: ArgumentHelp("Write the session to a file for systemd's LoadCredential=.", valueName: "file"),
+        help: ArgumentHelp("Write the session to this file, for a systemd service.", valueName: "file"),
         completion: .file())
     var credential: String?
 
@@ -57,7 +57,7 @@ struct ExportResult: ConfirmingResult {
     let path: String
 
     var text: String {
-        "The session of \(userName.onOneLine) at \(profile) is in \(path). Anyone who can read it can act as this user."
+        "The session of \(userName.onOneLine) at \(profile) is in \(path). Anyone who can read this file can act as this user."
     }
 }
 
@@ -67,20 +67,20 @@ struct AccountImport: AsyncParsableCommand {
         discussion: """
             Example: rainctl account import
 
-            rainctl sends nothing, and does not change the client's files. If the client's profile is not one of Espressif's, rainctl adds \
-            it to its own profiles.
+            rainctl only reads the client's files, and sends nothing to the cloud. If rainctl has no profile for the client's cloud, \
+            rainctl adds one.
             """)
 
     @Option(
         help: ArgumentHelp(
-            "Read this configuration folder of the client (default: RM_USER_CONFIG_DIR or ~/.espressif/rainmaker).",
+            "Read the client's configuration from this folder (default: $RM_USER_CONFIG_DIR or ~/.espressif/rainmaker).",
             valueName: "folder")
     )
     var from: String?
 
     @Option(
         help: ArgumentHelp(
-            "Copy the session of this profile of the client (default: the client's current profile).", valueName: "name"
+            "Copy the session of this profile of esp-rainmaker-cli (default: its current profile).", valueName: "name"
         ))
     var officialProfile: String?
 
@@ -95,7 +95,10 @@ struct AccountImport: AsyncParsableCommand {
                 ?? OfficialClientFolder(environment: context.environment)
         else {
             throw CommandFailure(
-                .config, message: "\(Folders.homeProblem(context.environment)): name the folder with --from.")
+                .config,
+                message:
+                    "\(Folders.homeProblem(context.environment)), so rainctl cannot find the folder of esp-rainmaker-cli: name it with --from."
+            )
         }
         let found = try folder.load(profile: officialProfile)
         let store = try await context.accounts.newAccount(

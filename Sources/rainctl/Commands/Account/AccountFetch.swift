@@ -9,21 +9,21 @@ import RainKit
 struct AccountFetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
-        abstract: "Download a URL as the signed-in user, from the provider's own hosts only.",
+        abstract: "Download a URL as the signed-in user. Only hosts of the provider are allowed.",
         discussion: """
             Example: rainctl account fetch --provider liferay \\
                          /documents/10184/0/plan.pdf --output plan.pdf
 
-            Use this command for sessions that have no header for curl, such as a portal's cookies. If you give only a path, rainctl \
+            Use this command if curl cannot use the session, for example because the session is a cookie. If you give only a path, rainctl \
             appends it to the provider's base URL. rainctl does not follow redirects.
             """)
 
-    @Argument(help: ArgumentHelp("The URL, or a path.", valueName: "url"))
+    @Argument(help: ArgumentHelp("The URL, or a path on the provider's host.", valueName: "url"))
     var url: String
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Write the content to this file, which only you can read.", valueName: "file"),
+        help: ArgumentHelp("Write the content to this file. Only you can read it.", valueName: "file"),
         completion: .file())
     var output: String?
 
@@ -82,7 +82,8 @@ struct AccountFetch: AsyncParsableCommand {
         case 404: CommandFailure(.other, reason: "not_found", message: "\(shownPath) does not exist (HTTP 404).")
         case 500...:
             CommandFailure(
-                .temporary, reason: "server_fault", message: "The server failed (HTTP \(response.status)).")
+                .temporary, reason: "server_fault",
+                message: "The server has an internal fault (HTTP \(response.status)).")
         default:
             CommandFailure(
                 .other, reason: "rejected", message: "The server refused the request (HTTP \(response.status)).")

@@ -53,12 +53,12 @@ struct PasswordChangedResult: ConfirmingResult {
 
 struct AccountPasswordReset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reset", abstract: "Set a new password with a code that is sent to you.",
+        commandName: "reset", abstract: "Set a new password with a code that the cloud sends to you.",
         discussion: """
             Example: rainctl account password reset me@example.com
 
-            Without --code-stdin or --code-file, the cloud first sends a code. If rainctl cannot ask for the code, run the same command \
-            again with the code.
+            If you give no code, the cloud first sends a code. If rainctl cannot ask for this code, run the command again with \
+            --code-stdin.
             """)
 
     @Argument(help: "Your user name.")
@@ -121,6 +121,6 @@ struct PasswordResetResult: CommandResult {
         guard let next else {
             return "The new password is set. Sign in: \(commandLine("login \(userName.asShellWord)"))"
         }
-        return "A code was sent to \(user). Set the new password with it: \(next)"
+        return "A code was sent to \(user). To set the new password with this code, run: \(next)"
     }
 }

@@ -6,22 +6,23 @@ import RainMaker
 struct AccountProviders: AsyncParsableCommand, ListCommand {
     static let configuration = CommandConfiguration(
         commandName: "providers",
-        abstract: "List the identity providers, what each supports, and why some features are missing.",
+        abstract: "List the identity providers, and show what each supports.",
         discussion: """
             Example: rainctl account providers oidc
 
-            To add a provider, put a JSON file that defines it into ~/.config/rainkit/providers. Nothing has to be compiled.
+            If you name a provider, rainctl also shows why features are missing. To add a provider, describe it in a JSON file in the \
+            folder ~/.config/rainkit/providers.
             """)
 
     @Argument(help: "Show only this provider, in detail.")
     var name: String?
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
-        let context = try Context(options, list: list)
+        let context = try Context(options, list: format)
         let (registry, problems) = try context.providerDefinitions.load()
         let own = (definition: RainMakerIdentity.listing, isBuiltIn: true)
         let all = [own] + registry.entries.map { (definition: $0.definition, isBuiltIn: $0.isBuiltIn) }
@@ -126,7 +127,7 @@ extension ProviderDefinition {
             lines.append("  \(capability.grant.rawValue): \(answer)")
         }
         for mode in modes ?? [] {
-            let usual = mode == modes?.first ? " (usual)" : ""
+            let usual = mode == modes?.first ? " (default)" : ""
             lines.append("  --mode \(mode): \(grant(ofMode: mode)?.rawValue ?? mode)\(usual)")
         }
         for secret in secrets ?? [] {

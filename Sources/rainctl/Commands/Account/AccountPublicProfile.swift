@@ -13,7 +13,8 @@ struct AccountPublicProfile: AsyncParsableCommand {
                      rainctl account public-profile --set '{"name": "Ada"}'
             """)
 
-    @Argument(help: "Show this user's profile: an e-mail address or telephone number (default: yours).")
+    @Argument(
+        help: "Show the profile of this user, given by e-mail address or telephone number (default: your profile).")
     var user: String?
 
     @Option(help: ArgumentHelp("Replace your public profile with this JSON object.", valueName: "json"))
@@ -65,6 +66,6 @@ struct PublicProfileResult: CommandResult {
     var text: String {
         let isEmpty = profile.members?.isEmpty == true
         if isChange { return isEmpty ? "Removed your public profile" : "Changed your public profile" }
-        return isEmpty ? "This user shows nothing." : profile.readable
+        return isEmpty ? "This user has no public profile." : profile.readable
     }
 }

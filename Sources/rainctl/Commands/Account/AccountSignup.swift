@@ -6,14 +6,14 @@ import RainKit
 
 struct AccountSignup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "signup", abstract: "Create an account, and confirm it with the code that is sent to you.",
+        commandName: "signup", abstract: "Create an account, and confirm it with the code that the cloud sends to you.",
         discussion: """
             Example: rainctl account signup me@example.com --password-file password.txt
 
-            If rainctl has no code and cannot ask for it, confirm the account later with rainctl account confirm USER.
+            If rainctl cannot ask for the code, confirm the account later with rainctl account confirm USER.
             """)
 
-    @Argument(help: "Your e-mail address, or telephone number with country code.")
+    @Argument(help: "Your e-mail address, or your telephone number with + and the country code.")
     var user: String
 
     @OptionGroup var password: PasswordOptions
@@ -48,7 +48,7 @@ struct AccountSignup: AsyncParsableCommand {
 
 struct AccountConfirm: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "confirm", abstract: "Confirm a new account with the code that was sent to you.",
+        commandName: "confirm", abstract: "Confirm a new account with the code that the cloud sent to you.",
         discussion: "Example: rainctl account confirm me@example.com --code-stdin")
 
     @Argument(help: "The user name that you signed up with.")
@@ -107,7 +107,7 @@ struct Confirmation {
             var failure = CommandFailure(error)
             let word = user.onOneLine.asShellWord
             failure.message +=
-                " Enter it with \(commandLine("account confirm \(word)")), or request another one with: "
+                " Enter the code with \(commandLine("account confirm \(word)")), or request another code with: "
                 + commandLine("account resend \(word)")
             throw failure
         }

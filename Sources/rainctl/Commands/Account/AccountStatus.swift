@@ -4,7 +4,7 @@ import RainKit
 
 struct AccountStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show the stored session and its user, without asking the cloud.",
+        commandName: "status", abstract: "Show the stored session and its user. The command does not ask the cloud.",
         discussion: "Example: rainctl account status --json")
 
     @OptionGroup var which: ProviderOption
@@ -49,7 +49,7 @@ struct RenewalResult: ConfirmingResult {
 
 extension SessionResult: CommandResult {
     var text: String {
-        let renewal = renewable ? "renewed when needed" : "cannot be renewed (after that, sign in again)"
+        let renewal = renewable ? "renewed when needed" : "cannot be renewed: sign in again when it has expired"
         return """
             \(userName.onOneLine)
             user id: \(userID.onOneLine)
@@ -65,7 +65,7 @@ extension SessionResult: CommandResult {
 
     /// `valid for …` or `expired … ago`.
     var validity: String {
-        guard let expiresAt else { return "valid until an unknown time" }
+        guard let expiresAt else { return "valid (its expiry time is not known)" }
         return Self.validity(for: expiresIn, end: expiresAt)
     }
 

@@ -25,7 +25,7 @@ struct AccountToken: AsyncParsableCommand {
 
 struct AccountHeader: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "header", abstract: "Print only the Authorization header for a request.",
+        commandName: "header", abstract: "Print the Authorization header for a request.",
         discussion: """
             Example: rainctl account header \\
                          | curl -H @- https://api.rainmaker.espressif.com/v1/user2
@@ -46,7 +46,7 @@ struct AccountHeader: AsyncParsableCommand {
         }
         if let place {
             context.output.say(
-                "note: \(account.provider?.title ?? account.name) also needs the token as \(place.name) in the URL: \(commandLine("account curl")) adds it."
+                "note: \(account.provider?.title ?? account.name) also needs the token in the URL, as the parameter \(place.name). \(commandLine("account curl")) adds this parameter."
             )
         }
         StandardStreams.out("\(header.name): \(header.value.revealString())\n")
@@ -55,30 +55,30 @@ struct AccountHeader: AsyncParsableCommand {
 
 struct AccountExchange: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "exchange", abstract: "Print a code with which another client can sign in as you.",
+        commandName: "exchange", abstract: "Print a code that another client can use to sign in as you.",
         discussion: """
             Example: rainctl account exchange --provider spid --for-client backend-1 \\
                          | ssh gateway receive-code
 
-            The code works once, within 30 seconds, and only for that client. The client redeems the code with its own secret: rainctl \
-            login --provider spid --client-id backend-1 --client-secret-file FILE --code-stdin --redirect-uri URI. Your own tokens stay on \
-            this machine.
+            The code works once, for 30 seconds, and only for the client of --for-client. That client signs in with the code and its own \
+            secret: rainctl login --provider spid --client-id backend-1 --client-secret-file FILE --code-stdin --redirect-uri URI. Your \
+            own tokens stay on this machine.
             """)
 
-    enum Kind: String, ExpressibleByArgument, CaseIterable { case code, session }
+    enum Kind: String, WordArgument { case code, session }
 
-    @Option(help: "Get a code for another client (code) or for a browser (session).")
+    @Option(help: "Choose who uses the code: another client (code) or a browser (session).")
     var type = Kind.code
 
     @Option(
         help: ArgumentHelp(
-            "Get the code for this client (required with --type code; default with --type session: your own client).",
+            "Get the code for this client. --type code needs this option. With --type session, the default is your own client.",
             valueName: "id"))
     var forClient: String?
 
     @Option(
         name: .customLong("redirect-uri"),
-        help: ArgumentHelp("Use this redirect URI of that client (required for a browser).", valueName: "uri"))
+        help: ArgumentHelp("Use this redirect URI of the client. --type session needs this option.", valueName: "uri"))
     var redirectURI: String?
 
     @Option(help: .timeLimit)
@@ -128,7 +128,8 @@ extension AccountAccess {
     func spid() throws -> (SPiDAccount, ConfiguredProvider) {
         guard let provider else {
             throw AccountError(
-                .unsupported, message: "RainMaker has no codes that sign in another client; only SPiD has them")
+                .unsupported, message: "RainMaker cannot issue a code with which another client signs in; only SPiD can"
+            )
         }
         return (try SPiDAccount(session, provider), provider)
     }

@@ -5,7 +5,7 @@ import RainKit
 import RainMaker
 
 struct AccountUpdate: AsyncParsableCommand {
-    enum Switch: String, ExpressibleByArgument, CaseIterable { case on, off }
+    enum Switch: String, WordArgument { case on, off }
 
     static let configuration = CommandConfiguration(
         commandName: "update", abstract: "Change your name, telephone number, tags or language in the cloud.",
@@ -19,10 +19,10 @@ struct AccountUpdate: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Set your name.", valueName: "name"))
     var name: String?
 
-    @Option(help: ArgumentHelp("Set your telephone number, with + and country code.", valueName: "number"))
+    @Option(help: ArgumentHelp("Set your telephone number, with + and the country code.", valueName: "number"))
     var phone: String?
 
-    @Flag(help: "Confirm the telephone number with the code that was sent to it.")
+    @Flag(help: "Confirm the new telephone number with the code that the cloud sent.")
     var confirmPhone = false
 
     @OptionGroup var code: CodeOptions
@@ -39,7 +39,8 @@ struct AccountUpdate: AsyncParsableCommand {
 
     @Option(
         help:
-            "Turn the one-time code after the password on or off, for each sign-in (not every deployment allows this).")
+            "Choose whether each sign-in needs a one-time code after the password. Some deployments do not support this."
+    )
     var secondStep: Switch?
 
     @Option(help: .timeLimit)
@@ -50,7 +51,7 @@ struct AccountUpdate: AsyncParsableCommand {
     func validate() throws {
         if changes.isEmpty, !confirmPhone { throw ValidationError("Give at least one value to change.") }
         if code.isGiven, !confirmPhone, phone == nil {
-            throw ValidationError("A code confirms a telephone number: give --confirm-phone too.")
+            throw ValidationError("The code confirms the telephone number: give --confirm-phone too.")
         }
     }
 

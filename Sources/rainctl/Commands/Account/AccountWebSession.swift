@@ -6,30 +6,33 @@ import RainKit
 struct AccountWebSession: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "web-session",
-        abstract: "Sign in a browser as you: print an address for the browser, or open it.",
+        abstract: "Print or open an address with which a browser signs in as you.",
         discussion: """
             Example: rainctl account web-session --provider spid --open \\
                          --redirect-uri https://app.example/
 
-            The address works once, within a minute. Anyone who opens it is signed in as you, so give it to nobody. While a browser \
-            starts, other users of this machine can see the address among the browser's arguments. Therefore use --open only on your own \
-            machines.
+            The address works only once, and only for one minute. Anyone who opens the address is signed in as you, so keep the address \
+            secret. With --open, other users of this machine can see the address while the browser starts. Therefore use --open only on \
+            machines that nobody else uses.
 
-            --end prints the address that ends a browser's session at SPiD. That address holds no secret.
+            --end prints the address that ends a browser's session at the identity provider SPiD. This address is not secret.
             """)
 
     @Option(
         name: .customLong("redirect-uri"),
-        help: ArgumentHelp("Send the browser to this address, which is registered at SPiD.", valueName: "uri"))
+        help: ArgumentHelp("Send the browser to this address. It must be registered at SPiD.", valueName: "uri"))
     var redirectURI: String?
 
-    @Option(help: ArgumentHelp("Use this client id, if the redirect URI belongs to another client.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp(
+            "Use this client id (default: your own client). The redirect URI must belong to this client.",
+            valueName: "id"))
     var forClient: String?
 
-    @Flag(help: "End the browser's session instead. --redirect-uri is optional then.")
+    @Flag(help: "Print the address that ends the browser's session. --redirect-uri is then optional.")
     var end = false
 
-    @Flag(help: "Open the address in your browser, and print nothing.")
+    @Flag(help: "Open the address in your browser instead of printing it.")
     var open = false
 
     @Option(help: .timeLimit)
@@ -43,7 +46,10 @@ struct AccountWebSession: AsyncParsableCommand {
         if !end, redirectURI == nil {
             throw ValidationError("--redirect-uri is missing. It is the address to which the browser goes.")
         }
-        if end, forClient != nil { throw ValidationError("--end is for this client only: omit --for-client.") }
+        if end, forClient != nil {
+            throw ValidationError(
+                "--end ends the session of your own client, so it cannot be combined with --for-client.")
+        }
     }
 
     func run() async throws {

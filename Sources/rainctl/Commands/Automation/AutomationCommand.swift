@@ -8,13 +8,13 @@ struct AutomationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "automation",
         abstract:
-            "Manage automations: the cloud sets values when a board reports something, in certain weather, or at sunrise or sunset.",
+            "Manage automations: rules by which the cloud sets values of boards.",
         subcommands: [AutomationList.self, AutomationAdd.self, AutomationEdit.self, AutomationRemove.self])
 }
 
 struct AutomationList: CloudCommand, ListCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List your automations, or those that one board triggers.",
+        commandName: "list", abstract: "List all your automations, or only those that one board triggers.",
         discussion: "Example: rainctl automation list")
 
     @Argument(help: "List only automations that this board triggers (default: all).")
@@ -23,7 +23,7 @@ struct AutomationList: CloudCommand, ListCommand {
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -42,16 +42,16 @@ struct AutomationAdd: CloudCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract:
-            "Add an automation: the cloud sets values when a board reports something, in certain weather, or at sunrise or sunset.",
+            "Add an automation: a rule by which the cloud sets values of boards.",
         discussion: """
             Example: rainctl automation add 'Door light' --when 'Door.Open=true' \\
                          --of Door --set 'Kitchen lamp:Light.Power=on'
                      rainctl automation add Evening --daylight sunset \\
                          --location 59.91,10.75 --set 'Kitchen lamp:Light.Power=on'
 
-            A condition is DEVICE.PARAM, then =, !=, <, >, <= or >=, then a value. If you give several conditions, all must hold. With \
-            --any, one is enough. --weather and --daylight use the weather or the sun at a place (--location). For other rules, write the \
-            rule in the JSON of RainMaker's API, and give the file with --file.
+            A rule has one cause: a board's report (--of and --when), the weather (--weather), or the sun (--daylight). A condition is \
+            DEVICE.PARAM, then =, !=, <, >, <= or >=, then a value. If you give several conditions, all must be true. With --any, one is \
+            enough. For other rules, write the rule in the JSON of RainMaker's API, and give the file with --file.
             """)
 
     @Argument(help: "The automation's name.")
@@ -61,7 +61,7 @@ struct AutomationAdd: CloudCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Read the whole rule (event_type, events, actions, node_id) from a JSON file; - is standard input.",
+            "Read the whole rule (event_type, events, actions, node_id) from a JSON file (- for standard input).",
             valueName: "file"), completion: .file())
     var file: String?
 
@@ -74,8 +74,8 @@ struct AutomationAdd: CloudCommand {
         guard (file != nil) != rule.isGiven else {
             throw ValidationError(
                 file == nil
-                    ? "Give a rule with --of, --when and --set, with --weather or --daylight and --set, or with --file."
-                    : "--file and other options for the rule were both given: give only one of them.")
+                    ? "Give the rule in one of these ways: --of, --when and --set; --weather and --set; --daylight and --set; or --file."
+                    : "Give the rule with --file or with the other options, but not with both.")
         }
         try RuleOptions.check(name: name)
         if file == nil { try rule.checkWhole() }
@@ -119,7 +119,8 @@ struct AutomationEdit: CloudCommand {
     var disable = false
 
     @Option(
-        help: ArgumentHelp("Read the members to change from a JSON file; - is standard input.", valueName: "file"),
+        help: ArgumentHelp(
+            "Read new values of the rule's JSON members from a file (- for standard input).", valueName: "file"),
         completion: .file())
     var file: String?
 

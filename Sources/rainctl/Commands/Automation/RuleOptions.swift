@@ -5,22 +5,22 @@ import RainKit
 import RainMaker
 
 /// A time of daylight on the command line.
-enum DaylightArgument: String, ExpressibleByArgument, CaseIterable { case sunrise, sunset }
+enum DaylightArgument: String, WordArgument { case sunrise, sunset }
 
 /// A rule on the command line: the board and the conditions, and the values that are set then.
 struct RuleOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Act on reports of this board, given by id or name.", valueName: "node"))
+    @Option(help: ArgumentHelp("Act on reports of this board, given by its id or name.", valueName: "node"))
     var of: String?
 
     @Option(
         help: ArgumentHelp(
-            "Act when this condition holds, such as Light.Power=on or Sensor.Temperature>30 (repeatable).",
+            "Act when this condition is true, such as Light.Power=on or Sensor.Temperature>30 (repeatable).",
             valueName: "condition"))
     var when: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Act in this weather: condition=Rain, or a limit for temperature, pressure, humidity or wind_speed, such as temperature>30 (repeatable).",
+            "Act in this weather: condition=Rain, or a comparison of temperature, pressure, humidity or wind_speed, such as temperature>30 (repeatable).",
             valueName: "condition"))
     var weather: [String] = []
 
@@ -36,12 +36,12 @@ struct RuleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Set this value, as NODE:DEVICE.PARAM=VALUE (repeatable).", valueName: "change"))
     var set: [String] = []
 
-    @Flag(inversion: .prefixedNo, help: "Act as soon as one of several conditions holds.")
+    @Flag(inversion: .prefixedNo, help: "Act if one of the conditions is true. With --no-any, all must be true.")
     var any: Bool?
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Act at each report while the condition holds, not only when the condition begins to hold.")
+        help: "Act at each report while the conditions are true. With --no-retrigger, act only when they become true.")
     var retrigger: Bool?
 
     private var hasOccasion: Bool { !weather.isEmpty || daylight != nil }
@@ -53,7 +53,7 @@ struct RuleOptions: ParsableArguments {
     func validate() throws {
         for text in when where Self.condition(text) == nil {
             throw ValidationError(
-                "\(text.onOneLine) is not a condition: it has no comparison such as = or >. Write a condition like Light.Power=on or 'Room.Temperature>25', in quotation marks because > has a meaning for the shell."
+                "\(text.onOneLine) is not a condition: it has no comparison such as = or >. Write a condition like Light.Power=on or 'Room.Temperature>25', in quotation marks, because the shell gives > a special meaning."
             )
         }
         for text in weather where Self.weather(text) == nil {
@@ -61,7 +61,7 @@ struct RuleOptions: ParsableArguments {
                 "\(text.onOneLine) is not a condition for the weather. Write condition=Rain or temperature>30.")
         }
         guard [of != nil || !when.isEmpty, !weather.isEmpty, daylight != nil].count(where: { $0 }) <= 1 else {
-            throw ValidationError("A rule needs one cause: a board, the weather, or daylight.")
+            throw ValidationError("A rule has only one trigger: give --of, --weather or --daylight.")
         }
         if let location {
             guard GeoCoordinates(location) != nil else {
@@ -127,7 +127,7 @@ struct RuleOptions: ParsableArguments {
             throw CommandFailure(
                 .usage, reason: "no_location",
                 message:
-                    "The rule has no place, and the phone app has not stored one with your account. Give --location, such as 59.91,10.75."
+                    "The rule has no place, and the phone app has not stored a place with your account. Give --location, such as 59.91,10.75."
             )
         }
         switch daylight {

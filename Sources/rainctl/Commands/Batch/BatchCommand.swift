@@ -8,7 +8,7 @@ struct BatchCommand: ParsableCommand {
         discussion: """
             Example: rainctl batch run boards.csv --ssid Home --passphrase-file wifi.txt
 
-            A ledger records each step of each board. After a power cut or a crash, rainctl batch resume continues with the missing steps.
+            rainctl records each step of each board. After a power cut or a crash, rainctl batch resume continues with the missing steps.
             """,
         subcommands: [
             BatchRunCommand.self, BatchResume.self, BatchRetry.self, BatchStatus.self, BatchReportCommand.self,
@@ -20,8 +20,8 @@ struct LedgerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Keep the record in this SQLite file, or in this PostgreSQL database, which several stations can share: \
-            postgresql://HOST/NAME (default: the file ledger.sqlite in the state folder).
+            Keep the record of all batches in this SQLite file (default: ledger.sqlite in the state folder). Several machines can share a \
+            PostgreSQL database: postgresql://HOST/NAME.
             """, valueName: "file|url"))
     var ledger: String?
 
@@ -52,7 +52,7 @@ struct BatchStatus: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The batch's number (default: the newest batch).", valueName: "batch"))
     var batch: Int64?
 
-    @Flag(help: "List all batches instead.")
+    @Flag(help: "List all batches.")
     var all = false
 
     @OptionGroup var ledger: LedgerOptions
@@ -98,7 +98,7 @@ extension BatchResult: CommandResult {
         ]
         if abandoned > 0 {
             lines.append(
-                "\(abandoned) of the running boards \(abandoned == 1 ? "has" : "have") no station any more: rainctl batch resume continues with them"
+                "No station is working on \(abandoned) of the running boards any more. To continue with \(abandoned == 1 ? "it" : "them"), run: rainctl batch resume"
             )
         }
         for board in boards {
@@ -118,8 +118,8 @@ struct BatchReportCommand: AsyncParsableCommand {
         discussion: """
             Example: rainctl batch report --html report.html
 
-            Without an option for a file, rainctl prints the report as CSV, or with --json as JSON. --labels makes a page of QR codes to \
-            print. For the labels, rainctl needs the batch's file, because the record has no codes.
+            If you name no file, rainctl prints the report as CSV, or as JSON with --json. --labels writes a page of QR codes to print. \
+            rainctl reads the codes from the list of boards.
             """)
 
     @Argument(help: ArgumentHelp("The batch's number (default: the newest batch).", valueName: "batch"))
@@ -138,7 +138,9 @@ struct BatchReportCommand: AsyncParsableCommand {
     var labels: String?
 
     @Option(
-        help: ArgumentHelp("Read the batch's file from this path (default: its old path).", valueName: "file"),
+        help: ArgumentHelp(
+            "Read the secrets of the boards from this list of boards (default: the file that you gave to rainctl batch run).",
+            valueName: "file"),
         completion: .file())
     var secrets: String?
 
@@ -152,7 +154,9 @@ struct BatchReportCommand: AsyncParsableCommand {
     func validate() throws {
         if secrets != nil, labels == nil { throw ValidationError("--secrets works only with --labels.") }
         let files = [csv, html, labels].compactMap(\.self)
-        if Set(files).count < files.count { throw ValidationError("Give each report a file of its own.") }
+        if Set(files).count < files.count {
+            throw ValidationError("Two reports have the same file: give each report its own file.")
+        }
     }
 
     func run() async throws {
@@ -179,8 +183,8 @@ struct BatchReportCommand: AsyncParsableCommand {
                 throw CommandFailure(
                     .usage, reason: "no_proofs",
                     message:
-                        "The boards of batch \(batch.id) were discovered, so no file has their proofs of possession. "
-                        + "Labels need them: the code on a label holds the board's proof.")
+                        "Batch \(batch.id) began with --discover, so no file has the proofs of possession of its boards. "
+                        + "Labels cannot be made without them, because the code on a label contains the board's proof.")
             }
             let file = try await BatchFileSource(path: secrets ?? batch.file).read(
                 BatchDefaults(), within: timeout.duration)
@@ -189,8 +193,8 @@ struct BatchReportCommand: AsyncParsableCommand {
             if !sheet.linesWithoutLabel.isEmpty {
                 context.output.warn(
                     "there are no labels for line\(sheet.linesWithoutLabel.count == 1 ? "" : "s") "
-                        + "\(sheet.linesWithoutLabel.map(String.init).joined(separator: ", ")): a label needs a "
-                        + "QR code, or a name with its transport.")
+                        + "\(sheet.linesWithoutLabel.map(String.init).joined(separator: ", ")) of the file: for a label, the line "
+                        + "needs a QR code, or the board's name and transport.")
             }
             try write(try sheet.html(), to: labels)
         }

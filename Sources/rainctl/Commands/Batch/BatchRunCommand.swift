@@ -7,24 +7,24 @@ import RainMaker
 
 struct BatchRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Begin a batch: provision all boards of a file.",
+        commandName: "run", abstract: "Begin a batch: provision all boards that a file lists.",
         discussion: """
             Example: rainctl batch run boards.csv --ssid Home --passphrase-file wifi.txt
 
-            The file is a CSV file from a spreadsheet, or a file with a JSON object on each line. docs/batch.md describes its columns. \
-            With --discover, rainctl needs no file: it provisions each board that appears. Ctrl-C lets each board finish its step, and \
-            then ends the command.
+            The file is a CSV file from a spreadsheet, or a file with a JSON object on each line. docs/batch.md describes the columns. \
+            With --discover, rainctl needs no file, and provisions each board that appears. After Ctrl-C, each board finishes its current \
+            step, and then the command ends.
             """)
 
     @Argument(
-        help: ArgumentHelp("The file that lists the boards; - is standard input.", valueName: "file"),
+        help: ArgumentHelp("The file that lists the boards (- for standard input).", valueName: "file"),
         completion: .file(extensions: ["csv", "jsonl", "tsv"]))
     var file: String?
 
     @Flag(help: "Provision each board that appears, until Ctrl-C.")
     var discover = false
 
-    @Flag(help: "Begin another batch, even if an earlier batch of the same file (or of --discover) is not finished.")
+    @Flag(help: "Begin a new batch, even if an earlier batch of this file or of --discover is not finished.")
     var again = false
 
     @OptionGroup var work: BatchWorkOptions
@@ -62,13 +62,13 @@ struct BatchResume: AsyncParsableCommand {
         discussion: """
             Example: rainctl batch resume --ssid Home --passphrase-file wifi.txt
 
-            rainctl skips boards that are done and boards that failed. Give the same options as for rainctl batch run, because the record \
-            contains no secrets.
+            rainctl skips boards that are done and boards that failed. Give the options of rainctl batch run again, because the record \
+            contains no passwords.
             """)
 
     @OptionGroup var target: BatchTargetOptions
 
-    @Flag(help: "Also provision boards that appear, until Ctrl-C, if the batch began with --discover.")
+    @Flag(help: "Also provision each board that appears, until Ctrl-C. The batch must have begun with --discover.")
     var discover = false
 
     @OptionGroup var work: BatchWorkOptions
@@ -82,10 +82,12 @@ struct BatchResume: AsyncParsableCommand {
             let (batch, file) = try await target.open(station)
             if discover, file != nil {
                 throw CommandFailure(
-                    .usage, message: "Batch \(batch.id) began with a file: omit --discover, or begin a batch with it.")
+                    .usage,
+                    message:
+                        "Batch \(batch.id) began with a file: omit --discover, or begin another batch with --discover.")
             }
             if file == nil, !discover {
-                station.say("Batch \(batch.id): boards that appear now are not added; --discover adds them")
+                station.say("Batch \(batch.id): boards that appear now are not added. To add them, use --discover.")
             }
             return (batch, file, discover)
         }
@@ -94,12 +96,15 @@ struct BatchResume: AsyncParsableCommand {
 
 struct BatchRetry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry", abstract: "Try the failed boards of a batch again, and continue it.",
+        commandName: "retry", abstract: "Continue a batch, and try its failed boards again.",
         discussion: "Example: rainctl batch retry --lines 3,17 --ssid Home --passphrase-file wifi.txt")
 
     @OptionGroup var target: BatchTargetOptions
 
-    @Option(help: ArgumentHelp("Try only the boards of these lines (default: all that failed).", valueName: "line,…"))
+    @Option(
+        help: ArgumentHelp(
+            "Try again only the failed boards on these lines of the file (default: all failed boards).",
+            valueName: "line,…"))
     var lines: String?
 
     @OptionGroup var work: BatchWorkOptions
@@ -125,7 +130,7 @@ struct BatchRetry: AsyncParsableCommand {
         try await work.run(options) { station in
             let (batch, file) = try await target.open(station)
             let count = try await station.client.retry(batch, lines: lines, in: station.ledger)
-            station.say("\(count) \(count == 1 ? "board waits" : "boards wait") again")
+            station.say("\(count) \(count == 1 ? "board" : "boards") will be tried again")
             return (batch, file, false)
         }
     }
@@ -138,7 +143,7 @@ struct BatchTargetOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read the batch's file from this path (default: its old path); - is standard input. The content must be unchanged.",
+            "Read the list of boards from this file, or - for standard input (default: the file of rainctl batch run). The content must be unchanged.",
             valueName: "file"), completion: .file())
     var secrets: String?
 
@@ -167,7 +172,9 @@ struct BatchFileSource: Sendable {
         guard !path.isEmpty else {
             throw CommandFailure(
                 .usage, reason: "missing_file",
-                message: "The boards of this batch came from standard input: give the same file with --secrets.")
+                message:
+                    "The list of boards of this batch came from standard input. Give the same list again with --secrets."
+            )
         }
         if path != "-", path.isFolder { return try BatchFile(premade: path, defaults: defaults) }
         let bytes =

@@ -15,13 +15,13 @@ struct BatchWorkOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Use this name for this machine in the batch's record, which several machines can share (default: the machine's name).",
+            "Use this name for this machine in the record (default: the machine's name).",
             valueName: "name"))
     var station: String?
 
     @Option(
         help: ArgumentHelp(
-            "Take over the boards of another station that has recorded nothing for this time.", valueName: "time"))
+            "If another machine has recorded nothing for this time, take over its boards.", valueName: "time"))
     var stationTimeout = DurationArgument(.seconds(30))
 
     @OptionGroup var ledger: LedgerOptions
@@ -34,10 +34,10 @@ struct BatchWorkOptions: ParsableArguments {
             "Stop after this time, such as 8h. To continue, run rainctl batch resume.", valueName: "time"))
     var timeout: DurationArgument?
 
-    @Option(help: ArgumentHelp("Print events as lines of JSON as they happen.", valueName: "form"))
+    @Option(help: ArgumentHelp("Print each event as a line of JSON when it happens.", valueName: "form"))
     var events: Provision.Events?
 
-    @OptionGroup(title: "For boards without own values in the file") var defaults: BatchDefaultOptions
+    @OptionGroup(title: "If the file has no value for a board") var defaults: BatchDefaultOptions
     @OptionGroup(title: "Account") var owner: OwnerOptions
 
     @Flag(help: "Do not put the boards into the account.")
@@ -46,7 +46,8 @@ struct BatchWorkOptions: ParsableArguments {
     func check(readsStandardInput: Bool) throws {
         guard 1...10_000 ~= atOnce else { throw ValidationError("--at-once must be from 1 to 10000.") }
         if let station, station.allSatisfy(\.isWhitespace) {
-            throw ValidationError("--station needs a name. Without the option, it is the machine's name.")
+            throw ValidationError(
+                "--station must not be empty. Without this option, the station has the machine's name.")
         }
         let readers = [readsStandardInput, defaults.wifi.passphraseStdin, defaults.popStdin].count { $0 }
         if readers > 1 { throw ValidationError("Only one option can read from standard input.") }
@@ -119,12 +120,15 @@ struct BatchWorkOptions: ParsableArguments {
 
 /// What applies to boards whose line in the file says nothing else.
 struct BatchDefaultOptions: ParsableArguments {
-    @Option(help: "Reach the boards over this transport.")
+    @Option(
+        help:
+            "Reach the boards over a cable (serial), Bluetooth (ble), their own access points (softap) or your network (on-network)."
+    )
     var transport: TransportName = .auto
 
     @Option(
         help: ArgumentHelp(
-            "Use this serial port, for boards that are plugged in one after another.", valueName: "path"),
+            "Use this serial port for all boards, one after another.", valueName: "path"),
         completion: .serialPorts)
     var port: String?
 
@@ -136,13 +140,15 @@ struct BatchDefaultOptions: ParsableArguments {
 
     @OptionGroup var wifi: WiFiOptions
 
-    @Option(help: ArgumentHelp("Put the boards into this group, which is created if it is missing.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Put the boards into this group. rainctl creates the group if it does not exist.", valueName: "name"))
     var group: String?
 
-    @Option(help: ArgumentHelp("Give the nodes these tags.", valueName: "key:value,…"))
+    @Option(help: ArgumentHelp("Give the boards these tags.", valueName: "key:value,…"))
     var tags: String?
 
-    @Option(help: ArgumentHelp("Give the nodes this metadata, one JSON object.", valueName: "json"))
+    @Option(help: ArgumentHelp("Give each board this metadata, a JSON object.", valueName: "json"))
     var metadata: String?
 
     func values(_ context: Context) throws -> BatchDefaults {

@@ -20,19 +20,19 @@ extension CommandFailure {
     /// them.
     init(_ claim: UnfinishedClaim) {
         self.init(claim.error)
-        message += " The board is claimed as \(claim.node.rawValue.onOneLine). "
+        message = "\(message.asSentence) The board is claimed as \(claim.node.rawValue.onOneLine). "
         let way =
             claim.writingImage.map { "write the image with \(Self.command($0))" }
             ?? "flash the image to the partition fctry"
         switch claim.kept {
         case .image(let path):
             message += """
-                The image, with the board's private key, is kept in \(path.asShellWord). To finish, \(way), then delete it.
+                The image, with the board's private key, is kept in \(path.asShellWord). To finish, \(way), then delete the file of the image.
                 """
         case .rows:
             message += """
                 The credentials, with the board's private key, are kept. To finish, make the image with \
-                \(Self.command(claim.makingImage ?? [])), \(way), then delete both.
+                \(Self.command(claim.makingImage ?? [])), \(way), then delete the credentials and the image.
                 """
         case .nothing: message += "The board's key is lost: run this command again."
         }

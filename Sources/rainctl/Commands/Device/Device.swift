@@ -8,7 +8,7 @@ import RainKit
 struct Device: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
-        abstract: "Find boards, inspect and claim a board, exchange data with it, or reset its Wi-Fi.",
+        abstract: "Find, inspect and claim boards, exchange data with them, and reset their Wi-Fi.",
         subcommands: [
             DeviceDiscover.self, DeviceInfo.self, DeviceScan.self, DeviceClaim.self, DeviceReset.self,
             DeviceMonitor.self, DeviceSend.self, DeviceParams.self,
@@ -25,7 +25,7 @@ protocol DeviceCommand: AsyncParsableCommand {
 extension DeviceCommand {
     /// Returns the context of the command's options, with the form of the list if it prints one.
     func context() throws(CommandFailure) -> Context {
-        try device.context(options, list: (self as? any ListCommand)?.list)
+        try device.context(options, list: (self as? any ListCommand)?.format)
     }
 
     /// Opens the board, asks, and closes the board, all within the command's time.
@@ -121,7 +121,7 @@ struct DeviceInfoResult: CommandResult {
             return
         }
         let words = String(way.prefix { $0 != ":" }).wayToBoard
-        values.add("reached_at", way, line: "accepts no commands on this port; it is provisioned \(words)")
+        values.add("reached_at", way, line: "accepts no commands on this port: provision the board \(words)")
         values.add("node_id", identity.nodeID?.rawValue)
     }
 }
@@ -144,7 +144,7 @@ extension LabelledValues {
         add("started", label: "last start", printed.startReason)
         add("name", printed.serviceName)
         if printed.isProvisioned {
-            add("has_network", true, line: "already has a Wi-Fi network, and does not wait for another")
+            add("has_network", true, line: "already has a Wi-Fi network, and is not waiting for another one")
         }
         add("ip", printed.address)
     }
@@ -158,7 +158,7 @@ struct DeviceScan: DeviceCommand, ListCommand {
     @OptionGroup var device: DeviceOptions
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {

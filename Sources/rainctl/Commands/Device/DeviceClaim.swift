@@ -12,15 +12,15 @@ struct DeviceClaim: AsyncParsableCommand {
             Example: rainctl device claim --transport softap --pop-file pop.txt
                      rainctl device claim --host --port /dev/ttyUSB0
 
-            Use --host for firmware that cannot get the certificate by itself. rainctl then reads the board's MAC address with esptool, \
-            and writes the certificate to the board's partition fctry.
+            If the firmware cannot get the certificate by itself, use --host. rainctl then reads the board's MAC address with esptool, and \
+            writes the certificate to the board's partition fctry.
             """)
 
     @OptionGroup var device: DeviceOptions
     @OptionGroup(title: "With --host") var host: HostClaimOptions
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
-    @Option(help: ArgumentHelp("Print events as lines of JSON as they happen.", valueName: "form"))
+    @Option(help: ArgumentHelp("Print each event as a line of JSON when it happens.", valueName: "form"))
     var events: Provision.Events?
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -73,7 +73,7 @@ struct HostClaimOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write the credentials to this flash address (default: the address in the board's partition table).",
+            "Write the certificate and the key to this flash address (default: the address in the board's partition table).",
             valueName: "address"))
     var flashAddress: String?
 
@@ -82,13 +82,13 @@ struct HostClaimOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write the flash image, with certificate and key, to a new file instead of the board. With --mac, no board is needed.",
+            "Write the flash image with the certificate and the key to a new file, and not to the board. With --mac, no board is needed.",
             valueName: "file"), completion: .file())
     var image: String?
 
     @Option(
         help: ArgumentHelp(
-            "Use this Python, in which esptool and esp-idf-nvs-partition-gen are installed.", valueName: "program"))
+            "Use this Python. It must have the packages esptool and esp-idf-nvs-partition-gen.", valueName: "program"))
     var python = "python3"
 
     func check(with device: DeviceOptions) throws {

@@ -8,14 +8,14 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
         commandName: "discover", abstract: "Find boards that are waiting to be provisioned.",
         discussion: "Example: rainctl device discover --transport ble")
 
-    enum Events: String, ExpressibleByArgument, CaseIterable { case ndjson }
+    enum Events: String, WordArgument { case ndjson }
 
-    @Option(help: "Search over this transport (auto: all that are available here).")
+    @Option(help: "Search over this transport. auto searches over all available transports except on-network.")
     var transport: DiscoveryTransportName = .auto
 
     @Option(
         help: ArgumentHelp(
-            "Use this Bluetooth adapter: its name, such as hci0, or its address; repeatable (default: all).",
+            "Use the Bluetooth adapter with this name, such as hci0, or with this address (repeatable; default: all adapters).",
             valueName: "adapter"))
     var adapter: [String] = []
 
@@ -28,19 +28,19 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
     var prefix: String?
 
     @Option(
-        help: ArgumentHelp("Find only boards with this service (repeatable).", valueName: "uuid"))
+        help: ArgumentHelp("Find only boards with this Bluetooth service UUID (repeatable).", valueName: "uuid"))
     var service: [String] = []
 
-    @Option(help: ArgumentHelp("Listen for this time, such as 500ms, 6s or 2m.", valueName: "time"))
+    @Option(help: ArgumentHelp("Search for this time, such as 500ms, 6s or 2m.", valueName: "time"))
     var timeout = DurationArgument(.seconds(10))
 
-    @Flag(help: "Stop as soon as a board is found; fail if none is found in time.")
+    @Flag(help: "Stop as soon as a board is found. If no board is found in time, fail.")
     var first = false
 
     @Option(help: ArgumentHelp("Print each board as a line of JSON when it is found.", valueName: "form"))
     var events: Events?
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -66,7 +66,7 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
     }
 
     func run() async throws {
-        let context = try Context(options, list: list)
+        let context = try Context(options, list: format)
         var search = BoardSearch(
             for: timeout.duration, name: deviceName, prefix: prefix, services: Set(service),
             parameters: adapter.isEmpty ? [:] : ["adapter": adapter.joined(separator: ",")], logger: context.logger)

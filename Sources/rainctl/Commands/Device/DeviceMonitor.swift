@@ -11,7 +11,7 @@ struct DeviceMonitor: AsyncParsableCommand, EndsByInterruption {
         discussion: """
             Example: rainctl device monitor --port /dev/ttyACM0 --restart
 
-            Passwords and proofs of possession are masked. Ctrl-C ends the command.
+            rainctl hides passwords and proofs of possession. Ctrl-C ends the command.
             """)
 
     @Option(
@@ -21,21 +21,21 @@ struct DeviceMonitor: AsyncParsableCommand, EndsByInterruption {
     @Flag(help: "Restart the board first, to see its log from the start.")
     var restart = false
 
-    @Flag(help: "Wait for the board if it is not plugged in, or is unplugged later.")
+    @Flag(help: "If the board is not plugged in, or is unplugged later, wait for it.")
     var wait = false
 
-    @Option(help: ArgumentHelp("End with success as soon as a line contains this text.", valueName: "text"))
+    @Option(help: ArgumentHelp("End with exit code 0 as soon as a line contains this text.", valueName: "text"))
     var until: String?
 
     @Option(help: ArgumentHelp("End after this time, such as 500ms, 6s or 2m.", valueName: "time"))
     var timeout: DurationArgument?
 
     @Option(
-        help: ArgumentHelp("Write the board's log to this file, without secrets.", valueName: "file"),
+        help: ArgumentHelp("Write the board's log, without secrets, to this file.", valueName: "file"),
         completion: .file())
     var deviceLog: String?
 
-    @Option(help: ArgumentHelp("Print events as lines of JSON as they happen.", valueName: "form"))
+    @Option(help: ArgumentHelp("Print each event as a line of JSON when it happens.", valueName: "form"))
     var events: Provision.Events?
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
@@ -63,7 +63,7 @@ struct DeviceMonitor: AsyncParsableCommand, EndsByInterruption {
             throw CommandFailure(
                 .deadline,
                 message: screen.withoutPort ?? screen.withoutLineEnd
-                    ?? "No line with \"\(until.onOneLine)\" was printed within the time (--timeout).")
+                    ?? "No line with \"\(until.onOneLine)\" was printed within the time limit (--timeout).")
         }
         if events == nil || options.isJSON { context.output.result(MonitorResult(summary, lines: screen.lines)) }
         try Task.checkCancellation()
@@ -147,7 +147,8 @@ final class MonitorScreen: Sendable {
         case .unfinished(let bytes): unfinished(bytes)
         case .gone(let path):
             state.withLock { ($0.port, $0.gone) = (nil, path) }
-            tell(MonitorEvent(event: "gone", port: path), "\(path.onOneLine) is gone: waiting for it.")
+            tell(
+                MonitorEvent(event: "gone", port: path), "\(path.onOneLine) has disappeared: waiting until it returns.")
         }
     }
 
@@ -158,10 +159,10 @@ final class MonitorScreen: Sendable {
         if let other = others.first {
             let name = "\(other.name.onOneLine) (process \(other.processID))"
             return output.say(
-                "Nothing has arrived yet, because \(name) also has the port open and reads the board's output. Close that program."
+                "Nothing has arrived yet. \(name) also has the port open, and may be reading the board's output: close that program."
             )
         }
-        let also = mayRestart ? ", or run this again with --restart" : ""
+        let also = mayRestart ? ", or run this command again with --restart" : ""
         output.say("Nothing has arrived yet. Press the board's RESET button\(also).")
     }
 
@@ -190,7 +191,7 @@ final class MonitorScreen: Sendable {
     /// Why nothing more arrived, if the port disappeared for good.
     var withoutPort: String? {
         state.withLock { $0.gone }.map {
-            "\($0.onOneLine) disappeared and did not return: the cable was unplugged, or the board has no power."
+            "\($0.onOneLine) disappeared and did not return: check the cable, and that the board has power."
         }
     }
 

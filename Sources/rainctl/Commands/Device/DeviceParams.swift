@@ -6,13 +6,13 @@ import RainKit
 
 struct DeviceParams: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "params", abstract: "Read and set the values of a board that is not in an account.",
+        commandName: "params", abstract: "Read and set the values of a board that is not yet in an account.",
         subcommands: [DeviceParamsGet.self, DeviceParamsSet.self])
 }
 
 struct DeviceParamsGet: DeviceCommand, ListCommand {
     static let configuration = CommandConfiguration(
-        commandName: "get", abstract: "Print a board's values, over a transport such as serial or Bluetooth.",
+        commandName: "get", abstract: "Read values directly from a board.",
         discussion: "Example: rainctl device params get --device-name PROV_a1b2c3 --pop-file pop.txt")
 
     @Argument(
@@ -22,7 +22,7 @@ struct DeviceParamsGet: DeviceCommand, ListCommand {
     @OptionGroup var device: DeviceOptions
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func run() async throws {
@@ -36,12 +36,12 @@ struct DeviceParamsGet: DeviceCommand, ListCommand {
 
 struct DeviceParamsSet: DeviceCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Set values of a board, over a transport such as serial or Bluetooth.",
+        commandName: "set", abstract: "Set values directly on a board.",
         discussion: """
             Example: rainctl device params set Light.Power=off --transport ble \\
                          --device-name PROV_a1b2c3 --pop-file pop.txt
 
-            rainctl first checks names, types and bounds against the board's node configuration.
+            rainctl first checks whether the values fit the board's node configuration.
             """)
 
     @Argument(help: ArgumentHelp("The values to set, such as Light.Power=on.", valueName: "path=value"))

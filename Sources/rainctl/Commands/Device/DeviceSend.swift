@@ -11,8 +11,8 @@ struct DeviceSend: DeviceCommand {
             Example: rainctl device send custom-data --text 'hello' --transport ble \\
                          --device-name PROV_a1b2c3 --pop-file pop.txt
 
-            The firmware creates the endpoint (network_prov_mgr_endpoint_create). If the command line has no data, rainctl reads the data \
-            from standard input. It prints the answer as text, or as hex digits if the answer is not text.
+            The firmware must create the endpoint with network_prov_mgr_endpoint_create. If the command line has no data, rainctl reads \
+            the data from standard input. rainctl prints the answer as text, or as hex digits if the answer is not text.
             """)
 
     @Argument(help: "The endpoint's name, such as custom-data.")
@@ -28,7 +28,7 @@ struct DeviceSend: DeviceCommand {
     var jsonData: String?
 
     @Option(
-        help: ArgumentHelp("Send the contents of this file; - is standard input.", valueName: "file"),
+        help: ArgumentHelp("Send the contents of this file (- for standard input).", valueName: "file"),
         completion: .file())
     var file: String?
 

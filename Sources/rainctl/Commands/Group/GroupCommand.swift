@@ -20,7 +20,7 @@ struct GroupList: CloudCommand, ListCommand {
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -53,7 +53,7 @@ struct GroupShow: CloudCommand {
 
 struct GroupRemove: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a group and its subgroups; the boards stay in the account.",
+        commandName: "remove", abstract: "Remove a group and its subgroups. The boards stay in the account.",
         discussion: "Example: rainctl group remove Kitchen")
 
     @Argument(help: .group)
@@ -87,7 +87,7 @@ struct GroupAddNodes: CloudCommand {
     @Argument(help: .group)
     var group: String
 
-    @Argument(help: "The boards, by id or name: NODE[,NODE…].", completion: .nodes)
+    @Argument(help: "The boards, by id or name, separated by commas.", completion: .nodes)
     var nodes: String
 
     @Option(help: .timeLimit)
@@ -113,13 +113,13 @@ struct GroupAddNodes: CloudCommand {
 
 struct GroupRemoveNodes: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove-nodes", abstract: "Remove boards from a group; they stay in the account.",
+        commandName: "remove-nodes", abstract: "Remove boards from a group. The boards stay in the account.",
         discussion: "Example: rainctl group remove-nodes Kitchen Fan")
 
     @Argument(help: .group)
     var group: String
 
-    @Argument(help: "The boards, by id or name: NODE[,NODE…].", completion: .nodes)
+    @Argument(help: "The boards, by id or name, separated by commas.", completion: .nodes)
     var nodes: String
 
     @Option(help: .timeLimit)
@@ -146,7 +146,7 @@ extension ArgumentHelp {
 
 /// The properties of a group.
 struct GroupOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Set the group's type for applications, such as home or room.", valueName: "type"))
+    @Option(help: ArgumentHelp("Set the group's type, such as home or room, for applications.", valueName: "type"))
     var type: String?
 
     @Option(help: ArgumentHelp("Set a description.", valueName: "text"))
@@ -155,7 +155,7 @@ struct GroupOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Put the group into this parent group, by id or name.", valueName: "group"))
     var parent: String?
 
-    @Flag(inversion: .prefixedNo, help: "Allow a board in only one of the groups that have this option.")
+    @Flag(inversion: .prefixedNo, help: "Allow each board in only one of the groups that have this option.")
     var mutuallyExclusive: Bool?
 
     @Option(

@@ -7,12 +7,13 @@ import RainKit
 /// Offers the account and its boards to a language model's application, over standard input and output.
 struct MCPCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mcp", abstract: "Offer your boards to an AI application (Model Context Protocol).",
+        commandName: "mcp", abstract: "Let an AI application read and control your boards (Model Context Protocol).",
         discussion: """
             Example: rainctl mcp --allow-changes
 
-            The application starts this command and sends it requests; you do not type anything. Without options, its tools only read. \
-            docs/mcp.md describes the settings of applications, and the risks.
+            The AI application starts this command and sends requests to it. You only add the command to the application's settings. \
+            Without --allow-changes or --allow, the application can only read. docs/mcp.md shows the settings of some applications, and \
+            explains the risks.
             """)
 
     @Flag(help: "Allow tools that change something, such as set_params.")
@@ -25,13 +26,16 @@ struct MCPCommand: AsyncParsableCommand {
         completion: .list(MCPTool.all.filter { $0.access != .reads }.map(\.name)))
     var allow: [String] = []
 
-    @Option(help: ArgumentHelp("Put boards on the network with this name (provision_board).", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "Put boards on the network with this name. Only the tool provision_board needs this option.",
+            valueName: "name"))
     var ssid: String?
 
     @Option(help: ArgumentHelp("Read the Wi-Fi password from this file.", valueName: "file"), completion: .file())
     var passphraseFile: String?
 
-    @Flag(help: "The network has no password.")
+    @Flag(help: "Use a network that has no password.")
     var open = false
 
     @Option(

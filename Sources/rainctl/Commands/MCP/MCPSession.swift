@@ -45,7 +45,7 @@ final class MCPSession: Sendable {
             return .cancel(running)
         }
         guard id != .null else {
-            return refusal(.invalidRequest, reason: "bad_request", "The \"id\" of a request is not null.")
+            return refusal(.invalidRequest, reason: "bad_request", "The \"id\" of a request must not be null.")
         }
         switch call.method {
         case "ping": return .answer(.success("{}"))
@@ -119,7 +119,7 @@ final class MCPSession: Sendable {
                     .invalidParams, "There is no tool \"\(name.onOneLine)\". The method \"tools/list\" lists all."))
         }
         guard let arguments = (params["arguments"]?.unlessNull ?? [:]).members else {
-            return .failure(Self.error(.invalidParams, "The \"arguments\" of a call are an object."))
+            return .failure(Self.error(.invalidParams, "The \"arguments\" of a call must be an object."))
         }
         service.resources.logger.debug("call", metadata: ["tool": "\(tool.name)"])
         let progress = params["_meta"]?["progressToken"].flatMap { MCPProgress($0, send) }

@@ -11,7 +11,8 @@ extension MCPTool {
             [
                 Argument(
                     name: "transport", values: DiscoveryTransportName.allValueStrings,
-                    help: "Search only over this transport (default: auto, all that are available)."),
+                    help: "Search only over this transport (default: auto, all available transports except on-network)."
+                ),
                 Argument(name: "seconds", kind: .integer(1...60), help: "Search for this time (default: 10)."),
             ], schema: "discovery"
         ) { call in

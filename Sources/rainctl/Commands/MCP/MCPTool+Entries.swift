@@ -153,7 +153,7 @@ extension CloudScene {
     fileprivate func warnOfMissingTimeZone(_ outcome: EntryOutcome, at node: Node) {
         guard let zone = outcome.missingTimeZone else { return }
         context.output.warn(
-            "\(node.shownName) has no time zone yet, so it reads the time as UTC. Set its \("\(zone)".onOneLine), such as Europe/Berlin.",
+            "\(node.shownName) has no time zone yet, so it reads the time as UTC. Set its parameter \("\(zone)".onOneLine) to a time zone such as Europe/Berlin.",
             reason: "no_time_zone")
     }
 }

@@ -149,7 +149,7 @@ extension MCPCall {
                         throw CommandFailure(
                             .usage, reason: "bad_params",
                             message:
-                                "With include_nodes, at most \(GroupDetailsResult.maximumGroups) groups are read: give a group_id."
+                                "The account has more than \(GroupDetailsResult.maximumGroups) groups. With include_nodes, give the group_id of one group."
                         )
                     }
                     if wanted == nil {

@@ -20,8 +20,8 @@ struct NodeRemove: CloudCommand {
         discussion: """
             Example: rainctl node remove 'Kitchen lamp'
 
-            The cloud does not inform the board of this, and the board stays on its Wi-Fi network. Reset the board before you put it into \
-            an account again.
+            The cloud does not tell the board that it was removed. The board stays on its Wi-Fi network. Reset the board before you put it \
+            into an account again.
             """)
 
     @Argument(help: .node, completion: .nodes)

@@ -7,7 +7,8 @@ import RainMaker
 
 struct NodeCommands: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "command", abstract: "Send commands that a board's firmware defines, and show the answers.",
+        commandName: "command",
+        abstract: "Send commands that a board's firmware defines, and show the boards' answers.",
         subcommands: [
             NodeCommandSend.self, NodeCommandResult.self, NodeCommandList.self, NodeCommandCancel.self,
         ])
@@ -19,8 +20,8 @@ struct NodeCommandSend: CloudCommand {
         discussion: """
             Example: rainctl node command send 'Kitchen lamp' 4096 --data '{"level":3}'
 
-            The cloud keeps the command for boards that are offline (--keep). With --no-wait, rainctl only sends the command. To see the \
-            answers later, run rainctl node command result.
+            If a board is offline, the cloud keeps the command for the time of --keep. With --no-wait, rainctl only sends the command. To \
+            see the answers later, run rainctl node command result.
             """)
 
     @Argument(help: "Up to 25 boards, by node id or name, separated by commas.", completion: .nodes)
@@ -38,13 +39,13 @@ struct NodeCommandSend: CloudCommand {
     var hex: String?
 
     @Option(
-        help: ArgumentHelp("Send the bytes of this file with the command; - is standard input.", valueName: "file"),
+        help: ArgumentHelp("Send the bytes of this file with the command (- for standard input).", valueName: "file"),
         completion: .file())
     var file: String?
 
     @Option(
         help: ArgumentHelp(
-            "Let the cloud keep the command this long for boards that are offline: 30s, 12h, 7d, at most 30d.",
+            "Let the cloud keep the command for this time, such as 12h or 7d, if a board is offline. The maximum is 30d.",
             valueName: "time"))
     var keep = SpanArgument(.seconds(30))
 
@@ -110,7 +111,7 @@ struct NodeCommandResult: CloudCommand, ListCommand {
         commandName: "result", abstract: "Show the boards' answers to a command.",
         discussion: "Example: rainctl node command result REQUEST")
 
-    @Argument(help: "The request's id, as rainctl node command send shows it.")
+    @Argument(help: "The request's id, which rainctl node command send printed.")
     var request: String
 
     @Flag(help: "Wait for the answers.")
@@ -119,7 +120,7 @@ struct NodeCommandResult: CloudCommand, ListCommand {
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -149,7 +150,7 @@ private enum CommandNumber {
 }
 
 /// A command's state on the command line.
-enum CommandStatusArgument: String, ExpressibleByArgument, CaseIterable {
+enum CommandStatusArgument: String, WordArgument {
     case requested
     case inProgress = "in_progress"
     case success, failure
@@ -162,13 +163,15 @@ enum CommandStatusArgument: String, ExpressibleByArgument, CaseIterable {
 struct NodeCommandList: CloudCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the commands that were sent to a board or to all boards, the newest first.",
+        abstract: "List the commands that were sent to one board or to all boards. The newest comes first.",
         discussion: """
             Example: rainctl node command list 'Kitchen lamp'
                      rainctl node command list --status requested
             """)
 
-    @Argument(help: "The board: its node id or name (default: all boards, which needs --status).", completion: .nodes)
+    @Argument(
+        help: "The board: its node id or name (default: all boards). Without a board, give --status.",
+        completion: .nodes)
     var node: String?
 
     @Option(help: "List only commands in this state.")
@@ -183,7 +186,7 @@ struct NodeCommandList: CloudCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        guard (1...1000).contains(count) else { throw ValidationError("--count is 1 to 1000.") }
+        guard (1...1000).contains(count) else { throw ValidationError("--count must be from 1 to 1000.") }
         guard node != nil || status != nil else {
             throw ValidationError("Name a board, or give --status for the commands to all boards.")
         }
@@ -208,10 +211,10 @@ struct NodeCommandCancel: CloudCommand {
             Example: rainctl node command cancel REQUEST
                      rainctl node command cancel --of 'Kitchen lamp' --number 4096
 
-            A command that has already reached its board may be executed anyway.
+            A board may still execute a command that it has already received.
             """)
 
-    @Argument(help: "The request's id, as rainctl node command send shows it.")
+    @Argument(help: "The request's id, which rainctl node command send printed.")
     var request: String?
 
     @Option(
@@ -231,7 +234,7 @@ struct NodeCommandCancel: CloudCommand {
         guard request != nil || of != nil else { throw ValidationError("Give a request's id, or a board with --of.") }
         if let request, request.isBlank { throw ValidationError("A request's id is missing.") }
         guard let number else { return }
-        guard of != nil, request == nil else { throw ValidationError("--number needs --of, and no request's id.") }
+        guard of != nil, request == nil else { throw ValidationError("--number needs --of: omit the request's id.") }
         guard CommandNumber.read(number) != nil else {
             throw ValidationError("\(CommandNumber.words), not \(number.onOneLine).")
         }
@@ -418,7 +421,8 @@ struct CommandRecordsResult: CommandResult {
             let reason = nodes.count == failed.count ? "all_failed" : "some_failed"
             return CommandFailure(
                 nodes.count == 1 ? .other : .batchPartial, reason: nodes.count == 1 ? "rejected" : reason,
-                message: "The command was not executed by \(words.joined(separator: "; "))."
+                message:
+                    "\(failed.count == 1 ? "This board" : "These boards") did not execute the command: \(words.joined(separator: "; "))."
                     + (isOnlySent ? "" : silence.map { " \($0.message)" } ?? ""))
         }
         return isOnlySent ? nil : silence
@@ -439,15 +443,15 @@ struct CommandRecordsResult: CommandResult {
         if !expired.isEmpty {
             sentences.append(
                 """
-                The cloud gave up the command, because there was no answer within its --keep time from \(names(expired)). Send the command \
-                again, with a longer --keep for boards that are offline.
+                No answer came from \(names(expired)) within the command's --keep time, so the cloud gave up the command. Send the \
+                command again. For a board that is offline, give a longer --keep.
                 """)
         }
         if !open.isEmpty || nodes.isEmpty {
             sentences.append(
                 """
-                The command was not answered in time (--timeout)\(open.isEmpty ? "" : " by \(names(open))"); \
-                \(commandLine("node command result \(requestID.asShellWord)")) shows later answers.
+                No answer came in time (--timeout)\(open.isEmpty ? "" : " from \(names(open))"). To see later answers, use \
+                \(commandLine("node command result \(requestID.asShellWord)")).
                 """)
         }
         let isAll = nodes.count == expired.count + open.count

@@ -10,13 +10,14 @@ import Synchronization
 /// Shows the values that parameters have had.
 struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "Show the past values of parameters, as a plot or a table.",
+        commandName: "history", abstract: "Show the past values of parameters as a plot or a table.",
         discussion: """
             Example: rainctl node history Greenhouse Sensor.Temperature --since 7d
 
-            The cloud keeps the history of a parameter only if the board's firmware asks for it. On a terminal, rainctl plots numbers. \
-            Otherwise it prints a table. With --every, rainctl shows one result for each hour, day or other unit of time, in the time zone \
-            of --timezone. With --follow, rainctl also shows new records as they arrive. Ctrl-C ends the command.
+            The cloud keeps the history of a parameter only if the board's firmware requests this. On a terminal, rainctl draws numbers as \
+            a plot. For texts, and in files and pipes, rainctl prints a table. With --every, rainctl shows one result for each hour, day \
+            or other unit of time, in the time zone of --timezone. With --follow, rainctl also shows new records when they arrive. Ctrl-C \
+            ends the command.
             """)
 
     @Argument(help: .nodes, completion: .nodes)
@@ -27,48 +28,54 @@ struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
 
     @Option(
         help: ArgumentHelp(
-            "Show the records of this period until now, such as 30m, 24h or 7d (default: 24h, or longer with --every).",
+            "Show records that are at most this old, such as 30m, 24h or 7d (default: 24h, or longer with --every).",
             valueName: "time"))
     var since: SpanArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Show the records from this moment on, such as 2026-03-29 or 2026-03-29T14:00. You may add Z or +02:00.",
+            "Show the records from this time on, such as 2026-03-29 or 2026-03-29T14:00. You can add a time zone: Z or +02:00.",
             valueName: "moment"))
     var from: String?
 
-    @Option(help: ArgumentHelp("Show the records before this moment (default: now).", valueName: "moment"))
+    @Option(help: ArgumentHelp("Show the records before this time (default: now).", valueName: "moment"))
     var to: String?
 
     @Option(
         help: ArgumentHelp(
-            "Show one result for each unit of time, instead of all records.",
+            "Show one result for each unit of time instead of all records.",
             valueName: "unit"))
     var every: SeriesInterval?
 
     @Option(
         help: ArgumentHelp(
             """
-            Show this result for each unit of --every (default: avg; latest for texts and switches). Without --every, the only value is raw.
+            Show this result for each unit of --every (default: avg for numbers, latest for texts and switches). Without --every, only raw \
+            is possible.
             """, valueName: "name"))
     var aggregate: SeriesAggregate?
 
-    @Flag(help: "Show the difference between each value and the one before, for example to read a meter.")
+    @Flag(help: "Show the difference between each value and the previous value, for example to read a meter.")
     var differential = false
 
-    @Flag(help: "With --differential: treat a value lower than the one before as a restart of the meter at zero.")
+    @Flag(
+        help:
+            "With --differential: if a value is lower than the previous value, assume that the meter started again at zero."
+    )
     var resetOnNegative = false
 
     @Option(
         help: ArgumentHelp(
-            "Use this time zone, such as Europe/Berlin, for hours, days and times (default: this machine's).",
+            "Use this time zone, such as Europe/Berlin, for hours, days and times (default: the time zone of this machine).",
             valueName: "zone"))
     var timezone: String?
 
-    @Option(help: ArgumentHelp("With --every week: begin weeks on this day (default: monday).", valueName: "day"))
+    @Option(help: ArgumentHelp("With --every week: begin each week on this day (default: monday).", valueName: "day"))
     var weekStart: HistoryQuestion.Weekday?
 
-    @Option(help: ArgumentHelp("Show only the oldest records of each parameter, at most this many.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "Show at most this many records of each parameter, and begin with the oldest.", valueName: "n"))
     var limit: Int?
 
     @Flag(help: "Print a table of comma-separated values.")
@@ -78,11 +85,11 @@ struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
     var influx = false
 
     @Option(
-        help: ArgumentHelp("Draw a picture into this SVG file; - is standard output.", valueName: "file"),
+        help: ArgumentHelp("Draw the plot into this SVG file (- for standard output).", valueName: "file"),
         completion: .file())
     var svg: String?
 
-    @Flag(help: "Also show new records as they arrive. With --json, each record is one line.")
+    @Flag(help: "Also show new records when they arrive. With --json, each record is one line.")
     var follow = false
 
     @Option(help: ArgumentHelp("Give up after this time, such as 500ms, 6s or 2m (default: 10m).", valueName: "time"))
@@ -93,10 +100,10 @@ struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
     func validate() throws {
         guard [csv, influx, svg != nil, options.isJSON].count(where: { $0 }) <= 1 || svg != nil && !csv && !influx
         else {
-            throw ValidationError("Give one form: --csv, --influx, --svg or --json.")
+            throw ValidationError("Give only one of --csv, --influx, --svg and --json.")
         }
         if svg == "-", options.isJSON {
-            throw ValidationError("With --json, the JSON document goes to standard output.")
+            throw ValidationError("Standard output is used by --json: give a file for --svg.")
         }
         if since != nil, from != nil { throw ValidationError("Give --since or --from, but not both.") }
         if to != nil, from == nil, !follow { throw ValidationError("--to needs --from.") }
@@ -109,7 +116,7 @@ struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
         if weekStart != nil, every != .week { throw ValidationError("--week-start needs --every week.") }
         if follow, svg != nil || every != nil || differential || to != nil || limit != nil {
             throw ValidationError(
-                "--follow shows records: omit --svg, --every, --differential, --to and --limit.")
+                "--follow cannot be combined with --svg, --every, --differential, --to or --limit.")
         }
     }
 
@@ -151,7 +158,9 @@ struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
             guard let moment = times.moment(text) else {
                 throw CommandFailure(
                     .usage,
-                    message: "\(option) is a moment such as 2026-03-29 or 2026-03-29T14:00, not \(text.onOneLine).")
+                    message:
+                        "\(option) must be a date or a time such as 2026-03-29 or 2026-03-29T14:00, but is \(text.onOneLine)."
+                )
             }
             return moment
         }
@@ -177,8 +186,8 @@ struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
     }
 }
 
-extension SeriesInterval: ExpressibleByArgument {}
-extension SeriesAggregate: ExpressibleByArgument {}
+extension SeriesInterval: WordArgument {}
+extension SeriesAggregate: WordArgument {}
 extension HistoryQuestion.Weekday: ExpressibleByArgument {
     public init?(argument: String) {
         guard let day = Self.allCases.first(where: { $0.name.lowercased() == argument.lowercased() }) else {
@@ -188,6 +197,7 @@ extension HistoryQuestion.Weekday: ExpressibleByArgument {
     }
 
     public static var allValueStrings: [String] { allCases.map { $0.name.lowercased() } }
+    public static var allValueDescriptions: [String: String] { [:] }
 }
 
 extension SeriesInterval? {

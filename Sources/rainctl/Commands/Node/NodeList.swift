@@ -18,7 +18,7 @@ struct NodeList: AsyncParsableCommand, ListCommand {
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -30,7 +30,7 @@ struct NodeList: AsyncParsableCommand, ListCommand {
     }
 
     func run() async throws {
-        let context = try Context(options, list: self.list)
+        let context = try Context(options, list: format)
         let client = try context.rainMakerClient()
         let (limit, tags) = (timeout.duration, tag)
         let list = try await context.screen.waiting("Asking the cloud") {

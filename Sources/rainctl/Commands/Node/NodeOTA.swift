@@ -11,8 +11,8 @@ struct NodeOTA: CloudCommand {
         discussion: """
             Example: rainctl node ota 'Kitchen lamp' build/led_light.bin
 
-            rainctl checks the image's chip and size before it uploads anything. Ctrl-C ends the waiting, but not the update. To see the \
-            progress, run rainctl node params get NODE OTA. For updates from RainMaker's dashboard, use rainctl node update.
+            Before the upload, rainctl checks the image's chip and size. Ctrl-C ends the command, but not the update. To see the progress, \
+            run rainctl node params get NODE OTA. For updates from RainMaker's dashboard, use rainctl node update.
             """)
 
     @Argument(help: .node, completion: .nodes)

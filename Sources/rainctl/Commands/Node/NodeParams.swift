@@ -16,8 +16,9 @@ struct NodeParamsGet: AsyncParsableCommand, ListCommand {
         discussion: """
             Example: rainctl node params get 'Kitchen lamp' Light.Power
 
-            With exactly one path, rainctl prints only the value. For several boards, each line begins with the board's node id. With \
-            --local, rainctl asks the board itself. NODE is then the board's node id, or the name that the board announces on the network.
+            If you name one value of one board, rainctl prints only the value. For several boards, each line begins with the board's node \
+            id or name. With --local, rainctl asks the board itself. NODE must then be the board's node id, or the name that the board \
+            announces on the network.
             """)
 
     @Argument(help: .nodes, completion: .nodes)
@@ -32,7 +33,7 @@ struct NodeParamsGet: AsyncParsableCommand, ListCommand {
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -40,13 +41,13 @@ struct NodeParamsGet: AsyncParsableCommand, ListCommand {
         if local.isWanted, node.contains(",") {
             throw ValidationError("\(local.local ? "--local" : "--auto") is for one board at a time.")
         }
-        if list.format == .tsv, node.contains(",") {
+        if format == .tsv, node.contains(",") {
             throw ValidationError("--format tsv is for one board at a time.")
         }
     }
 
     func run() async throws {
-        let context = try Context(options, list: list)
+        let context = try Context(options, list: format)
         let time = TimeBudget(timeout)
         try await local.run {
             try await runLocally(context, time)
@@ -119,10 +120,10 @@ struct NodeParamsSet: AsyncParsableCommand {
             Example: rainctl node params set 'Kitchen lamp' Light.Power=on \\
                          Light.Brightness=40
 
-            rainctl first checks names, types and bounds against the board's node configuration. The cloud forwards the values, and does \
-            not wait for the board. With --wait, rainctl waits until the board has reported the values. Some values are \
-            commands, such as a restart, which boards do not report. After such a value, rainctl waits only until the cloud has sent it. With --local, rainctl sends \
-            the values directly to the board. NODES is then the board's node id, or the name that the board announces on the network.
+            rainctl first checks whether the values fit the board's node configuration. The cloud forwards the values, and does not wait \
+            for the board. With --wait, rainctl waits until the board has reported the values. Some values are commands, such as a \
+            restart. Boards do not report them, so rainctl waits only until the cloud has sent them. With --local, rainctl sends the \
+            values directly to the board. NODES must then be the board's node id, or the name that the board announces on the network.
             """)
 
     @Argument(help: .nodes, completion: .nodes)
@@ -133,7 +134,7 @@ struct NodeParamsSet: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Read the values from a JSON file such as {\"Light\":{\"Power\":true}}; - is standard input.",
+            "Read the values from a JSON file such as {\"Light\":{\"Power\":true}} (- for standard input).",
             valueName: "file"),
         completion: .file())
     var file: String?
@@ -156,7 +157,7 @@ struct NodeParamsSet: AsyncParsableCommand {
             throw ValidationError(
                 file == nil
                     ? "Give values as PATH=VALUE, or with --file."
-                    : "PATH=VALUE and --file were both given: give only one of them.")
+                    : "Give PATH=VALUE or --file, but not both.")
         }
         try GivenValue.validate(changes)
     }
@@ -256,10 +257,10 @@ extension ParamsSetResult: CommandResult {
                     ?? "the values, but the board may not get them")
         case "sent" where entry.isSentOnly:
             isLocal
-                ? "\(sent); they cannot be read back" : "\(sent); the board does not report them"
+                ? "\(sent); the board cannot report them back" : "\(sent); the board does not report them"
         case "unknown": "\(board): it is not known whether the cloud has sent the values"
         case "sent" where entry.isUntold: "\(sent); it is not known whether the board has them"
-        case "sent": "\(sent); the board has not answered yet (--wait waits for that)"
+        case "sent": "\(sent); the board has not answered yet (to wait for the answer, use --wait)"
         case "silent" where isLocal: "\(board) has accepted the values, but does not report them" + entry.instead
         case "silent": "\(board) has not reported the values in time; the cloud has sent them" + entry.instead
         default: "\(board) failed: \(entry.message?.onOneLine ?? "")"
@@ -268,7 +269,8 @@ extension ParamsSetResult: CommandResult {
 
     private static func besides(_ paths: [String]?) -> String {
         guard let paths else { return "" }
-        return "; sent, but cannot be read back: \(paths.prefix(5).map(\.onOneLine).joined(separator: ", "))"
+        return
+            "; not confirmed, because the board does not report them: \(paths.prefix(5).map(\.onOneLine).joined(separator: ", "))"
     }
 
     /// Prints the result. Throws if a board does not have the wanted values, so that a script notices.

@@ -6,7 +6,7 @@ import RainMaker
 
 struct NodeShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Show whether boards are online, and show their devices and values.",
+        commandName: "show", abstract: "Show boards: whether they are online, their devices and their values.",
         discussion: "Example: rainctl node show 'Kitchen lamp'")
 
     @Argument(help: .nodes, completion: .nodes)

@@ -44,8 +44,8 @@ struct NodeUpdateStart: CloudCommand {
         discussion: """
             Example: rainctl node update start 'Kitchen lamp'
 
-            The board downloads the image itself. Some updates have a daily time window, or a period in which they are valid. The board \
-            downloads such an update only in that time. Ctrl-C ends the waiting, but not the update.
+            The board downloads the image itself. Some updates are valid only for a period, or only at certain hours of each day. The \
+            board downloads such an update only in that time. Ctrl-C ends the command, but not the update.
             """)
 
     @Argument(help: .node, completion: .nodes)
@@ -109,7 +109,8 @@ struct NodeUpdateStatus: CloudCommand {
             throw CommandFailure(
                 .other, reason: "no_update",
                 message:
-                    "The cloud has no update for \(found.shownName). Give the id of an update that is over with --job.")
+                    "The cloud has no update for \(found.shownName). To see an update that has already ended, give its id with --job."
+            )
         }
         guard wait else {
             let report = try await scene.time.run { try await client.updateReport(of: job.id, at: found) }
@@ -145,10 +146,12 @@ extension UpdateOfferResult: CommandResult {
         var lines = [
             "\(has): \(version ?? "an update") is available" + (size.map { ", \(($0 + 1023) / 1024) KiB" } ?? "")
         ]
-        if let downloadWindow { lines.append("the board downloads it from \(downloadWindow), by its own clock") }
+        if let downloadWindow {
+            lines.append("the board downloads the update from \(downloadWindow), by its own clock")
+        }
         if let validFrom { lines.append("not before \(validFrom)") }
         if let validUntil { lines.append("not after \(validUntil)") }
-        lines.append("install it with: \(commandLine("node update start \(nodeID.onOneLine.asShellWord)"))")
+        lines.append("install the update with: \(commandLine("node update start \(nodeID.onOneLine.asShellWord)"))")
         return lines.map(\.onOneLine).joined(separator: "\n")
     }
 }
@@ -161,7 +164,7 @@ extension UpdateJobResult: CommandResult {
         let words =
             switch state {
             case "success", "completed": "has installed \(what)"
-            case "sent": "was asked to fetch \(what); see how far it is with: \(status)"
+            case "sent": "was asked to fetch \(what); see its progress with: \(status)"
             default: "\(what) is \(state)" + (info.map { ": \($0)" } ?? "")
             }
         return

@@ -8,22 +8,22 @@ import Synchronization
 /// Shows the reports of boards as they arrive.
 struct NodeWatch: AsyncParsableCommand, EndsByInterruption {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Show changes that boards report, as they happen.",
+        commandName: "watch", abstract: "Show changes when boards report them.",
         discussion: """
             Example: rainctl node watch 'Kitchen lamp'
 
-            rainctl asks the cloud several times a second while values change, and every two seconds otherwise. With --live, rainctl also \
-            listens to the boards' own reports and alerts (MQTT), if the cloud and the firmware permit that. With --json, each change is one \
-            line of JSON. Ctrl-C ends the command.
+            While values change, rainctl asks the cloud several times a second, otherwise every two seconds. With --live, rainctl also \
+            receives reports and alerts of the boards over MQTT. The cloud and the firmware must support this. With --json, each change is \
+            one line of JSON. Ctrl-C ends the command.
             """)
 
     @Argument(help: .nodes, completion: .nodes)
     var nodes: String
 
-    @Flag(help: "Also listen to the reports and alerts that the boards send over MQTT.")
+    @Flag(help: "Also receive the reports and alerts that the boards send over MQTT.")
     var live = false
 
-    @Option(help: ArgumentHelp("End with success after this many changes and alerts.", valueName: "n"))
+    @Option(help: ArgumentHelp("End with exit code 0 after this many changes and alerts.", valueName: "n"))
     var count: Int?
 
     @Option(help: ArgumentHelp("End after this time, such as 500ms, 6s or 2m.", valueName: "time"))
@@ -56,9 +56,9 @@ extension NodeWatch {
     /// The message if the time is over before enough changes have arrived.
     static func tooFew(_ seen: Int, of count: Int) -> String {
         switch seen {
-        case 0: "No change was reported within the time (--timeout)."
-        case 1: "Only one of \(count) changes was reported within the time (--timeout)."
-        default: "Only \(seen) of \(count) changes were reported within the time (--timeout)."
+        case 0: "No change was reported within the time limit (--timeout)."
+        case 1: "Only one of \(count) changes was reported within the time limit (--timeout)."
+        default: "Only \(seen) of \(count) changes were reported within the time limit (--timeout)."
         }
     }
 }

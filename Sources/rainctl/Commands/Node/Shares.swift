@@ -8,7 +8,7 @@ struct Shares<Subject: SharedSubject>: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
             commandName: "share",
-            abstract: "Share \(Subject.noun)s with other users, and accept \(Subject.noun)s that they share with you.",
+            abstract: "Share \(Subject.noun)s with other users, and accept \(Subject.noun)s from other users.",
             subcommands: [
                 ShareList<Subject>.self, ShareRequests<Subject>.self, ShareAdd<Subject>.self,
                 ShareRemove<Subject>.self, ShareAccept<Subject>.self, ShareDecline<Subject>.self,
@@ -24,13 +24,13 @@ struct ShareList<Subject: SharedSubject>: CloudCommand, ListCommand {
             discussion: "Example: rainctl \(Subject.command) list")
     }
 
-    @Argument(help: "List only the users of this \(Subject.noun), given by id or name (default: of all).")
+    @Argument(help: "List only the users of this \(Subject.noun), given by its id or name (default: all).")
     var name: String?
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -58,7 +58,7 @@ struct ShareRequests<Subject: SharedSubject>: CloudCommand, ListCommand {
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
@@ -79,11 +79,11 @@ struct ShareRemove<Subject: SharedSubject>: CloudCommand {
             discussion: """
                 Example: rainctl \(Subject.command) remove NAME --with friend@example.com
 
-                To leave a \(Subject.noun) that another user shares with you, give your own user name.
+                To leave a \(Subject.noun) that another user shares with you, use --with and your own user name.
                 """)
     }
 
-    @Argument(help: "The \(Subject.noun)s, by id or name: NAME[,NAME…].")
+    @Argument(help: "The \(Subject.noun)s, by id or name, separated by commas.")
     var names: String
 
     @Option(
@@ -125,7 +125,7 @@ struct ShareAccept<Subject: SharedSubject>: CloudCommand {
             discussion: "Example: rainctl \(Subject.command) accept REQUEST")
     }
 
-    @Argument(help: "The request's id, as \(Subject.command) requests shows it.")
+    @Argument(help: "The request's id. To see it, run rainctl \(Subject.command) requests.")
     var request: String
 
     @Option(help: .timeLimit)
@@ -154,7 +154,7 @@ struct ShareDecline<Subject: SharedSubject>: CloudCommand {
             discussion: "Example: rainctl \(Subject.command) decline REQUEST")
     }
 
-    @Argument(help: "The request's id, as \(Subject.command) requests shows it.")
+    @Argument(help: "The request's id. To see it, run rainctl \(Subject.command) requests.")
     var request: String
 
     @Option(help: .timeLimit)
@@ -182,7 +182,7 @@ struct ShareCancel<Subject: SharedSubject>: CloudCommand {
             discussion: "Example: rainctl \(Subject.command) cancel REQUEST")
     }
 
-    @Argument(help: "The request's id, as \(Subject.command) requests --sent shows it.")
+    @Argument(help: "The request's id. To see it, run rainctl \(Subject.command) requests --sent.")
     var request: String
 
     @Option(help: .timeLimit)
@@ -202,7 +202,7 @@ struct ShareCancel<Subject: SharedSubject>: CloudCommand {
 }
 
 /// The other user's role, on the command line.
-enum SharedRoleArgument: String, ExpressibleByArgument, CaseIterable {
+enum SharedRoleArgument: String, WordArgument {
     case secondary, primary, owner
 }
 
@@ -213,14 +213,14 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
             discussion: """
                 Example: rainctl \(Subject.command) add NAME --with friend@example.com
 
-                The other user has seven days to accept. A secondary user may read and set values; a primary user may also share with \
-                others. With --as owner, the other user becomes the only owner. If you add --keep-access, you stay a secondary user.
+                The other user has seven days to accept. A secondary user can read and set values. A primary user can also share with \
+                other users. With --as owner, the other user becomes the only owner. With --keep-access, you then become a secondary user.
 
                 Secondary users can have a sub-role (--sub-role). The product's firmware decides what each number means.
                 """)
     }
 
-    @Argument(help: "The \(Subject.noun)s, by id or name: NAME[,NAME…].")
+    @Argument(help: "The \(Subject.noun)s, by id or name, separated by commas.")
     var names: String
 
     @Option(
@@ -240,7 +240,7 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
             valueName: "json"))
     var metadata: String?
 
-    @Flag(help: "Stay a secondary user after the handover (with --as owner).")
+    @Flag(help: "Become a secondary user after the handover (only with --as owner).")
     var keepAccess = false
 
     @Flag(help: "Do not ask for confirmation before the handover.")
@@ -274,8 +274,8 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
         }
         if role == .owner, !yes {
             try scene.confirm(
-                "Hand \(list) over to \(user.onOneLine)?",
-                otherwise: "This hands \(list) over to \(user.onOneLine)")
+                "Make \(user.onOneLine) the owner of \(list)?",
+                otherwise: "This makes \(user.onOneLine) the owner of \(list)")
         }
         let role: SharedRole =
             switch role {
@@ -295,7 +295,7 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
             }
         }
         return ActionResult(
-            "Offered \(list) to \(user.onOneLine), who accepts it with: rainctl \(Subject.command) accept \(request.asShellWord)"
+            "Offered \(list) to \(user.onOneLine). To accept the offer, this user runs: rainctl \(Subject.command) accept \(request.asShellWord)"
         ).with("request_id", request).with("ids", ids).with("user_name", user)
     }
 }

@@ -20,15 +20,15 @@ struct QRShow: AsyncParsableCommand {
             Example: rainctl qr show --device-name PROV_a1b2c3 --pop-file pop.txt \\
                          --svg label.svg
 
-            A code contains the board's proof of possession, so rainctl makes the files readable only by you. With --compact, rainctl \
-            draws the smaller, compact form of the code (NP:name|pop|b), for firmware and apps since 2025.
+            A code contains the board's proof of possession, so rainctl makes the files readable only by you. Here, --compact draws a \
+            smaller form of the code (NP:name|pop|b), which firmware and apps since 2025 support.
             """)
 
-    enum Medium: String, ExpressibleByArgument, CaseIterable { case ble, softap }
+    enum Medium: String, WordArgument { case ble, softap }
 
     @Argument(
         help: ArgumentHelp(
-            "The code to draw, if you do not give --device-name: its text, a file, or - for standard input.",
+            "The code to draw: its text, a file, or - for standard input. With --device-name, omit this argument.",
             valueName: "code"))
     var code: String?
 
@@ -37,7 +37,8 @@ struct QRShow: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Use this proof of possession (visible to other users: prefer --pop-file).", valueName: "pop"))
+            "Use this proof of possession. Other users of this machine can see it, so prefer --pop-file.",
+            valueName: "pop"))
     var pop: String?
 
     @Option(help: ArgumentHelp("Read the proof of possession from a file.", valueName: "file"), completion: .file())
@@ -46,10 +47,11 @@ struct QRShow: AsyncParsableCommand {
     @Flag(help: "Read the proof of possession from standard input.")
     var popStdin = false
 
-    @Option(help: "Set the board's transport: ble or softap.")
+    @Option(
+        help: "Set the transport of the board's firmware: ble (Bluetooth) or softap (the board's own access point).")
     var transport: Medium = .ble
 
-    @Option(help: ArgumentHelp("Use this user name for Security 2.", valueName: "name"))
+    @Option(help: ArgumentHelp("Use this user name for security scheme 2.", valueName: "name"))
     var username: String?
 
     @Flag(help: "Draw the code as a link to RainMaker's web page.")
@@ -62,7 +64,7 @@ struct QRShow: AsyncParsableCommand {
     var invert = false
 
     @Option(
-        help: ArgumentHelp("Write a PNG picture to this file (- is standard output).", valueName: "file"),
+        help: ArgumentHelp("Write a PNG picture to this file (- for standard output).", valueName: "file"),
         completion: .file())
     var png: String?
 
@@ -70,14 +72,16 @@ struct QRShow: AsyncParsableCommand {
     var scale = 8
 
     @Option(
-        help: ArgumentHelp("Write an SVG label for printing to this file (- is standard output).", valueName: "file"),
+        help: ArgumentHelp("Write an SVG label for printing to this file (- for standard output).", valueName: "file"),
         completion: .file())
     var svg: String?
 
     @Option(help: ArgumentHelp("Set the label's width in millimetres.", valueName: "mm"))
     var size = 25
 
-    @Option(help: ArgumentHelp("Write this line of text on the label (default: the board's name).", valueName: "text"))
+    @Option(
+        help: ArgumentHelp(
+            "Write this line of text on the label (repeatable; default: the board's name).", valueName: "text"))
     var label: [String] = []
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
@@ -100,9 +104,11 @@ struct QRShow: AsyncParsableCommand {
         if compact, url { throw ValidationError("--compact and --url draw different forms: give only one of them.") }
         if !(1...64).contains(scale) { throw ValidationError("--scale must be 1 to 64.") }
         if !(5...500).contains(size) { throw ValidationError("--size must be 5 to 500 millimetres.") }
-        if png == "-", svg == "-" { throw ValidationError("Only one thing can go to standard output.") }
+        if png == "-", svg == "-" {
+            throw ValidationError("Only one picture can go to standard output: give a file for --png or --svg.")
+        }
         if [png, svg].contains("-"), options.json {
-            throw ValidationError("With --json, the JSON document goes to standard output.")
+            throw ValidationError("Standard output is used by --json: give files for --png and --svg.")
         }
     }
 
@@ -204,18 +210,18 @@ enum PrivateOutputFile {
 struct QRRead: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
-        abstract: "Read the QR codes in a picture, such as a photo, a screenshot or a camera's frame.",
+        abstract: "Read the QR codes in a picture, such as a photo or a screenshot.",
         discussion: """
             Example: rainctl qr read photo.jpg | rainctl provision --qrcode - --ssid Home
                      ffmpeg -i /dev/video0 -frames:v 1 a.jpg && rainctl qr read a.jpg
 
-            rainctl prints the text of each code unchanged, on a line of its own. The text contains the proof of possession. Other \
-            commands also read the picture itself: give it to their option --qrcode.
+            rainctl prints the text of each code unchanged, on a line of its own. The text contains the proof of possession. To let \
+            another command read a picture directly, give the picture to --qrcode.
             """)
 
     @Argument(
         help: ArgumentHelp(
-            "A PNG or JPEG file, its https address (http for a board's own camera), or - for standard input.",
+            "A PNG or JPEG file, an https address of such a file, or - for standard input. An http address must be in your own network.",
             valueName: "picture"),
         completion: .file(extensions: ["png", "jpg", "jpeg"]))
     var picture: String
@@ -264,7 +270,7 @@ struct QRRead: AsyncParsableCommand {
         guard response.status == 200 else {
             throw CommandFailure(
                 .badData, reason: "no_picture",
-                message: "There is no picture at that address: the server answered \(response.status).")
+                message: "There is no picture at that address: the server answered with HTTP \(response.status).")
         }
         return response.body
     }

@@ -11,7 +11,7 @@ enum QRText {
             // Nobody else sees the arguments of a request to `rainctl serve`.
             if Invocation.current.request == nil, given.contains("pop") || given.hasPrefix("NP:") {
                 output.warn(
-                    "the QR code on the command line is visible to other users; use a file or - instead.",
+                    "the QR code on the command line is visible to other users; give a file instead, or - for standard input.",
                     reason: "secret_in_arguments")
             }
             return Array(given.utf8)
@@ -97,7 +97,9 @@ extension CommandFailure {
             let package = error.package ?? "its library"
             self.init(
                 .unavailable, reason: "no_library",
-                message: "The library of the package \(package) is not installed: sudo apt install \(package)")
+                message:
+                    "The library of the package \(package) is not installed. To install it, run: sudo apt install \(package)"
+            )
         case .unsuitableLength:
             self.init(.badData, reason: "bad_qr_code", message: "The text is empty, or too long for a QR code.")
         case .unreadableImage:

@@ -176,7 +176,7 @@ final class Dispatcher: Sendable {
         }
         guard !rules.isForModels else {
             return refuse(
-                RPCRefusal(id: nil, .invalidRequest, "This protocol has no batches: send one request a line."))
+                RPCRefusal(id: nil, .invalidRequest, "This protocol has no batches: send one request on each line."))
         }
         guard !elements.isEmpty else {
             return refuse(RPCRefusal(id: nil, .invalidRequest, "A batch has at least one request."))
@@ -259,7 +259,10 @@ final class Dispatcher: Sendable {
         let isEndless = isEndless(call)
         return state.withLock { state in
             if state.isClosed {
-                return .failure(RPCError(CommandFailure(.cancelled, message: "The server ends.")))
+                return .failure(
+                    RPCError(
+                        CommandFailure(
+                            .cancelled, message: "The request was cancelled, because the server is stopping.")))
             }
             if let id = call.id, id != .null, state.running.values.contains(where: { $0.id == id }) {
                 return .failure(

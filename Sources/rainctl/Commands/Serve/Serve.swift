@@ -13,8 +13,8 @@ struct Serve: AsyncParsableCommand {
             Example: rainctl serve
                      rainctl serve --socket "$XDG_RUNTIME_DIR/rainkit/rainctl.sock"
 
-            Most commands are methods: {"jsonrpc":"2.0","id":1,"method":"node.list","params":{}}. A result is the JSON document that the \
-            command prints with --json. Events arrive as notifications. Call "methods" for a list of all methods. See \
+            Most commands are methods, for example: {"jsonrpc":"2.0","id":1,"method":"node.list","params":{}}. A result is the JSON \
+            document that the command prints with --json. Events arrive as notifications. Call "methods" for a list of all methods. See \
             docs/from-any-language.md.
             """)
 

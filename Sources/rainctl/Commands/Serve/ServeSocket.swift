@@ -55,7 +55,7 @@ final class ServeSocket: Sendable {
         var status = stat()
         guard stat(folder, &status) == 0, status.st_mode & 0o077 == 0 else {
             throw failure(
-                path, "other users can open its folder; use one of mode 0700, such as $XDG_RUNTIME_DIR/rainkit")
+                path, "other users can open the folder; use a folder with mode 0700, such as $XDG_RUNTIME_DIR/rainkit")
         }
         guard isFree else { throw failure(path, "another rainctl serve listens there") }
         return lock

@@ -37,12 +37,12 @@ struct ServedMethod: Sendable {
 
     /// The commands that are not methods, and the reason for each.
     static let excluded: [String: String] = [
-        "account.callback": "the desktop starts it, for a sign-in that waits",
+        "account.callback": "the desktop calls it to finish a sign-in that is waiting",
         "account.curl": "it starts curl, which writes to standard output",
         "account.fetch": "its result is a file's bytes, not a document",
         "account.header": "its result is a secret for a pipe, not a document",
         "account.token": "its result is a secret for a pipe, not a document",
-        "bridge": "it works until it is ended",
+        "bridge": "it runs until somebody stops it",
         "mcp": "it is a server of its own",
         "serve": "it is the server itself",
         "station": "it is a server of its own",

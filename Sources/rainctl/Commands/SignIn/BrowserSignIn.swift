@@ -31,7 +31,7 @@ struct BrowserSignIn: Sendable {
             throw CommandFailure(
                 .usage, reason: "nobody_to_ask",
                 message:
-                    "A sign-in with a browser needs a terminal, but rainctl does not run in one. Use --browser to open a browser, "
+                    "A sign-in with a browser needs a terminal, but rainctl does not run in one. Use --browser to open a browser here, "
                     + "--callback-port PORT to wait for a browser that you open elsewhere, or --paste with the address on standard input."
             )
         }
@@ -116,11 +116,11 @@ struct BrowserSignIn: Sendable {
                 output.tell(
                     isRemote || !opens
                         ? "Then paste the last address that the browser shows (the text stays hidden here): "
-                        : "If the browser does not return here, paste its last address (the text stays hidden).\n"
+                        : "If rainctl does not continue after the sign-in, paste the browser's last address here (the text stays hidden).\n"
                 )
             }
             if opens, await !launcher.open(url) {
-                output.tell("No browser could be opened. Open this address in one:\n\n    \(url)\n\n")
+                output.tell("No browser could be opened. Open this address in a browser:\n\n    \(url)\n\n")
             }
         }
     }
@@ -167,11 +167,11 @@ extension BrowserLauncher {
 struct BrowserOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Sign in with an account at github, google, apple or another service that the cloud offers.",
+            "Sign in with your account at github, google, apple or another service that the cloud offers.",
             valueName: "name"))
     var idp: String?
 
-    @Flag(help: "Open the sign-in page in a browser, even if none seems to be available.")
+    @Flag(help: "Open the sign-in page in a browser, even if rainctl finds no browser.")
     var browser = false
 
     @Flag(help: "Print the address of the sign-in page instead of opening it.")
@@ -179,7 +179,7 @@ struct BrowserOptions: ParsableArguments {
 
     @Flag(
         help:
-            "Do not wait for the browser's answer. After the sign-in, copy the address that the browser then shows, and paste or pipe it into rainctl."
+            "Sign in without a connection from the browser to rainctl. Copy the address that the browser shows after the sign-in, and paste or pipe it into rainctl."
     )
     var paste = false
 
@@ -188,8 +188,9 @@ struct BrowserOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Get the browser's answer through loopback (a port of this machine), relay (a page of the deployment) or scheme (a link that "
-                + "opens rainctl). The default is relay if the deployment has one, otherwise loopback.",
+            "Get the browser's answer through a port of this machine (loopback), a page of the deployment (relay), or "
+                + "a link that opens rainctl (scheme). The default is relay if the deployment has such a page, otherwise "
+                + "loopback.",
             valueName: "way"))
     var redirect: RedirectWay?
 
@@ -209,4 +210,4 @@ struct BrowserOptions: ParsableArguments {
     }
 }
 
-enum RedirectWay: String, ExpressibleByArgument, CaseIterable { case loopback, relay, scheme }
+enum RedirectWay: String, WordArgument { case loopback, relay, scheme }

@@ -43,7 +43,7 @@ extension Login {
         // A password is stored only on request. If nothing is to be stored, no store is tried.
         if [.basic, .cookie].contains(grant), !otherProvider.saveCredentials, store != .kind(.memory) {
             store = .kind(.memory)
-            let end = Invocation.current.request == nil ? "is not kept" : "ends with the server"
+            let end = Invocation.current.request == nil ? "ends with this command" : "ends when the server stops"
             context.output.say("note: The session \(end). To keep it, store the password with --save-credentials.")
         }
         let client = try context.client(
@@ -194,7 +194,8 @@ extension Login {
     }
 
     private func show(_ authorization: DeviceAuthorization, _ output: Output) {
-        let complete = authorization.verificationURIComplete.map { " (or at once: \($0))" } ?? ""
+        let complete =
+            authorization.verificationURIComplete.map { " (or open \($0), which already contains the code)" } ?? ""
         // The sign-in cannot continue without it, so it is printed even with `--quiet`.
         output.tell(
             "Open \(authorization.verificationURI) on any device and enter the code \(authorization.userCode)\(complete)"
@@ -209,13 +210,13 @@ extension Login {
 struct ProviderSignInOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Sign in at this provider: spid, liferay, oclc, oidc, neo, or one that you have defined (see: rainctl account providers).",
+            "Sign in at this provider: spid, liferay, oclc, oidc, neo, or one that you have defined. To list providers, run rainctl account providers.",
             valueName: "name"))
     var provider: String?
 
     @Option(
         help: ArgumentHelp(
-            "Sign in with this mode: browser, implicit, device, password, client-credentials, assertion, or a mode that only this provider has.",
+            "Sign in with this mode: browser, implicit, device, password, client-credentials, assertion, or a mode of this provider.",
             valueName: "mode"))
     var mode: String?
 
@@ -247,7 +248,7 @@ struct ProviderSignInOptions: ParsableArguments {
 
     @Option(
         name: .customLong("redirect-uri"),
-        help: ArgumentHelp("Use this redirect URI, which is registered at the provider.", valueName: "uri"))
+        help: ArgumentHelp("Use this redirect URI. It must be registered at the provider.", valueName: "uri"))
     var redirectURI: String?
 
     @Flag(help: "Sign in on another device: rainctl shows a code to enter there.")
@@ -257,30 +258,30 @@ struct ProviderSignInOptions: ParsableArguments {
     var thirdParty: String?
 
     @Option(
-        help: ArgumentHelp("Read the third party's token from a file; - is standard input.", valueName: "file"),
+        help: ArgumentHelp("Read the third party's token from a file (- for standard input).", valueName: "file"),
         completion: .file())
     var thirdPartyTokenFile: String?
 
     @Option(
         help: ArgumentHelp(
-            "Set when the third party's token expires: a date such as 2030-01-01T12:00:00Z, or a time from now, such as 60m.",
+            "Set the time at which the third party's token expires: a date such as 2030-01-01T12:00:00Z, or a time from now, such as 60m.",
             valueName: "time"))
     var thirdPartyExpires: EndArgument?
 
     @Option(
         name: .customLong("app-id"),
-        help: ArgumentHelp("Give the id of the application to which the third party issued the token.", valueName: "id")
+        help: ArgumentHelp("Use this id of the application to which the third party issued the token.", valueName: "id")
     )
     var applicationID: String?
 
     @Option(
-        help: ArgumentHelp("Read a signed assertion from a file; - is standard input.", valueName: "file"),
+        help: ArgumentHelp("Read a signed assertion from a file (- for standard input).", valueName: "file"),
         completion: .file())
     var assertionFile: String?
 
     @Flag(
         help:
-            "Also store the password. Liferay's modes basic and cookie need it: without this option, rainctl does not keep their sessions."
+            "Also store the password. Without the password, rainctl cannot keep sessions of Liferay's modes basic and cookie."
     )
     var saveCredentials = false
 
@@ -319,7 +320,8 @@ struct ProviderSignInOptions: ParsableArguments {
             throw ValidationError("--environment selects a base URL, and --base-url gives one: omit one of them.")
         }
         if thirdParty != nil, thirdPartyTokenFile == nil {
-            throw ValidationError("--third-party needs its token: --third-party-token-file FILE, - for standard input.")
+            throw ValidationError(
+                "--third-party needs its token: give --third-party-token-file FILE, or - for standard input.")
         }
         if thirdPartyExpires != nil, thirdParty == nil {
             throw ValidationError(
@@ -392,11 +394,11 @@ enum EndArgument: ExpressibleByArgument, Equatable {
 /// User name and password for a server in front of the provider that asks for them, such as a proxy.
 struct ChallengeOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Use this user name if a server in front of the provider asks for one.", valueName: "name"))
+        help: ArgumentHelp("Use this user name if a proxy in front of the provider asks for one.", valueName: "name"))
     var gateUser: String?
 
     @Option(
-        help: ArgumentHelp("Read the password for the server in front of the provider from a file.", valueName: "file"),
+        help: ArgumentHelp("Read the password for the proxy in front of the provider from a file.", valueName: "file"),
         completion: .file())
     var gatePasswordFile: String?
 

@@ -6,25 +6,25 @@ import RainMaker
 
 struct Login: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "login", abstract: "Sign in and keep the session.",
+        commandName: "login", abstract: "Sign in, and keep the session for later commands.",
         discussion: """
             Example: rainctl login me@example.com --password-file password.txt
                      rainctl login --idp github
                      rainctl login --provider oidc --client-id app --device-code \\
                          --set issuer=https://id.example.com
 
-            If the cloud also requires a one-time code, rainctl asks for it, or reads it with --code-stdin or --code-file. If rainctl has \
-            no code and cannot ask for it, it ends, and keeps the unfinished sign-in. Finish it with rainctl login USER --code-stdin.
+            Some sign-ins also need a one-time code. rainctl asks for the code, or reads it with --code-stdin or --code-file. If rainctl \
+            cannot ask for the code, finish the sign-in later with rainctl login USER --code-stdin.
 
-            To see what each identity provider supports, and why some features are missing, run: rainctl account providers.
+            To see what each identity provider supports, run rainctl account providers.
             """)
 
-    @Argument(help: "Your e-mail address, or telephone number with country code.")
+    @Argument(help: "Your e-mail address, or your telephone number with + and the country code.")
     var user: String?
 
     @OptionGroup var password: PasswordOptions
 
-    @Flag(help: "Sign in with a one-time code, which the cloud sends, instead of a password.")
+    @Flag(help: "Sign in with a one-time code from the cloud instead of a password.")
     var oneTimeCode = false
 
     @OptionGroup var code: CodeOptions
@@ -46,7 +46,7 @@ struct Login: AsyncParsableCommand {
         givenTimeout ?? DurationArgument(.seconds(web.isWanted || otherProvider.waitsForPerson ? 300 : 60))
     }
 
-    @Option(help: ArgumentHelp("Print events as lines of JSON as they happen.", valueName: "form"))
+    @Option(help: ArgumentHelp("Print each event as a line of JSON when it happens.", valueName: "form"))
     var events: Provision.Events?
 
     @OptionGroup(title: "Session") var storing: StoreOptions
@@ -232,7 +232,7 @@ struct Login: AsyncParsableCommand {
         if let known = newcomer.user {
             do throws(AccountError) { try rule(known) } catch { throw CommandFailure(error) }
             if user == nil {
-                context.output.say("note: Signing in as \(known.onOneLine), the user of the named account.")
+                context.output.say("note: Signing in as \(known.onOneLine), the user of the chosen account.")
             }
             return known
         }

@@ -4,7 +4,7 @@ import RainKit
 
 struct Logout: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "logout", abstract: "Sign out: end the session on this machine and at its provider.",
+        commandName: "logout", abstract: "Sign out: end the session, on this machine and at the identity provider.",
         discussion: "Example: rainctl logout"
     )
 
@@ -46,5 +46,5 @@ struct Logout: AsyncParsableCommand {
 }
 
 extension SignedOutResult: ConfirmingResult {
-    var text: String { revoked ? "Signed out." : "Signed out here." }
+    var text: String { revoked ? "Signed out." : "Signed out on this machine." }
 }

@@ -12,7 +12,7 @@ struct Whoami: AsyncParsableCommand {
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(60))
 
-    @Flag(help: "Show the user as stored at the sign-in, without asking the cloud.")
+    @Flag(help: "Show the stored user, and do not ask the cloud.")
     var offline = false
 
     @OptionGroup var which: ProviderOption

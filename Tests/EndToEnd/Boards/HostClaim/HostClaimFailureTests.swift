@@ -121,7 +121,7 @@ struct HostClaimFailureTests {
             let image = try #require(place.left(in: long).first { $0.hasSuffix("/image.bin") })
             let path = place.folder.file("\(long)/rainkit/claims/\(image)")
             let message = outcome.failure?["message"]?.string ?? ""
-            #expect(message.contains("--port /dev/null write_flash 0x340000 '\(path)', then delete it"), "\(message)")
+            #expect(message.contains("--port /dev/null write_flash 0x340000 '\(path)'"), "\(message)")
         }
     }
 

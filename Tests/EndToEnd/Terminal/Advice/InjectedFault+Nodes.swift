@@ -14,7 +14,7 @@ extension InjectedFault {
         node("a value without a parameter", "DEVICE.PARAM=VALUE", "params", "set", "n1", "Light.Power"),
         node("two values for one parameter", "twice", "params", "set", "n1", "Light.Power=on", "Light.Power=off"),
         node(
-            "values on the command line and in a file", "both given", "params", "set", "n1", "Light.Power=on", "--file",
+            "values on the command line and in a file", "not both", "params", "set", "n1", "Light.Power=on", "--file",
             "{}/values.json"),
         node("a line end after a board's name", "line end", "status", "n9\r"),
         node("a name of only spaces", "blank", "params", "set", "n1", "Light.Name= "),
@@ -44,7 +44,7 @@ extension InjectedFault {
             "a share with an unknown user", "stranger@example.com", "share", "add", "n1", "--with",
             "stranger@example.com"),
         node(
-            "a transfer without confirmation", "hands Light over", "share", "add", "n1", "--with", FaultBench.friend,
+            "a transfer without confirmation", "the owner of Light", "share", "add", "n1", "--with", FaultBench.friend,
             "--as",
             "owner"),
         node("a sharing request that does not exist", "sharing request", "share", "accept", "nosuch"),

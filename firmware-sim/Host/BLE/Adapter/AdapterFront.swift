@@ -399,7 +399,7 @@ struct AdapterRefusal: Error, Equatable, CustomStringConvertible {
             .noAdapter,
             there.isEmpty
                 ? "this machine has no Bluetooth adapter"
-                : "there is no adapter \(choice): there is \(there.joined(separator: ", "))")
+                : "there is no adapter \(choice): this machine has \(there.joined(separator: ", "))")
     }
 }
 

@@ -135,7 +135,8 @@ private final class AdapterPeripheral: EventSource {
             try connection.drain(admitting: { owner.admits($0) }) { take($0) }
             changeRules()
         } catch {
-            server.board.log(.error, "ble", "D-Bus is gone, and the board off the air: \(error)")
+            server.board.log(
+                .error, "ble", "the connection to D-Bus is lost, so the board no longer advertises: \(error)")
             refusal = AdapterRefusal(connecting: error)
             close("D-Bus is gone")
         }
@@ -185,7 +186,7 @@ private final class AdapterPeripheral: EventSource {
                     calls[try connection.send(.call(call.message(adapter: path)))] = call
                 } catch { perform(front.handle(.failed(call, error))) }
             case .onAir:
-                server.board.log(.info, "ble", "on the air as \(objects.name) on \(front.choice)")
+                server.board.log(.info, "ble", "advertising as \(objects.name) on \(front.choice)")
                 server.board.journal.state("advertising")
                 guard objects.isEncrypted else { continue }
                 for call in BoardAgent.registration {

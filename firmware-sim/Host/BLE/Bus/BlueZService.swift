@@ -93,7 +93,9 @@ final class BlueZService: EventSource {
         do throws(DBusError) {
             try connection.drain { receive($0, now: now) }
         } catch {
-            for server in servers.prefix(1) { server.board.log(.error, "ble", "the bus is gone: \(error)") }
+            for server in servers.prefix(1) {
+                server.board.log(.error, "ble", "the connection to D-Bus is lost: \(error)")
+            }
             connection.close()
             lost()
         }

@@ -51,8 +51,8 @@ struct PortRights {
         case .numbered(let id):
             "This user may not open the port: it belongs to the group with the number \(id), which has no name here. In a container, start the container with that group added."
         case .none:
-            "Only root may open the port: no group has rights to it. A udev rule with `TAG+=\"uaccess\"` or `GROUP=\"dialout\", "
-                + "MODE=\"0660\"` for its adapter fixes that."
+            "Only root may open the port: no group has rights to it. Add a udev rule with `TAG+=\"uaccess\"` or `GROUP=\"dialout\", "
+                + "MODE=\"0660\"` for the port's adapter."
         }
     }
 

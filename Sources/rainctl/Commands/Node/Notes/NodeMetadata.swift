@@ -33,12 +33,13 @@ struct NodeMetadataGet: CloudCommand {
 
 struct NodeMetadataSet: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "set", abstract: "Set members of a board's metadata and keep the others.",
+        commandName: "set", abstract: "Set members of a board's metadata, and keep the other members.",
         discussion: """
             Example: rainctl node metadata set 'Kitchen lamp' shelf=3
                      rainctl node metadata set 'Kitchen lamp' owner='{"team":"lab"}'
 
-            A value that is valid JSON is set as JSON (3, true, an object), any other value as text. null deletes the member.
+            rainctl stores a value that is valid JSON as JSON, such as 3, true or an object. rainctl stores any other value as text. The \
+            value null deletes the member.
             """)
 
     @Argument(help: .node, completion: .nodes)
@@ -48,7 +49,7 @@ struct NodeMetadataSet: CloudCommand {
     var members: [String] = []
 
     @Option(
-        help: ArgumentHelp("Read a JSON object of members from a file; - is standard input.", valueName: "file"),
+        help: ArgumentHelp("Read a JSON object of members from a file (- for standard input).", valueName: "file"),
         completion: .file())
     var file: String?
 
@@ -62,12 +63,13 @@ struct NodeMetadataSet: CloudCommand {
             throw ValidationError(
                 file == nil
                     ? "Give members as KEY=VALUE, or with --file."
-                    : "KEY=VALUE and --file were both given: give only one of them.")
+                    : "Give KEY=VALUE or --file, but not both.")
         }
         var seen: Set<Substring> = []
         for member in members {
             guard let equals = member.firstIndex(of: "="), equals != member.startIndex else {
-                throw ValidationError("\(member.onOneLine) is not a member: give members as KEY=VALUE.")
+                throw ValidationError(
+                    "\(member.onOneLine) is not a member of metadata: write each member as KEY=VALUE.")
             }
             guard seen.insert(member[..<equals]).inserted else {
                 throw ValidationError("\(String(member[..<equals]).onOneLine) is given twice.")
@@ -113,7 +115,7 @@ struct NodeMetadataSet: CloudCommand {
 
 struct NodeMetadataDelete: CloudCommand {
     static let configuration = CommandConfiguration(
-        commandName: "delete", abstract: "Delete members of a board's metadata, or all of it.",
+        commandName: "delete", abstract: "Delete some or all members of a board's metadata.",
         discussion: "Example: rainctl node metadata delete 'Kitchen lamp' shelf")
 
     @Argument(help: .node, completion: .nodes)

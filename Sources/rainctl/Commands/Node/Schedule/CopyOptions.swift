@@ -7,7 +7,7 @@ import RainMaker
 struct CopyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Add a copy to this board (repeatable). Without values for it (BOARD:PATH=VALUE), the board gets the values of the others.",
+            "Add a copy to this board (repeatable). The board gets the values of the other boards, or the values that you give as BOARD:PATH=VALUE.",
             valueName: "board"))
     var addBoard: [String] = []
 
@@ -18,11 +18,11 @@ struct CopyOptions: ParsableArguments {
     var removeBoard: [String] = []
 
     @Flag(
-        help: "Make all copies equal to the copy that most of these boards have. Boards without a copy get one.")
+        help: "Make all copies equal to the copy that most of these boards have. Boards without a copy get a copy.")
     var repair = false
 
     @Option(
-        help: ArgumentHelp("With --repair, use this board's copy as the right one.", valueName: "board"))
+        help: ArgumentHelp("With --repair, make all copies equal to this board's copy.", valueName: "board"))
     var like: String?
 
     /// Whether the command is about several boards even if it names one.
@@ -33,11 +33,13 @@ struct CopyOptions: ParsableArguments {
     /// - Parameter hasOtherChange: whether the command has a new name, time or value.
     func validate(hasOtherChange: Bool) throws {
         guard like == nil || repair || hasOtherChange || !addBoard.isEmpty else {
-            throw ValidationError("--like chooses the right copy. Give --repair too, to make the other copies like it.")
+            throw ValidationError(
+                "--like names the board whose copy is right. Give --repair too, to send this copy to the other boards.")
         }
         guard repair, hasOtherChange || !addBoard.isEmpty || !removeBoard.isEmpty else { return }
         throw ValidationError(
-            "--repair makes the copies equal and changes nothing else: give it alone, or with --like.")
+            "--repair only makes the copies equal: omit all other changes. Only --like may be given, too."
+        )
     }
 
     /// Returns the change for several boards. Values are for the boards that keep the entry.

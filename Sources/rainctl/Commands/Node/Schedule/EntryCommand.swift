@@ -19,7 +19,7 @@ extension EntryCommand {
     static var noun: String { service.noun }
 
     func run() async throws {
-        let context = try Context(options, list: (self as? any ListCommand)?.list)
+        let context = try Context(options, list: (self as? any ListCommand)?.format)
         let client = try context.rainMakerClient()
         let scene = CloudScene(
             context: context, client: client, cloud: try client.rainMakerNodes(), time: TimeBudget(timeout))
@@ -230,7 +230,7 @@ extension EntryResult: ConfirmingResult {
         // Until then the cloud knows the old time, and the next edit would start from it.
         if operation == ServiceOperation.edit.rawValue, changesTime {
             end +=
-                ". Until the board answers, an edit of only a part of the time starts from the old time: give --wait, or the whole time"
+                ". Until then, another edit of the time starts from the old time: use --wait, or give the whole time in each edit"
         }
         return "\(line)\(end)".onOneLine
     }
@@ -303,7 +303,7 @@ extension EntryBoardsResult: CommandResult {
             let boards = kept.map(\.nodeID).joined(separator: ",")
             let like = done.count * 2 > kept.count ? "" : " --like \(first.nodeID.asShellWord)"
             hints.toRepair =
-                " Send it to the other boards later: "
+                " To send the \(noun) to the other boards later, run: "
                 + commandLine("node \(noun) edit \(boards.asShellWord) \(id.asShellWord) --repair\(like)")
         }
         return hints

@@ -20,7 +20,7 @@ struct SceneList: SceneCommand, EntryListCommand {
         discussion: """
             Example: rainctl node scene list 'Kitchen lamp'
 
-            If several boards have the same scene, rainctl shows the scene once. A warning names each scene whose copies differ.
+            If several boards have the same scene, rainctl shows the scene once. If the copies differ, rainctl prints a warning.
             """)
 
     @Argument(help: "One or more boards, by node id or name, separated by commas (default: all).", completion: .nodes)
@@ -29,7 +29,7 @@ struct SceneList: SceneCommand, EntryListCommand {
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 }
@@ -40,7 +40,8 @@ struct SceneAdd: SceneCommand, EntryChangeCommand {
         discussion: """
             Example: rainctl node scene add 'Kitchen lamp' --name Night Light.Power=off
 
-            If you name several boards, all get the scene with the same id. A value such as Hall:Light.Power=on is only for the board Hall.
+            If you name several boards, each gets a copy of the scene, with the same id. A value such as Hall:Light.Power=on is only for \
+            the board Hall.
             """)
 
     @Argument(help: .nodes, completion: .nodes)
@@ -79,7 +80,8 @@ struct SceneEdit: SceneCommand, EntryChangeCommand {
         discussion: """
             Example: rainctl node scene edit 'Kitchen lamp' Night --name Late
 
-            If the copies on several boards differ, for example because one was offline, --repair makes them equal. Add --like to choose the right copy.
+            If a board was offline during a change, its copy of the scene can differ. --repair then makes all copies equal. With --like, \
+            you choose the right copy.
             """)
 
     @Argument(help: .nodes, completion: .nodes)
@@ -88,7 +90,7 @@ struct SceneEdit: SceneCommand, EntryChangeCommand {
     @Argument(help: "The scene: its id or name.")
     var scene: String
 
-    @Argument(help: ArgumentHelp("New values; they replace the scene's current ones.", valueName: "path=value"))
+    @Argument(help: ArgumentHelp("The new values. They replace the scene's current values.", valueName: "path=value"))
     var values: [String] = []
 
     @Option(help: "The scene's new name.")
@@ -161,7 +163,7 @@ struct SceneRemove: SceneCommand, EntryChangeCommand {
 
 struct SceneActivate: SceneCommand, EntryChangeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "activate", abstract: "Set a scene's values on the board.",
+        commandName: "activate", abstract: "Activate a scene: set its values on the board.",
         discussion: "Example: rainctl node scene activate 'Kitchen lamp' Night")
 
     @Argument(help: .nodes, completion: .nodes)

@@ -4,7 +4,8 @@ import RainKit
 
 struct NodeSchedule: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schedule", abstract: "Manage schedules, which a board follows even without the internet.",
+        commandName: "schedule",
+        abstract: "Manage schedules. A board follows its schedules even without internet access.",
         subcommands: [
             ScheduleList.self, ScheduleAdd.self, ScheduleEdit.self, ScheduleRemove.self, ScheduleEnable.self,
             ScheduleDisable.self,
@@ -23,7 +24,7 @@ struct ScheduleList: ScheduleCommand, EntryListCommand {
         discussion: """
             Example: rainctl node schedule list 'Kitchen lamp'
 
-            If several boards have the same schedule, rainctl shows the schedule once. A warning names each schedule whose copies differ.
+            If several boards have the same schedule, rainctl shows the schedule once. If the copies differ, rainctl prints a warning.
             """)
 
     @Argument(help: "One or more boards, by node id or name, separated by commas (default: all).", completion: .nodes)
@@ -32,20 +33,20 @@ struct ScheduleList: ScheduleCommand, EntryListCommand {
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
 
-    @OptionGroup var list: ListOptions
+    @Option(help: .listForm) var format = ListForm.text
 
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 }
 
 struct ScheduleAdd: ScheduleCommand, EntryChangeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Add a schedule: the board sets these values at a given time.",
+        commandName: "add", abstract: "Add a schedule: the board sets values at a given time.",
         discussion: """
             Example: rainctl node schedule add 'Kitchen lamp' --name Evening \\
                          --at 19:30 --days mon-fri Light.Power=on
 
-            The board uses its own clock, in the time zone that its parameter Time.TZ sets. If you name several boards, all get the \
-            schedule with the same id. A value such as Hall:Light.Power=on is only for the board Hall.
+            The board uses its own clock, in the time zone that its parameter Time.TZ sets. If you name several boards, each gets a copy \
+            of the schedule, with the same id. A value such as Hall:Light.Power=on is only for the board Hall.
             """)
 
     @Argument(help: .nodes, completion: .nodes)
@@ -91,10 +92,11 @@ struct ScheduleEdit: ScheduleCommand, EntryChangeCommand {
         discussion: """
             Example: rainctl node schedule edit 'Kitchen lamp' Evening --at 20:00
 
-            Parts of the time that you omit stay as the board last reported them. With --at alone, the days or the date stay. With --days \
-            or --date alone, the time of day stays. If you make several edits in a row, add --wait to each, or give the whole time in each.
+            If you give only --at, the days or the date stay. If you give only --days or --date, the time of day stays. rainctl takes \
+            these parts from the board's last report. Therefore, if you make several edits in a row, add --wait to each edit.
 
-            If the copies on several boards differ, for example because one was offline, --repair makes them equal. Add --like to choose the right copy.
+            If a board was offline during a change, its copy of the schedule can differ. --repair then makes all copies equal. With --like, \
+            you choose the right copy.
             """)
 
     @Argument(help: .nodes, completion: .nodes)
@@ -103,7 +105,8 @@ struct ScheduleEdit: ScheduleCommand, EntryChangeCommand {
     @Argument(help: "The schedule: its id or name.")
     var schedule: String
 
-    @Argument(help: ArgumentHelp("New values; they replace the schedule's current ones.", valueName: "path=value"))
+    @Argument(
+        help: ArgumentHelp("The new values. They replace the schedule's current values.", valueName: "path=value"))
     var values: [String] = []
 
     @Option(help: "The schedule's new name.")

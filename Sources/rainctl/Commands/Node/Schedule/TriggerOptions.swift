@@ -5,12 +5,12 @@ import RainKit
 /// The options for the time of a schedule.
 struct TriggerOptions: ParsableArguments {
     // Lists, because ArgumentParser keeps only the last value of an option that is not a list.
-    @Option(help: ArgumentHelp("Act at this time of day, by the board's clock and time zone.", valueName: "hh:mm"))
+    @Option(help: ArgumentHelp("Act at this time of day, in the board's time zone.", valueName: "hh:mm"))
     var at: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Act on these days: daily, once, or a list such as mon-fri or sat,sun. Without --days and --date, a new schedule acts once.",
+            "Act on these days: daily, once, or a list such as mon-fri or sat,sun. A new schedule without --days or --date acts once.",
             valueName: "days"))
     var days: [String] = []
 
@@ -33,7 +33,7 @@ struct TriggerOptions: ParsableArguments {
         guard isGiven else { return nil }
         if let delay = delay.last {
             guard at.isEmpty, days.isEmpty, date.isEmpty else {
-                throw ValidationError("--in replaces the other times: omit --at, --days and --date.")
+                throw ValidationError("--in cannot be combined with --at, --days or --date.")
             }
             let seconds = delay.duration.components.seconds
             guard (1...31_536_000).contains(seconds) else {
