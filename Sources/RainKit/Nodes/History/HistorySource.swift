@@ -74,7 +74,7 @@ struct HistoryProgress: Sendable {
     private static func endless(_ why: String) -> AccountError {
         AccountError(
             .malformedAnswer,
-            message: "the cloud sends its list of records again and again, so reading was stopped: \(why)")
+            message: "the cloud's list of records was not read to its end: \(why)")
     }
 }
 
@@ -300,7 +300,9 @@ struct WindowHistory: Sendable {
         token = page.next
         if let token, !tokens.insert(token).inserted || tokens.count > 10_000 {
             throw AccountError(
-                .malformedAnswer, message: "the cloud sends a page of windows again and again, so reading was stopped")
+                .malformedAnswer,
+                message: "the cloud's list of windows was not read to its end: it repeats a page, or has too many pages"
+            )
         }
         hasEnded = token == nil
         guard let unit = request.interval?.unit else { return nil }
