@@ -88,6 +88,19 @@ class Bridge:
             "--passphrase-file", f"{bench.folder}/wifi")])
         return board
 
+    @staticmethod
+    def idle_since(process):
+        """Waits for the end of the work that follows the start: the broker's acknowledgements, and the first live reports. Returns the
+        processor time until then."""
+        used = processor_time(process)
+        for _ in range(60):
+            time.sleep(1)
+            now = processor_time(process)
+            if now == used:
+                return now
+            used = now
+        sys.exit("the bridge does not become idle")
+
     def measure(self, broker):
         starts, memory, idle = [], [], []
         for _ in range(3):
@@ -99,7 +112,7 @@ class Bridge:
                 if json.loads(line).get("event") == "ready":
                     break
             starts.append(time.monotonic() - began)
-            before = processor_time(bridge.pid)
+            before = self.idle_since(bridge.pid)
             time.sleep(IDLE)
             idle.append((processor_time(bridge.pid) - before) / IDLE * 100)
             memory.append(peak(bridge.pid))

@@ -130,7 +130,8 @@ extension Board {
         throw BoardError(
             .unsupported,
             message:
-                "The board at \(peer) does not accept custom data over this connection: only boards with protocomm have endpoints for it."
+                "The board at \(peer) does not accept custom data over this connection: only boards with protocomm have endpoints for "
+                + "custom data."
         )
     }
 }
@@ -202,7 +203,8 @@ extension JoinedNetwork {
         throw BoardError(
             .rejected,
             message:
-                "The board is already on the network \(ssid), and does not accept another. Reset it to factory settings to give it another."
+                "The board is already on the network \(ssid), and accepts no other network. To change the network, reset the board to "
+                + "factory settings."
         )
     }
 }

@@ -52,7 +52,8 @@ public struct LocalControl: Sendable {
             throw BoardError(
                 .unsupported,
                 message:
-                    "\(board.peer) has no property \(name). It is not a RainMaker node, or its firmware is too old.")
+                    "\(board.peer) has no property \(name). It may not be a RainMaker node, or its firmware may be too old."
+            )
         }
         return found
     }

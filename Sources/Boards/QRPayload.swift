@@ -212,7 +212,7 @@ extension QRPayload {
         switch form {
         case .compact:
             guard !name.utf8.contains(UInt8(ascii: "|")) else {
-                throw impossible("the compact form separates its parts by \"|\", so the name cannot contain one")
+                throw impossible("the compact form separates its parts by \"|\", so the name cannot contain \"|\"")
             }
             guard [nil, BoardCredentials.defaultUsername].contains(username) else {
                 throw impossible("the compact form supports only the user name \(BoardCredentials.defaultUsername)")
@@ -258,7 +258,7 @@ extension QRPayload.Transport {
 /// Texts that people scan or enter instead of a board's QR code.
 enum ForeignCode {
     private static let prefixes: [(String, String)] = [
-        ("WIFI:", "the code of a Wi-Fi network, which phones scan to join it"), ("MT:", "a Matter setup code"),
+        ("WIFI:", "the code that phones scan to join a Wi-Fi network"), ("MT:", "a Matter setup code"),
         ("X-HM://", "a HomeKit setup code"), ("DPP:", "a code of Wi-Fi Easy Connect"),
         ("otpauth:", "a code for one-time passwords"),
         ("BEGIN:VCARD", "a contact card"), ("<", "a web page, or another document with tags"),

@@ -412,17 +412,18 @@ extension ProtocommSession {
     private static func refusal(
         _ error: HandshakeError, _ round: Int, _ title: String, _ answer: [UInt8]
     ) -> String {
-        let advice = "Restart the board, then try again, or use the security scheme that its version information names."
+        let advice =
+            "Restart the board, then try again, or use the security scheme that the board reports in its version information."
         let step = "step \(round) of the handshake"
         switch error {
         case .unsafePublicKey:
             return "The board sent a public key in \(step) that is not safe to use, such as zeros. \(advice)"
-        case .versionMismatch: return "The board answered \(step) in another security scheme than \(title). \(advice)"
+        case .versionMismatch: return "The board answered \(step) in a security scheme other than \(title). \(advice)"
         case .rejected: return "The board rejected \(step) of \(title). \(advice)"
         default:
             if answer.first == UInt8(ascii: "<") {
                 return
-                    "The board, or another server at its address, answered \(step) with a web page. Check its address."
+                    "The board, or another server at its address, answered \(step) with a web page. Check the board's address."
             }
             return
                 "The board's answer to \(step) cannot be read as \(title): it is damaged, or of another scheme (\(error)). \(advice)"
@@ -444,7 +445,8 @@ extension ProtocommSession {
         guard round > 1 else {
             return failure(
                 .securityMismatch, .session,
-                "The board refused the first command of this security scheme. Use the security scheme that the board's version information names.",
+                "The board refused the first command of this security scheme. Use the security scheme that the board reports in its "
+                    + "version information.",
                 of: error)
         }
         return wrongProof(

@@ -206,7 +206,7 @@ private struct ClientSettings {
                 throw RainKitError(
                     .request(.usage, reason: "usage"),
                     message:
-                        "deployment, claim_url, sign_in_url and client_id describe the cloud of base_url, which is empty."
+                        "deployment, claim_url, sign_in_url and client_id describe the cloud of base_url, but base_url is empty."
                 )
             }
             return .global
@@ -314,7 +314,7 @@ public func rainkit_client_new(
         message.update(from: bytes, count: bytes.count)
     }
     guard let client, let options else {
-        tell("The options and the place for the client must not be NULL.")
+        tell("The pointers to the options and to the client must not be NULL.")
         return CallError.usage.code
     }
     do {

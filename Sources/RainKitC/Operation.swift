@@ -211,8 +211,8 @@ final class Operation: Sendable {
         let error = RainKitError(
             .request(.usage, reason: "unanswered"),
             message:
-                "The operation \(isPage ? "shows a page" : "asks for \(name)"), and rainkit_wait() cannot show it to a "
-                + "person. Read the events with rainkit_next_event().")
+                "The operation \(isPage ? "shows a page" : "asks for \(name)"), but rainkit_wait() does not handle such events. Read the "
+                + "events with rainkit_next_event().")
         state.withLock { $0.refusal = error }
         cancel()
     }

@@ -144,7 +144,7 @@ enum Resources {
             return CommandFailure(
                 .temporary, reason: "no_descriptors",
                 message:
-                    "This process may open only \(limit) files, but rainctl needs at least \(limit - free + descriptors). "
+                    "This process may open only \(limit) files, but the command needs at least \(limit - free + descriptors). "
                     + "Raise the limit (ulimit -n).")
         }
         if !hasThreads {
@@ -205,9 +205,7 @@ enum Resources {
 
 /// The commands, and the groups of commands, that nearly always ask the cloud.
 enum CloudCommands {
-    static let all: [any ParsableCommand.Type] = [
-        NodeCommand.self, GroupCommand.self, AutomationCommand.self, Whoami.self,
-    ]
+    static let all: [Any.Type] = [NodeCommand.self, GroupCommand.self, AutomationCommand.self, Whoami.self]
 
     /// Starts libcurl, and with it OpenSSL, on a separate thread. This takes milliseconds, which pass while the arguments are read and the
     /// session is looked up.

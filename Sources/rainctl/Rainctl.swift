@@ -22,6 +22,36 @@ struct Rainctl: AsyncParsableCommand {
             Doctor.self, CompletionCommand.self, ManualPages.self,
         ])
 
+    /// Returns a command of ``configuration`` by its name.
+    static func command(_ name: String) -> (any ParsableCommand.Type)? {
+        switch name {
+        case "login": Login.self
+        case "logout": Logout.self
+        case "whoami": Whoami.self
+        case "account": AccountCommand.self
+        case "provision": Provision.self
+        case "on": SwitchOn.self
+        case "off": SwitchOff.self
+        case "toggle": SwitchToggle.self
+        case "set": SetPrimary.self
+        case "device": Device.self
+        case "node": NodeCommand.self
+        case "group": GroupCommand.self
+        case "automation": AutomationCommand.self
+        case "batch": BatchCommand.self
+        case "station": StationCommand.self
+        case "bridge": BridgeCommand.self
+        case "qr": QRCommand.self
+        case "profile": ProfileCommand.self
+        case "serve": Serve.self
+        case "mcp": MCPCommand.self
+        case "doctor": Doctor.self
+        case "completion": CompletionCommand.self
+        case "manual-pages": ManualPages.self
+        default: nil
+        }
+    }
+
     /// Returns the command of the arguments. Help, a version and a usage error are printed at once, and result in a status.
     static func parsed(_ arguments: [String]) -> Parsed {
         if let offer = CompletionOffer.requested(by: arguments) {

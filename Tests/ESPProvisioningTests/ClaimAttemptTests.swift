@@ -35,10 +35,11 @@ struct ClaimAttemptTests {
     }
 
     static let cases = [
-        Case(stage: .start, fault: .rejected, meaning: .claimFailed, words: "accepts no claim now"),
+        Case(stage: .start, fault: .rejected, meaning: .claimFailed, words: "does not accept a claim now"),
         Case(stage: .start, fault: .rejected, restoresLinks: true, meaning: .claimInterrupted, words: "Move nearer"),
         Case(
-            stage: .start, fault: .malformed, restoresLinks: true, meaning: .claimFailed, words: "accepts no claim now"),
+            stage: .start, fault: .malformed, restoresLinks: true, meaning: .claimFailed,
+            words: "does not accept a claim now"),
         Case(stage: .start, fault: .deviceLost, meaning: .deviceLost),
         Case(stage: .request, fault: .rejected, meaning: .claimFailed, words: "stopped in the middle"),
         Case(stage: .request, fault: .rejected, restoresLinks: true, meaning: .claimInterrupted, words: "Move nearer"),

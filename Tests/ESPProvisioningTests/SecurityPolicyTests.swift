@@ -47,7 +47,7 @@ struct SecurityPolicyTests {
             .acceptedSecurity(version: 0)),
 
         Case(
-            least: .first(proof: false), .none, "which encrypts nothing, but its label requires more",
+            least: .first(proof: false), .none, "which encrypts nothing, but its label requires better protection",
             .acceptedSecurity(version: 0)),
         Case(least: .first(proof: true), .none, "Nothing secret was sent.", .acceptedSecurity(version: 0)),
         Case(least: .second, .first(proof: true), "uses Security 1, but its label", .acceptedSecurity(version: 1)),

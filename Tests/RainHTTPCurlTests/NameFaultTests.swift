@@ -131,7 +131,8 @@ struct NameFaultTests {
         Connection(
             testDescription: "timed out", error: ETIMEDOUT, addresses: ["192.0.2.1"], says: "a firewall may block it"),
         Connection(
-            testDescription: "a firewall here", error: EPERM, addresses: ["192.0.2.1"], says: "firewall forbids"),
+            testDescription: "a firewall here", error: EPERM, addresses: ["192.0.2.1"],
+            says: "does not allow the connection"),
         Connection(
             testDescription: "one of two is nobody's", error: ECONNREFUSED, addresses: ["::", "0.0.0.0"],
             says: "which is not the address of any machine"),

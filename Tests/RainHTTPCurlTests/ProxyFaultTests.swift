@@ -62,16 +62,16 @@ struct ProxyFaultTests {
                 "407 Proxy Authentication Required",
                 headers: ["Proxy-Authenticate: Negotiate", "Proxy-Authenticate: Digest realm=\"x\", nonce=\"y\""])
         },
-        answers("403 Forbidden", "does not let this machine reach it (HTTP 403)", .proxyRefused),
-        answers("429 Too Many Requests", "does not let this machine reach it (HTTP 429)", .proxyRefused),
-        answers("500 Error", "cannot reach it (HTTP 500)", .proxy),
-        answers("502 Bad Gateway", "cannot reach it (HTTP 502)", .proxy),
-        answers("503 Service Unavailable", "cannot reach it (HTTP 503)", .proxy),
-        answers("504 Gateway Timeout", "cannot reach it (HTTP 504)", .proxy),
-        answers("400 Bad Request", "is not a proxy (HTTP 400)", .proxyRefused),
-        answers("404 Not Found", "is not a proxy (HTTP 404)", .proxyRefused),
-        answers("405 Method Not Allowed", "is not a proxy (HTTP 405)", .proxyRefused),
-        answers("501 Not Implemented", "is not a proxy (HTTP 501)", .proxyRefused),
+        answers("403 Forbidden", "does not let this machine reach this host (HTTP 403)", .proxyRefused),
+        answers("429 Too Many Requests", "does not let this machine reach this host (HTTP 429)", .proxyRefused),
+        answers("500 Error", "cannot reach this host (HTTP 500)", .proxy),
+        answers("502 Bad Gateway", "cannot reach this host (HTTP 502)", .proxy),
+        answers("503 Service Unavailable", "cannot reach this host (HTTP 503)", .proxy),
+        answers("504 Gateway Timeout", "cannot reach this host (HTTP 504)", .proxy),
+        answers("400 Bad Request", "is probably not a proxy (HTTP 400)", .proxyRefused),
+        answers("404 Not Found", "is probably not a proxy (HTTP 404)", .proxyRefused),
+        answers("405 Method Not Allowed", "is probably not a proxy (HTTP 405)", .proxyRefused),
+        answers("501 Not Implemented", "is probably not a proxy (HTTP 501)", .proxyRefused),
         answers("302 Found", "requires a sign-in in the browser (HTTP 302)", .proxyRefused),
         Fault(testDescription: "closes after the request", code: .proxy, says: "closed the connection") {
             _ = $0.readRequest()
@@ -81,21 +81,21 @@ struct ProxyFaultTests {
             _ = $0.readRequest()
             $0.reset()
         },
-        Fault(testDescription: "answers in no protocol", code: .proxyRefused, says: "is not a proxy") {
+        Fault(testDescription: "answers in no protocol", code: .proxyRefused, says: "is probably not a proxy") {
             _ = $0.readRequest()
             $0.write("<html>hello</html>\r\n\r\n")
             $0.waitForClose()
         },
         Fault(
-            testDescription: "is not a SOCKS proxy", code: .proxyRefused, says: "is not a proxy of that kind",
+            testDescription: "is not a SOCKS proxy", code: .proxyRefused, says: "is probably not a proxy of that kind",
             scheme: "socks5h"
         ) {
             _ = $0.read(3)
             $0.write("HTTP/1.1 400 Bad Request\r\n\r\n")
             $0.waitForClose()
         },
-        socks("refuses to connect", [5, 0], [5, 5], "cannot reach it (connection refused)", .proxy),
-        socks("knows no way to the host", [5, 0], [5, 4], "cannot reach it (host unreachable)", .proxy),
+        socks("refuses to connect", [5, 0], [5, 5], "cannot reach this host (connection refused)", .proxy),
+        socks("knows no way to the host", [5, 0], [5, 4], "cannot reach this host (host unreachable)", .proxy),
         socks("forbids it", [5, 0], [5, 2], "its rules do not allow the connection", .proxy),
         socks(
             "accepts no sign-in", [5, 0xFF], nil, "requires a user name and a password, as in socks5h://USER:PASSWORD@",
@@ -153,11 +153,11 @@ struct ProxyFaultTests {
         "a proxy that is not there",
         arguments: [
             ("http://nobody.invalid:3128", "the name of the proxy"),
-            ("ftp://127.0.0.1:9", "does not hold the address of a proxy: it begins with ftp://"),
-            ("http://:x:y", "does not hold the address of a proxy: it has more than one colon"),
+            ("ftp://127.0.0.1:9", "does not contain the address of a proxy: it begins with ftp://"),
+            ("http://:x:y", "does not contain the address of a proxy: it has more than one colon"),
             (
                 "http://127.0.0.1:abc",
-                "does not hold the address of a proxy: the text after its last colon is not a port"
+                "does not contain the address of a proxy: the text after its last colon is not a port"
             ),
         ])
     func nobody(proxy: String, says: String) async throws {
@@ -237,21 +237,23 @@ struct ProxyFaultTests {
     }
 
     static let socksErrors: [(CURLproxycode, HTTPError.Code, String)] = [
-        (CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED, .proxy, "cannot reach it"),
-        (CURLPX_REPLY_COMMAND_NOT_SUPPORTED, .proxy, "cannot reach it"),
-        (CURLPX_REPLY_CONNECTION_REFUSED, .proxy, "cannot reach it (connection refused)"),
-        (CURLPX_REPLY_GENERAL_SERVER_FAILURE, .proxy, "cannot reach it"),
-        (CURLPX_REPLY_HOST_UNREACHABLE, .proxy, "cannot reach it (host unreachable)"),
-        (CURLPX_REPLY_NETWORK_UNREACHABLE, .proxy, "cannot reach it (network unreachable)"),
-        (CURLPX_REPLY_NOT_ALLOWED, .proxy, "cannot reach it"), (CURLPX_REPLY_TTL_EXPIRED, .proxy, "cannot reach it"),
-        (CURLPX_REPLY_UNASSIGNED, .proxy, "cannot reach it"), (CURLPX_REQUEST_FAILED, .proxy, "cannot reach it"),
+        (CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED, .proxy, "cannot reach this host"),
+        (CURLPX_REPLY_COMMAND_NOT_SUPPORTED, .proxy, "cannot reach this host"),
+        (CURLPX_REPLY_CONNECTION_REFUSED, .proxy, "cannot reach this host (connection refused)"),
+        (CURLPX_REPLY_GENERAL_SERVER_FAILURE, .proxy, "cannot reach this host"),
+        (CURLPX_REPLY_HOST_UNREACHABLE, .proxy, "cannot reach this host (host unreachable)"),
+        (CURLPX_REPLY_NETWORK_UNREACHABLE, .proxy, "cannot reach this host (network unreachable)"),
+        (CURLPX_REPLY_NOT_ALLOWED, .proxy, "cannot reach this host"),
+        (CURLPX_REPLY_TTL_EXPIRED, .proxy, "cannot reach this host"),
+        (CURLPX_REPLY_UNASSIGNED, .proxy, "cannot reach this host"),
+        (CURLPX_REQUEST_FAILED, .proxy, "cannot reach this host"),
         (CURLPX_CLOSED, .proxy, "closed the connection"), (CURLPX_RECV_CONNECT, .proxy, "closed the connection"),
-        (CURLPX_BAD_VERSION, .proxyRefused, "is not a proxy of that kind (text of libcurl)"),
-        (CURLPX_UNKNOWN_MODE, .proxyRefused, "is not a proxy of that kind"),
+        (CURLPX_BAD_VERSION, .proxyRefused, "is probably not a proxy of that kind (text of libcurl)"),
+        (CURLPX_UNKNOWN_MODE, .proxyRefused, "is probably not a proxy of that kind"),
         (CURLPX_NO_AUTH, .proxyRefused, "requires a user name and a password, as in socks5://USER:PASSWORD@p:1080"),
         (CURLPX_USER_REJECTED, .proxyRefused, "requires a user name and a password"),
         (CURLPX_LONG_PASSWD, .proxyRefused, "more than 255 bytes"),
-        (CURLPX_RESOLVE_HOST, .unresolved, "with socks5h:// in all_proxy, the proxy looks it up"),
+        (CURLPX_RESOLVE_HOST, .unresolved, "To let the proxy look the name up, write socks5h:// in all_proxy"),
     ]
 
     @Test("what a SOCKS proxy answered decides", arguments: socksErrors)

@@ -51,7 +51,7 @@ struct TLSFaultTests {
             peer.reset()
         },
         alert(0, ended, .closed),
-        alert(40, "requires a client certificate, or has no cipher in common"),
+        alert(40, "may require a client certificate, or have no cipher in common"),
         alert(49, "refused the secure connection (TLS alert: access denied)"),
         alert(70, "supports only old versions of TLS"),
         alert(71, "refused the secure connection (TLS alert: insufficient security)"),

@@ -29,7 +29,7 @@ struct CertificateFileTests {
             (pem(String(body.dropLast(8))), "damaged certificate (number 1)"),
             (pem("MAA="), "damaged certificate (number 1)"), (pem("MA"), "damaged certificate (number 1)"),
             (pem(""), "damaged certificate (number 1)"),
-            ("-----BEGIN CERTIFICATE-----\n\(body)\n", "in the middle of it"),
+            ("-----BEGIN CERTIFICATE-----\n\(body)\n", "in the middle of one"),
         ])
     func refused(text: String, words: String) async throws {
         try await withTemporaryFolder { folder in

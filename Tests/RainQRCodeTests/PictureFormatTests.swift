@@ -23,10 +23,10 @@ struct PictureFormatTests {
     @Test(
         "what cannot be decoded is described",
         arguments: [
-            ([], "empty"), (png, "PNG picture a.png ends too early"),
+            ([], "empty"), (png, "PNG picture a.png is incomplete"),
             (png + [1, 2] + pngEnd, "PNG picture a.png is damaged"),
-            (png + pngEnd.dropLast(), "PNG picture a.png ends too early"),
-            ([0xFF, 0xD8, 0xFF, 0xE0, 0, 16], "JPEG picture a.png ends too early"),
+            (png + pngEnd.dropLast(), "PNG picture a.png is incomplete"),
+            ([0xFF, 0xD8, 0xFF, 0xE0, 0, 16], "JPEG picture a.png is incomplete"),
             ([0xFF, 0xD8, 0xFF, 0xE0, 0xFF, 0xD9, 0], "JPEG picture a.png is damaged"),
             (Array("\n<!DOCTYPE html><html>".utf8), "web page"), (Array("<HTML>".utf8), "web page"),
             (Array("GIF89a".utf8), "GIF"), (Array("hello".utf8), "not a PNG or JPEG"), ([0xFF], "not a PNG or JPEG"),

@@ -78,6 +78,20 @@ struct OptionsBeforeCommandTests {
         #expect(NamedCommand(["--json", "--help"]).helpOrVersion == nil)
     }
 
+    @Test("every command is found by its name, and a command that does something has the configuration of a leaf")
+    func names() {
+        func check(_ command: any ParsableCommand.Type, _ path: [String]) {
+            let found = NamedCommand(path)
+            #expect(found.command == command && found.rest.isEmpty, "\(path)")
+            let below = command.configuration.subcommands
+            #expect(found.isGroup == !below.isEmpty, "\(path)")
+            #expect((command.configuration._superCommandName == nil) == !below.isEmpty, "\(path)")
+            for next in below { check(next, path + [NamedCommand.name(of: next)]) }
+        }
+        check(Rainctl.self, [])
+        #expect(NamedCommand(["node", "lists"]).rest == ["lists"])
+    }
+
     @Test("several of them, with options of the command after it")
     func several() throws {
         let line = ["--json", "--profile", "lab", "-v", "node", "--account=me", "list", "-v", "--timeout", "5"]

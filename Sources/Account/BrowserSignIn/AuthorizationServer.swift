@@ -98,7 +98,7 @@ extension AccountError {
         let message =
             switch code {
             case .accessDenied: "the sign-in was refused at the sign-in page"
-            case .abandoned: "nobody signed in at the sign-in page: it returned without an answer"
+            case .abandoned: "the sign-in page returned without an answer, because nobody signed in"
             case .serverFault: "the sign-in page has an internal fault; try again later"
             case .clientRefused: "the sign-in page does not accept this client or its request (\(name))"
             case .invalidConfiguration: "the sign-in page does not support this request (\(name))"

@@ -267,14 +267,14 @@ struct CallbackPage: Equatable {
         200, "OK", "Not signed in", "The sign-in was refused or cancelled. Close this page and return to the terminal.")
     fileprivate static let stray = CallbackPage(
         400, "Bad Request", "Not the expected answer",
-        "This is not an answer to the current sign-in, which is still waiting. Return to the page where you began."
+        "This answer is not for the current sign-in. The sign-in is still waiting. Return to the page where you began."
     )
     /// Returns a page that says what is wrong. The user may be on an old page, or another person's page may have led here.
     fileprivate static func foreign(_ answer: ForeignAnswer) -> CallbackPage {
         CallbackPage(
             400, "Bad Request", "Not accepted",
-            "This answer belongs to another sign-in (\(answer.flaw.message)). It was not used, and the current sign-in is still "
-                + "waiting: finish it in the page that it opened, or begin again in the terminal.")
+            "This answer belongs to another sign-in (\(answer.flaw.message)), and was not used. The current sign-in is still waiting. "
+                + "Finish the sign-in on the page that the program opened, or begin again in the terminal.")
     }
     fileprivate static let late = CallbackPage(
         409, "Conflict", "Already answered",
@@ -304,11 +304,14 @@ struct CallbackPage: Equatable {
     /// Returns the page for a request that is refused before its answer is read.
     fileprivate static func refusal(_ status: Int) -> CallbackPage {
         switch status {
-        case 403: CallbackPage(403, "Forbidden", "Not served", "This page accepts answers only from its own pages.")
+        case 403:
+            CallbackPage(
+                403, "Forbidden", "Not served",
+                "This address accepts answers only from the page that this program serves.")
         case 405: CallbackPage(405, "Method Not Allowed", "Not served", "Only GET is supported here.")
         case 413:
             CallbackPage(413, "Content Too Large", "Not served", "The request has a body, or its body is too long.")
-        case 421: CallbackPage(421, "Misdirected Request", "Not served", "The request names another server.")
+        case 421: CallbackPage(421, "Misdirected Request", "Not served", "The request is for another server.")
         case 431: CallbackPage(431, "Request Header Fields Too Large", "Not served", "The request is too long.")
         default: CallbackPage(400, "Bad Request", "Not served", "The request is not readable.")
         }

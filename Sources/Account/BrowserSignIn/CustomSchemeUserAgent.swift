@@ -72,7 +72,9 @@ struct CallbackSocket: RedirectSource {
 
     private func listen() throws(AccountError) {
         guard let address = UnixAddress(path) else { throw Self.failure(path, "the path is too long for a socket") }
-        if address.isAnswered() { throw Self.failure(path, "another sign-in waits for its answer there") }
+        if address.isAnswered() {
+            throw Self.failure(path, "another sign-in already waits for an answer on this socket")
+        }
         unlink(path)
         // The socket file gets its mode from the socket, so it is private from the beginning.
         fchmod(descriptor, 0o600)
@@ -181,7 +183,8 @@ public enum CallbackHandOver {
             throw AccountError(.noAnswer, message: "no sign-in waits for this address", remedies: [.signIn])
         }
         guard PeerCredentials(of: descriptor)?.userID == geteuid() else {
-            throw AccountError(.cannotListen, message: "\(path) belongs to another user; nothing was passed on")
+            throw AccountError(
+                .cannotListen, message: "\(path) belongs to another user, so the browser's answer was not passed on")
         }
         var rest = Array(text.utf8)[...] + [0x0A]
         while !rest.isEmpty {

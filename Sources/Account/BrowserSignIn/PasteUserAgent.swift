@@ -92,7 +92,7 @@ struct PasteSource: RedirectSource {
         switch error.code {
         case _ where !isAddress: "this is not an address; copy the whole address that the browser shows at the end"
         case .mismatch:
-            "this address is not the answer to this sign-in: it belongs to another sign-in, or is another page (\(error.message))"
+            "this address is not the answer to this sign-in. It may belong to another sign-in, or be another page (\(error.message))"
         case .missing: "this address has no answer yet: finish at the sign-in page, then copy the address"
         default: "this address cannot be read (\(error.message)); copy all of it"
         }

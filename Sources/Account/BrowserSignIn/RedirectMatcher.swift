@@ -146,7 +146,7 @@ struct ForeignAnswer: Sendable, Equatable {
     }
 
     private var words: String {
-        "\(flaw.message)\(refusal.map { "; its error is \($0)" } ?? ""): it belongs to another sign-in, or is forged"
+        "\(flaw.message)\(refusal.map { " (error: \($0))" } ?? ""): the answer belongs to another sign-in, or is forged"
     }
 
     /// The warning while the sign-in waits.

@@ -101,7 +101,7 @@ public struct CredentialKey: Sendable, Hashable, CustomStringConvertible {
             throw AccountError(
                 .invalidConfiguration,
                 message:
-                    "\"\(account.prefix(80))\" is not a valid account name: use a shorter one, without control characters"
+                    "\"\(account.prefix(80))\" is not a valid account name: use a shorter name, without control characters"
             )
         }
         self.name = name

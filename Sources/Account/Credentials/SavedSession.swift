@@ -115,8 +115,8 @@ public struct SavedSession: Sendable, Equatable {
             throw AccountError(
                 .storeUnreadable,
                 message:
-                    "a newer version of this program wrote the stored session (format \(version); this version reads 1 and 2); "
-                    + "update this program, or sign in again to replace the session")
+                    "a newer version of this program wrote the stored session (format \(version); this version reads 1 and 2). Update this "
+                    + "program, or sign in again to replace the session")
         }
         guard let session else {
             throw AccountError(

@@ -96,7 +96,8 @@ func waitingError(_ reason: GivenUp, for place: String, _ limit: Duration) -> Ac
     switch reason {
     case .timedOut:
         AccountError(
-            .timeout, message: "another process has held \(place) for \(limit); try again when it has finished")
+            .timeout,
+            message: "another process has held \(place) for \(limit); try again when that process has finished")
     case .cancelled:
         AccountError(
             .cancelled, message: "cancelled while waiting for \(place)",

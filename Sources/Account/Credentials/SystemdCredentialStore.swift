@@ -75,8 +75,8 @@ public struct SystemdCredentialStore: CredentialStore {
             throw AccountError(
                 .storeUnreadable,
                 message:
-                    "\(path) is not a credential of this service: the file must belong to the service's user or to root, and others "
-                    + "must not read it (chmod 600)")
+                    "\(path) is not a credential of this service. The file must belong to the service's user or to root, and other users "
+                    + "must not have read access (chmod 600)")
         }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16 << 10)

@@ -64,7 +64,7 @@ public struct AuthorizationRequest: Sendable, Equatable {
     public func url() throws(OAuth2FormatError) -> String {
         guard !endpoint.utf8.contains(UInt8(ascii: "#")), endpoint.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else {
-            throw OAuth2FormatError(.malformed, "an authorization endpoint has no fragment and no spaces")
+            throw OAuth2FormatError(.malformed, "an authorization endpoint must not have a fragment or spaces")
         }
         let separator: String
         if let query = endpoint.utf8.firstIndex(of: UInt8(ascii: "?")) {
@@ -96,12 +96,12 @@ public struct RedirectURI: Sendable, Hashable {
         guard (1...Self.maximumLength).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !#"#\"<>^`{|}"#.utf8.contains($0) }),
             let scheme = Self.scheme(of: text)
-        else { throw OAuth2FormatError(.malformed, "a redirect URI is absolute and has no fragment") }
+        else { throw OAuth2FormatError(.malformed, "a redirect URI must be absolute, without a fragment") }
         if scheme == "http" || scheme == "https" {
             let rest = text.utf8.dropFirst(scheme.utf8.count)
             let authority = rest.dropFirst(3).prefix { !"/?".utf8.contains($0) }
             guard rest.starts(with: "://".utf8), !authority.isEmpty, !authority.contains(UInt8(ascii: "@")) else {
-                throw OAuth2FormatError(.malformed, "a redirect URI has a host, and no user name")
+                throw OAuth2FormatError(.malformed, "a redirect URI must have a host, and no user name")
             }
         }
         self.text = text
@@ -291,7 +291,7 @@ public struct AuthorizationResponse: Sendable, Equatable {
         } else if token != nil {
             outcome = .tokens(try TokenResponse(parameters))
         } else {
-            throw OAuth2FormatError(.missing, "there is neither a code nor an error")
+            throw OAuth2FormatError(.missing, "the answer has neither a code nor an error")
         }
         if let text = parameters["state"] {
             guard let state = State(text) else {

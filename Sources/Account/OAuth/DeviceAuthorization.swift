@@ -62,7 +62,7 @@ public struct DeviceAuthorization: Sendable, Equatable {
         }
         guard text.hasPrefix("https://") || text.hasPrefix("http://") && isLocal, !authority.contains("@"),
             text.utf8.count <= RedirectURI.maximumLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw OAuth2FormatError(.malformed, "the page for the code has no https address") }
+        else { throw OAuth2FormatError(.malformed, "the page for the code must have an https address") }
         return text
     }
 }

@@ -80,7 +80,7 @@ package struct JSONWebKeySet: Sendable, Equatable {
     /// - Throws: `malformed` for JSON that is not a key set, `tooLarge` for too many keys.
     package init(_ json: JSONValue) throws(OAuth2FormatError) {
         guard let list = json["keys"]?.array else {
-            throw OAuth2FormatError(.malformed, "a key set is a JSON object with keys")
+            throw OAuth2FormatError(.malformed, "a key set must be a JSON object with keys")
         }
         guard list.count <= Self.maximumCount else {
             throw OAuth2FormatError(.tooLarge, "the key set has too many keys")

@@ -103,7 +103,7 @@ public struct ServerMetadata: Sendable, Equatable {
     /// Checks that this is the requested metadata: the issuer must be exactly the same (RFC 8414, section 3.3).
     public func check(issuer expected: String) throws(OAuth2FormatError) {
         guard issuer == expected else {
-            throw OAuth2FormatError(.mismatch, "the server metadata is another issuer's")
+            throw OAuth2FormatError(.mismatch, "the server metadata belongs to another issuer")
         }
     }
 }

@@ -174,7 +174,7 @@ public struct TokenResponse: Sendable, Equatable {
     /// wrong type.
     public init(_ json: JSONValue) throws(OAuth2FormatError) {
         guard let members = json.members else {
-            throw OAuth2FormatError(.malformed, "a token response is a JSON object")
+            throw OAuth2FormatError(.malformed, "the token response is not a JSON object")
         }
         let tokens: [String?]
         do throws(JSONError) {

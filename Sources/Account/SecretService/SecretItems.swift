@@ -255,7 +255,7 @@ struct LibSecret: @unchecked Sendable {
 
     static func load() throws(AccountError) -> LibSecret {
         guard let shared else {
-            throw SessionBus.absent("libsecret-1.so.0 cannot be loaded (Debian has it in libsecret-1-0)")
+            throw SessionBus.absent("libsecret-1.so.0 cannot be loaded (Debian's package is libsecret-1-0)")
         }
         return shared
     }
@@ -310,7 +310,7 @@ enum SessionBus {
             }
             let transports = parts.map { $0.prefix { $0 != ":" } }
             guard transports.allSatisfy({ $0 == "unix" || $0 == "tcp" }) else {
-                throw absent("DBUS_SESSION_BUS_ADDRESS would start a D-Bus daemon")
+                throw absent("DBUS_SESSION_BUS_ADDRESS names no running bus, but asks for a new D-Bus daemon")
             }
             return
         }

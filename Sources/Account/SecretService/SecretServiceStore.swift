@@ -223,9 +223,9 @@ struct ServiceError: Error {
             error = Self.notAnswering(message)
         case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
             "org.freedesktop.DBus.Error.Disconnected":
-            error = SessionBus.absent("no process on the session bus provides it")
+            error = SessionBus.absent("no process on the session bus provides the service")
         case let name where name.hasPrefix("org.freedesktop.DBus.Error.Spawn."):
-            error = SessionBus.absent("it could not be started")
+            error = SessionBus.absent("the service could not be started")
         default:
             if domain == "secret-error", given.code == 2 {
                 error = Self.locked

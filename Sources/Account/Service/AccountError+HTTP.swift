@@ -5,7 +5,11 @@ import RainJSON
 
 extension AccountError {
     /// Converts the error of an exchange that had no response.
-    package init(_ error: HTTPError) {
+    /// - Parameter isChange: whether the request changes something of the user's (``HTTPRequest/isChange``).
+    package init(_ error: HTTPError, isChange: Bool = false) {
+        let next =
+            isChange && error.wasSent
+            ? "the change may have been made, so check it before you try again" : "check the connection and try again"
         switch error.code {
         case .proxy, .proxyRefused:
             self.init(
@@ -18,9 +22,9 @@ extension AccountError {
                     "\(error.host) cannot be reached: \($0) did not answer in time; try again"
                 }
                     ?? (error.lacksTLS
-                        ? "\(error.host) accepted the connection, but did not begin TLS in time: a firewall or an overloaded server may "
-                            + "hold the connection, or that port uses plain http:// or another protocol"
-                        : "\(error.host) did not answer in time; try again"))
+                        ? "\(error.host) accepted the connection, but did not begin TLS in time. A firewall or an overloaded server may "
+                            + "delay the answer, or that port may use plain http:// or another protocol"
+                        : "\(error.host) did not answer in time; \(isChange && error.wasSent ? next : "try again")"))
         case .tls:
             self.init(.tls, message: "no trusted connection to \(error.host): \(error.message)")
         case .cancelled:
@@ -30,6 +34,8 @@ extension AccountError {
             self.init(.malformedAnswer, message: "\(error.host) sent an unusable answer: \(error.message)")
         case .invalidRequest:
             self.init(.invalidConfiguration, message: "a request to \(error.host) cannot be sent: \(error.message)")
+        case .closed:
+            self.init(.network, message: "no complete answer came from \(error.host): \(error.message); \(next)")
         default:
             self.init(
                 .network,
@@ -142,8 +148,8 @@ extension AccountError {
         case 400..<500:
             "\(page), which a firewall or proxy probably sent; try another network, or try again later"
         default:
-            "\(page): this network's sign-in page or a proxy answered, or the base URL belongs to a web site. Sign in to the network, "
-                + "check the base URL, then try again"
+            "\(page): this network's sign-in page or a proxy may have answered, or the base URL may belong to a web site. Sign in to the "
+                + "network, check the base URL, then try again"
         }
     }
 }

@@ -138,7 +138,7 @@ extension AccountSession {
                 () async throws(AccountError) in try await provider.signOut(tokens, everywhere: false)
             }
             if case .success? = outcome { return }
-            logger.debug("a failed sign-in was not signed out at the provider")
+            logger.debug("the provider could not end the session of a failed sign-in")
         }.value
     }
 }
@@ -223,15 +223,15 @@ extension AccountSession {
             throw AccountError(
                 .unsupported,
                 message:
-                    "the session at \(provider.title) holds the user's password and no token. The password is never given out: send "
-                    + "requests through the session, or sign in by OAuth 2.0"
+                    "the session at \(provider.title) stores the user's password and has no token. The session never gives out the "
+                    + "password: send requests through the session, or sign in by OAuth 2.0"
             )
         }
         guard tokens.kind != .cookie else {
             throw AccountError(
                 .unsupported,
                 message:
-                    "the sign-in at \(provider.title) gave cookies of its web pages, and no access token: sign in by OAuth 2.0, or send "
+                    "the sign-in at \(provider.title) gave cookies for web pages, and no access token. Sign in by OAuth 2.0, or send "
                     + "requests with the session's own functions"
             )
         }
@@ -302,7 +302,8 @@ extension AccountSession {
         throw AccountError(
             .invalidConfiguration,
             message:
-                "the session at \(provider.title) holds \(content) and no access token, but the backend needs one: sign in by OAuth 2.0",
+                "the session at \(provider.title) has \(content) and no access token, but the backend needs an access token: sign in by "
+                + "OAuth 2.0",
             remedies: modes.isEmpty ? [] : [.signInMode(provider: provider.name, modes: modes)])
     }
 
@@ -418,7 +419,7 @@ extension AccountSession {
         do throws(HTTPError) {
             return (request, try await http.send(request))
         } catch {
-            throw AccountError(error)
+            throw AccountError(error, isChange: request.isChange)
         }
     }
 }
@@ -470,11 +471,11 @@ extension AccountError {
         error.code = .serverFault
         let status = status.map { " (HTTP \($0))" } ?? ""
         error.message =
-            "the service does not accept the session\(status), although its provider has just renewed it. The session is kept: try again "
-            + "later"
+            "the service does not accept the session\(status), although its provider has just renewed the session. The session is kept: "
+            + "try again later"
         if let lifetime {
             let seconds = Int(lifetime.rounded())
-            error.message += ". New tokens are valid for only \(seconds) s, and expired before the answer arrived"
+            error.message += ". New tokens are valid for only \(seconds) s, and had expired before the answer arrived"
         }
         return error
     }

@@ -86,8 +86,8 @@ package struct EndpointRefusal: Sendable {
             return AccountError(
                 .invalidConfiguration,
                 message:
-                    "\(host) issues no tokens at this address (HTTP \(status)). The address belongs to another service, or a proxy or "
-                    + "gateway on the way answers instead; check the provider's settings", status: status)
+                    "\(host) issues no tokens at this address (HTTP \(status)). The address may belong to another service, or a proxy or "
+                    + "gateway on the way may answer instead; check the provider's settings", status: status)
         }
         let named = refusal.map { AccountError.Code($0.code, status: status, isForTokens: isForTokens) }
         let code = named ?? AccountError.Code(status: status, isForTokens: isForTokens)
@@ -149,7 +149,7 @@ extension AccountError.Code {
 
     /// Returns the message for a temporary redirect to another address.
     package static func redirectSentence(host: String, status: Int) -> String {
-        "\(host) was not reached: a redirect (HTTP \(status)) came instead, probably from this network's sign-in page; sign in to the "
+        "\(host) was not reached: a redirect (HTTP \(status)) came instead, probably from this network's sign-in page. Sign in to the "
             + "network in a browser, then try again"
     }
 
@@ -162,7 +162,7 @@ extension AccountError.Code {
         switch self {
         case .invalidGrant:
             return
-                "\(host) does not accept the code or the proof of this sign-in: it is wrong, used up or too old; sign in again"
+                "\(host) does not accept the code or the proof of this sign-in (wrong, already used or too old); sign in again"
         case .invalidCredentials: return "wrong user name or password"
         case .unknownUser: return "\(host) does not know the user: register first"
         case .unverifiedUser: return "the user's address is not confirmed yet"

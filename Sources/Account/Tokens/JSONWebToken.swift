@@ -136,7 +136,7 @@ package struct IdentityTokenCheck: Sendable {
                 throw .untrusted("\(what) (\(name))", "check the clock of this machine, then sign in again")
             }
             if let end = claims["exp"]?.double, time > end + Self.leeway {
-                throw .untrusted("\(what) (\(name)): it would already have expired by then")
+                throw .untrusted("\(what) (\(name)), which is after its expiry")
             }
         }
     }

@@ -155,7 +155,7 @@ extension DeviceTrouble: CustomStringConvertible {
                 "The firmware needs PSRAM, but the board has no PSRAM, or its PSRAM does not respond (\(why)). Build the firmware without PSRAM, or use a module with PSRAM."
         case .stackOverflow(let task):
             return
-                "The board's firmware crashed: the task \(task) needs more stack than it has. Flash another version of it."
+                "The board's firmware crashed: the task \(task) needs more stack than it has. Flash another version of the firmware."
         case .taskWatchdog:
             return
                 "One task of the board's firmware keeps all other tasks from running. If the board does not continue, restart it."
@@ -201,7 +201,8 @@ extension DeviceTrouble: CustomStringConvertible {
                 "The firmware was built for another revision of the board's chip (\(why)). Build the firmware for this revision, or use another board."
         case .downloadMode:
             return
-                "The board waits for firmware, because its BOOT button was held. Release the button and press RESET, or unplug the board and plug it in again."
+                "The board waits for firmware, probably because its BOOT button was held. Release the button and press RESET, or unplug "
+                + "the board and plug it in again."
         case .bootLoop(let last, let reset):
             let (what, advice) = reset.loop
             return what + (last.map { " (its last error: \($0))" } ?? "") + ". \(advice)"
@@ -214,7 +215,8 @@ extension DeviceTrouble: CustomStringConvertible {
             return
                 "The board received too many wrong proofs of possession and stopped provisioning. Restart the board, and try again."
         case .noCloudCredentials:
-            return "The board has no certificate for the cloud, and its firmware does not claim one by itself."
+            return
+                "The board has no certificate for the cloud, and its firmware does not claim a certificate by itself."
         case .noProof:
             return
                 "The board has no proof of possession: its firmware makes the proof from random bytes in the flash, and these bytes are missing. Claim the board: the claim writes these bytes."

@@ -121,7 +121,7 @@ public actor ImprovBoard: Board {
                 throw BoardError(
                     .rejected,
                     message:
-                        "The board accepts no Wi-Fi settings now (Improv is stopped). Restart the board, then try again.",
+                        "The board does not accept Wi-Fi settings now (Improv is stopped). Restart the board, then try again.",
                     reason: "improv_stopped")
             }
             // A board that restarted has forgotten its settings.
@@ -129,7 +129,7 @@ public actor ImprovBoard: Board {
                 throw BoardError(
                     .wifiFailed,
                     message:
-                        "The board stopped trying to join the network and did not report why. Check the network's name and password, then try again."
+                        "The board stopped trying to join the network and did not report why. Check the network's name and password."
                 )
             }
             if let failure = frame.failure { try check(failure) }
@@ -148,7 +148,7 @@ public actor ImprovBoard: Board {
             ).remarking(on: asked)
         case .notAuthorized:
             throw BoardError(
-                .rejected, message: "The board waits for its button to be pressed before it accepts a network.",
+                .rejected, message: "The board accepts a network only after you press its button.",
                 reason: "not_authorized")
         default:
             throw BoardError(.rejected, message: "The board did not accept the Wi-Fi settings (\(failure)).")

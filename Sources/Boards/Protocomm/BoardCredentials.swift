@@ -79,11 +79,11 @@ struct SecurityPolicy: Sendable, Equatable {
                 message: "The board uses Security \(claim.version), not \(wanted).", remedies: [.anySecurity])
         }
         if let shortfall = shortfall(of: claim) {
-            return refusal(of: claim, "\(shortfall), but its label requires more")
+            return refusal(of: claim, "\(shortfall), but its label requires better protection")
         }
         guard wanted == nil, expectsProof, claim.version == 0 else { return nil }
         return refusal(
-            of: claim, "\(Self.clear), but you gave a proof of possession, which only boards with encryption have")
+            of: claim, "\(Self.clear), but you gave a proof of possession, and only boards with encryption have one")
     }
 
     private func refusal(of claim: SecurityRequirement, _ contradiction: String) -> BoardError {
@@ -140,8 +140,8 @@ struct SecuritySelection {
             throw BoardError(
                 .securityMismatch,
                 message:
-                    "The board requires Security \(required.version), patch \(required.patch), which this version does "
-                    + "not support. Update RainKit.")
+                    "The board requires Security \(required.version), patch \(required.patch), which this version of RainKit does not "
+                    + "support. Update RainKit.")
         }
     }
 

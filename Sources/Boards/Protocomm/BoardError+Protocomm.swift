@@ -30,8 +30,8 @@ extension BoardError {
         case .evicted:
             error.code = .busy
             error.message =
-                "Another client is talking to the board at \(peer), which serves one at a time. End the other program (an app on "
-                + "a phone, another computer), then try again."
+                "Another client is talking to the board at \(peer), and the board serves only one client at a time. End the other program "
+                + "(an app on a phone, another computer), then try again."
         case .refused: error.code = hasAnswered ? .rejected : .neverAnswered
         case .lost where reason == Self.portGone:
             error.code = .deviceLost

@@ -16,7 +16,7 @@ extension ProtocommBoard {
             throw BoardError(
                 .unsupported,
                 message:
-                    "A claim needs longer messages than this console's lines: claim the board over Bluetooth or its own "
+                    "The messages of a claim are too long for this console's lines: claim the board over Bluetooth or its own "
                     + "access point, then try again.", remedies: [.otherTransport])
         }
         // The previous claim broke off.
@@ -283,7 +283,7 @@ struct ClaimConversation: Sendable {
     private mutating func introduce(_ buffer: PayloadBuffer) throws(BoardError) -> Step {
         guard buffer.offset == 0, (1...Self.maximumIntroduction).contains(buffer.payload.count),
             Int(buffer.totalLength) == buffer.payload.count
-        else { throw .claimFailure("the board did not describe itself in one piece") }
+        else { throw .claimFailure("the board's first message did not arrive in one piece") }
         state = .introduced
         return .tellService(buffer.payload)
     }
@@ -300,7 +300,7 @@ struct ClaimConversation: Sendable {
                 "the board's request has \(expected) bytes, more than the maximum of \(Self.maximumText)")
         }
         guard Int(buffer.offset) == text.count else {
-            throw .claimFailure("a piece of the board's request was lost, and it cannot be read again")
+            throw .claimFailure("a piece of the board's request was lost, and this piece cannot be read again")
         }
         let collected = text + buffer.payload
         guard collected.count <= expected else { throw .claimFailure("the board's request is longer than announced") }
@@ -355,8 +355,8 @@ extension BoardError {
         BoardError(
             .claimFailed,
             message:
-                "The board accepts no claim now: it allows only one claim per start, or is still starting. Restart the board, "
-                + "then try again.", cause: cause)
+                "The board does not accept a claim now. It may still be starting, or may allow only one claim per start. Restart the "
+                + "board, then try again.", cause: cause)
     }
 
     /// The board has most likely restarted, and then waits for a claim.
@@ -364,7 +364,7 @@ extension BoardError {
         BoardError(
             .claimFailed,
             message:
-                "The board was not claimed: it stopped in the middle, perhaps because it restarted. Try again; if that "
+                "The board was not claimed: the claim stopped in the middle, perhaps because the board restarted. Try again; if that "
                 + "does not help, restart the board first.", cause: cause)
     }
 

@@ -83,7 +83,7 @@ extension ProtocommBoard {
     func joinAgainIfInDoubt() async throws(BoardError) -> Bool {
         guard isAttemptInDoubt, let asked else { return false }
         isAttemptInDoubt = false
-        logger.debug("the attempt that failed may be another's; applying again", metadata: ["peer": "\(peer)"])
+        logger.debug("the failed attempt may have been another client's; applying again", metadata: ["peer": "\(peer)"])
         _ = try await resetStatus()
         guard case .answered(.success) = try await handOver(asked) else { return false }
         return true
@@ -455,7 +455,7 @@ extension ProtocommBoard {
         case (.connectionFailed, .failed(.authenticationError)?):
             throw BoardError(
                 .wifiAuthenticationFailed,
-                message: "The access point refused the board: check the Wi-Fi password, then try again."
+                message: "The access point refused the board: check the Wi-Fi password."
                     + (hasTriedBefore
                         ? " If the password is right, the signal may be too weak, or the board may not support the network's protection. After several attempts, firmware reports this reason for those cases too."
                         : ""))
@@ -508,8 +508,8 @@ extension BoardError {
         return BoardError(
             .wifiFailed,
             message:
-                "The network\(name) did not refuse the board, but gave it no address. The network's DHCP server does not answer, or "
-                + "has no address left. Check the router, and whether it admits only known devices.",
+                "The network\(name) did not refuse the board, but gave it no address. The network's DHCP server may not answer, or may "
+                + "have no address left. Check the router, and whether it admits only known devices.",
             reason: "no_address")
     }
 
@@ -531,7 +531,7 @@ extension BoardError {
             }
         return BoardError(
             .deviceLost,
-            message: "\(what) The board may also be online: look for the board in your account, or try again.",
+            message: "\(what) The board may be online anyway: look for the board in your account, or try again.",
             cause: cause,
             reason: isPortGone ? BoardError.portGone : nil)
     }

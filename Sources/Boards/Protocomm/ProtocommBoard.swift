@@ -398,7 +398,7 @@ extension ProtocommBoard {
         throw BoardError(
             .securityMismatch,
             message:
-                "The board at \(peer) accepts no session of Security \(credentials.securityVersion.map { "\($0)" } ?? "0, 1 or 2").",
+                "The board at \(peer) does not accept a session of Security \(credentials.securityVersion.map { "\($0)" } ?? "0, 1 or 2").",
             remedies: credentials.securityVersion == nil ? [] : [.anySecurity])
     }
 
@@ -586,7 +586,7 @@ extension ProtocommBoard {
     ///
     /// The scan runs in the background of the board, one group of channels after the other, so that its access point stays available.
     public func scan() async throws(BoardError) -> [AccessPoint] {
-        if identity?.isOnNetwork == true { throw .onNetwork(peer, lacks: "does not scan for others") }
+        if identity?.isOnNetwork == true { throw .onNetwork(peer, lacks: "does not scan for other networks") }
         if identity?.joinsThreadOnly == true { throw .joinsThread(peer) }
         let mayBeJoining = try await makeReadyToScan()
         do throws(BoardError) {
@@ -601,7 +601,7 @@ extension ProtocommBoard {
     }
 
     private static var joiningWords: String {
-        "the board does not finish its scan, and has refused to forget earlier Wi-Fi settings: it is most likely joining a network"
+        "the board does not finish its scan, and refused to forget earlier Wi-Fi settings: most likely it is joining a network"
     }
 
     private func scanNow() async throws(BoardError) -> [AccessPoint] {
@@ -681,8 +681,8 @@ extension ProtocommBoard {
                 throw BoardError(
                     .rejected,
                     message:
-                        "The board is already on a network and cannot scan for others. Reset it to factory settings to give it "
-                        + "another.")
+                        "The board is already on a network and cannot scan for others. To change the network, reset the board to factory "
+                        + "settings.")
             case (.connectionFailed, _):
                 // The board has reset itself, as RainMaker's firmware does, or does so now.
                 _ = try await resetWhereItCan()
@@ -798,7 +798,8 @@ extension ProtocommBoard {
             throw BoardError(
                 .rejected,
                 message: identity?.isOnNetwork == true
-                    ? "The board does not answer challenges now, probably because it was added to an account. To add it to another account, restart it."
+                    ? "The board does not answer challenges now, probably because it was added to an account. To add the board to another "
+                        + "account, restart it."
                     : "The board does not answer challenges now. Reset it to factory settings.",
                 reason: "challenge_disabled")
         }

@@ -43,7 +43,7 @@ extension CommandConsole {
             throw BoardError(
                 .unavailable,
                 message:
-                    "No console prompt and no board's log appeared at \(path). Press the board's RESET button during the "
+                    "Neither a console prompt nor a board's log appeared at \(path). Press the board's RESET button during the "
                     + "search, use its UART connector, or use another transport.", reason: "no_prompt")
         }
     }

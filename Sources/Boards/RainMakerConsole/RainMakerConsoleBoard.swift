@@ -97,7 +97,7 @@ public actor RainMakerConsoleBoard: Board {
             throw BoardError(
                 .notRainMaker,
                 message:
-                    "The board's firmware does not know the command add-user. Check that it is based on a RainMaker example."
+                    "The board's firmware does not know the command add-user. Check that the firmware is based on a RainMaker example."
             )
         }
         association = (line, await console.restarts)
@@ -250,7 +250,9 @@ extension RainMakerConsoleBoard {
         }
         if let error = failure(events, "get-node-id") { throw error }
         throw BoardError(
-            .notRainMaker, message: "The board's console does not know get-node-id, so its firmware is not RainMaker's."
+            .notRainMaker,
+            message:
+                "The board's console does not know get-node-id, so its firmware is probably not based on RainMaker."
         )
     }
 
@@ -341,14 +343,15 @@ extension RainMakerConsoleBoard {
         case .alreadyGiven:
             BoardError(
                 .rejected,
-                message: "The board is still trying other Wi-Fi settings, or has failed with them. Restart it, or type "
+                message:
+                    "The board is still trying other Wi-Fi settings, or has failed with them. Restart the board, or type "
                     + "`reset-to-factory` on its console.")
         case .notReady:
             provisioned(
                 BoardError(
                     .rejected,
                     message:
-                        "The board does not accept Wi-Fi settings now: its provisioning has stopped. Restart it and try again."
+                        "The board does not accept Wi-Fi settings now: its provisioning has stopped. Restart the board and try again."
                 ))
         }
     }
@@ -426,8 +429,9 @@ extension RainMakerConsoleBoard {
         BoardError(
             .mayBeJoining,
             message:
-                "The board at \(peer) accepted no Wi-Fi settings. It is joining a network that it received before, or has joined it. Look "
-                + "for the board in your account, or type `reset-to-factory` on its console and try again.")
+                "The board at \(peer) did not accept Wi-Fi settings. It is joining a network that it received before, or has already "
+                + "joined that network. Look for the board in your account, or type `reset-to-factory` on its console and try again."
+        )
     }
 
     private func outcomeOfEarlierAttempt() async throws(BoardError) -> EarlierAttempt.Outcome {

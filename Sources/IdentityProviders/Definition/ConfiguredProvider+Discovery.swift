@@ -81,8 +81,8 @@ extension ConfiguredProvider {
         error.remedies = isIssuer ? [.parameter(name: "issuer")] : [.baseURL]
         guard !isPage else {
             error.message =
-                "\(presentable(place)) answered with no description of a \(title) provider (HTTP \(status), and no readable JSON). Another web "
-                + "site is there, or this network's sign-in page answers instead: check the "
+                "\(presentable(place)) answered without a description of a \(title) provider (HTTP \(status), and no readable JSON). "
+                + "Another web site or this network's sign-in page probably answered. Check the "
                 + (isIssuer ? "issuer" : "base URL")
             return error
         }
@@ -95,11 +95,12 @@ extension ConfiguredProvider {
 
     private func otherIssuer(_ found: String, than given: String, at url: String) -> AccountError {
         let names =
-            "\(presentable(url)) names the issuer \(presentable(found)), but \(presentable(given)) is configured"
+            "\(presentable(url)) has the issuer \(presentable(found)), but the configured issuer is \(presentable(given))"
         guard ServerMetadata.differOnlyInSlash(found, given) else {
-            return AccountError(.untrustedAnswer, message: "\(names): this is another provider's description")
+            return AccountError(.untrustedAnswer, message: "\(names). The description belongs to another provider")
         }
-        let message = "\(names): they differ only in the \"/\" at the end. Configure the issuer as the server writes it"
+        let message =
+            "\(names). The two differ only in the \"/\" at the end. Configure the issuer exactly as the server writes it"
         return AccountError(
             .untrustedAnswer, message: message,
             remedies: definition.issuer == "{issuer}" ? [.parameter(name: "issuer")] : [])

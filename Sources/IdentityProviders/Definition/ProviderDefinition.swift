@@ -374,7 +374,7 @@ extension ProviderDefinition {
         GrantName.all.map { grant in
             if grants?[grant.rawValue] != nil { return ProviderCapability(grant: grant) }
             return ProviderCapability(
-                grant: grant, whyNot: unsupported?[grant.rawValue] ?? "\(title ?? id) does not offer it")
+                grant: grant, whyNot: unsupported?[grant.rawValue] ?? "\(title ?? id) does not offer this grant")
         }
     }
 }

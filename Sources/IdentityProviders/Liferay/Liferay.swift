@@ -200,7 +200,7 @@ extension LiferayExtension {
             var error = error
             let why = settings.loginBy == nil ? "(loginBy)" : "(as loginBy says)"
             error.message =
-                "wrong user name or password, or this portal does not sign people in by \(login.kind.rawValue) \(why)"
+                "wrong user name or password, or this portal does not let users sign in by \(login.kind.rawValue) \(why)"
             error.remedies = [.parameter(name: "loginBy")]
             throw error
         }

@@ -142,7 +142,7 @@ enum LiferayReply {
         let values = json.array ?? (count == 1 ? [json] : [])
         guard values.count == count else {
             throw AccountError(
-                .malformedAnswer, message: "\(host) received \(count) calls, but answered \(values.count)",
+                .malformedAnswer, message: "\(host) received \(count) calls, but returned \(values.count) answers",
                 status: response.status)
         }
         for value in values {
@@ -263,7 +263,7 @@ struct LiferayException: Equatable {
         case "UserEmailAddressVerificationException", "MustVerifyEmailAddress":
             (.unverifiedUser, "the account's e-mail address is not confirmed yet; follow the link that was sent to it")
         case "PasswordExpiredException", "UserPasswordResetException":
-            (.passwordResetRequired, "the portal requires a new password first; set it there")
+            (.passwordResetRequired, "the portal requires a new password; set the new password in the portal first")
         case "NoSuchCompanyException", "CompanyMaxUsersException":
             (.invalidConfiguration, "the portal has no such company; check the company's id")
         case "NoSuchMethodException", "NoSuchJSONWebServiceException", "NoSuchActionException",

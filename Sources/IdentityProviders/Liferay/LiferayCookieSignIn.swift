@@ -106,8 +106,8 @@ struct LiferayCookieSignIn: Sendable {
             throw AccountError(
                 .forbidden,
                 message:
-                    "\(server.authority) did not accept the sign-in form (HTTP 403): its page has another token, or it does not "
-                    + "allow this kind of sign-in",
+                    "\(server.authority) did not accept the sign-in form (HTTP 403). The page may have another token, or the portal may "
+                    + "not allow this kind of sign-in",
                 status: 403)
         case 200..<300: return .done(try session(in: response))
         default:

@@ -136,7 +136,7 @@ struct OCLCExtension: ProviderExtension {
             throw AccountError(
                 .missingParameter,
                 message:
-                    "OCLC issues tokens for signed requests only with the institution that signs users in; set authenticatingInstitutionId"
+                    "a signed request for a token must name the institution that signs users in; set authenticatingInstitutionId"
             )
         }
         let signature = WSKeySignature(key: try provider.clientID(), secret: secret, hashes: provider.tools.hashes)

@@ -21,7 +21,7 @@ public struct SPiDAccount: Sendable {
         guard let hooks = provider.hooks as? SPiDExtension else {
             throw AccountError(
                 .unsupported,
-                message: "\(provider.title) has no codes with which one client signs in another; only SPiD has")
+                message: "\(provider.title) cannot issue a code for another client; only SPiD can")
         }
         self.session = session
         self.provider = provider

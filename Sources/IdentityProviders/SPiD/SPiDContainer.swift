@@ -22,7 +22,7 @@ struct SPiDContainer {
         of json: JSONValue, from host: String, signature: SPiDSignature?
     ) throws(AccountError) -> JSONValue {
         guard let data = json["data"] else {
-            throw AccountError(.malformedAnswer, message: "\(host) did not give a valid answer of SPiD's API (no data)")
+            throw AccountError(.malformedAnswer, message: "\(host) did not answer in the form of SPiD's API (no data)")
         }
         guard json["sig"]?.unlessNull != nil || json["algorithm"]?.unlessNull != nil else {
             return normalized(data)
@@ -31,7 +31,7 @@ struct SPiDContainer {
             throw AccountError(
                 .untrustedAnswer,
                 message:
-                    "\(host) signs its answers, but the client's sign secret for checking them is missing",
+                    "\(host) signs its answers, but the client has no sign secret to check the signatures",
                 remedies: [.secretParameter(name: SPiDExtension.signSecretName)])
         }
         return normalized(try signature.opened(json))

@@ -82,7 +82,8 @@ struct SPiDFailure {
         switch status {
         case 400 where words.contains("redirecturi") || words.contains("redirect uri"):
             return (
-                .missingParameter, "the request to \(host) lacks a redirect URI, or it is not registered for the client"
+                .missingParameter,
+                "the redirect URI is missing from the request to \(host), or is not registered for the client"
             )
         case 403 where words.contains("merchant"):
             return (
@@ -131,7 +132,7 @@ struct SPiDErrorName: RawRepresentable, Hashable, Sendable {
         case "invalid_client_id":
             (
                 .clientRefused,
-                "\(host) does not know the client, or not with this redirect URI (invalid_client_id); check both"
+                "\(host) does not know the client, or does not accept this redirect URI for it (invalid_client_id); check both"
             )
         case "redirect_uri_mismatch":
             (.invalidConfiguration, "the redirect URI is not the one that is registered for the client; check it")

@@ -99,7 +99,7 @@ func environment(_ name: String) -> String? {
 /// The bundles of operating systems are about 250 kB.
 private let maximumBytes = 8 << 20
 
-/// Returns why a PEM file of certificate authorities cannot be used, such as "holds no certificate in PEM form"; nil if OpenSSL can read
+/// Returns why a PEM file of certificate authorities cannot be used, such as "contains no certificate in PEM form"; nil if OpenSSL can read
 /// it.
 package func certificateFileProblem(_ path: String) -> String? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -120,8 +120,8 @@ package func certificateFileProblem(_ path: String) -> String? {
     guard !bytes.isEmpty else { return "is empty" }
     guard bytes.count < maximumBytes else { return "is larger than \(maximumBytes >> 20) MiB" }
     let (count, endsDamaged) = CertificateBundle.read(bytes)
-    if endsDamaged { return "holds a damaged certificate (number \(count + 1)), or ends in the middle of it" }
-    return count == 0 ? "holds no certificate in PEM form" : nil
+    if endsDamaged { return "contains a damaged certificate (number \(count + 1)), or ends in the middle of one" }
+    return count == 0 ? "contains no certificate in PEM form" : nil
 }
 
 /// libcurl, opened and initialized once, which must not happen on two threads at once; nil if libcurl is missing.

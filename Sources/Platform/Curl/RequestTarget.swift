@@ -19,7 +19,7 @@ struct RequestTarget: Sendable {
         mayUseProxy = !isNearby(parts.host)
         isEncrypted = parts.isEncrypted
         guard !parts.hasCredentials else {
-            throw HTTPError(.invalidRequest, host: host, message: "a URL must not hold a user name or a password")
+            throw HTTPError(.invalidRequest, host: host, message: "a URL must not contain a user name or a password")
         }
     }
 
@@ -260,7 +260,7 @@ package struct ProxySetting: Sendable, Equatable {
         if parts.count > 2 { return "it has more than one colon; an IPv6 address is written in brackets" }
         if !hasBrackets, parts.first?.isEmpty ?? true { return "it has no host" }
         if parts.count == 2, UInt16(parts[1]) ?? 0 == 0 {
-            return "the text after its last colon is not a port, which is a number from 1 to 65535"
+            return "the text after its last colon is not a port (a number from 1 to 65535)"
         }
         return nil
     }

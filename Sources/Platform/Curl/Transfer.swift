@@ -233,6 +233,7 @@ final class Transfer {
         }
         var error = refusal ?? httpError(code == CURLE_OK ? CURLE_PARTIAL_FILE : code)
         error.receivedBytes = received.headerBytes > 0 || error.code == .malformed
+        error.wasSent = attempts > 0
         return .failure(error)
     }
 

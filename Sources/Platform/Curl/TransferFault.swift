@@ -40,7 +40,8 @@ struct TransferFault {
     /// This machine's time, against which certificates are checked.
     var now = ""
 
-    /// The kind of failure, and the failure of `host` as the end of "HOST cannot be reached: …".
+    /// The kind of failure, and the failure of `host` as the end of "HOST cannot be reached: …". For `closed`, it is the end of "no complete
+    /// answer came from HOST: …".
     var meaning: (code: HTTPError.Code, message: String) {
         if let proxy, let fault = proxyFault(proxy) { return fault }
         if let fault = nameFault { return fault }
@@ -53,7 +54,7 @@ struct TransferFault {
         case .unresolved:
             return (
                 kind,
-                "the name \(hostName(host)) is not known (it is misspelt, or DNS does not work on this machine)"
+                "the name \(hostName(host)) is not known (it may be misspelt, or DNS may not work on this machine)"
             )
         // A TLS 1.3 alert after the handshake arrives with the first read.
         case .closed where lowercased.contains("alert"): return throughProxy(withOwnAddress(tlsFault))
@@ -99,7 +100,7 @@ struct TransferFault {
     /// Returns nil if the proxy has opened the tunnel, so that the failure is beyond it.
     private func proxyFault(_ proxy: ProxySetting) -> (code: HTTPError.Code, message: String)? {
         let name = "the proxy \(proxy.place) (from \(proxy.variable))"
-        let notOne = "the server at \(proxy.place) (from \(proxy.variable)) is not a proxy"
+        let notOne = "the server at \(proxy.place) (from \(proxy.variable)) is probably not a proxy"
         switch connectStatus {
         case 200..<300: return nil
         // libcurl uses only Basic by default (its manual, CURLOPT_PROXYAUTH).
@@ -119,14 +120,14 @@ struct TransferFault {
         case 400, 404, 405, 501: return (.proxyRefused, "\(notOne) (HTTP \(connectStatus))")
         case 300..<400:
             return (.proxyRefused, "\(notOne), or requires a sign-in in the browser (HTTP \(connectStatus))")
-        case 500...: return (.proxy, "\(name) cannot reach it (HTTP \(connectStatus))")
-        case 1...: return (.proxyRefused, "\(name) does not let this machine reach it (HTTP \(connectStatus))")
+        case 500...: return (.proxy, "\(name) cannot reach this host (HTTP \(connectStatus))")
+        case 1...: return (.proxyRefused, "\(name) does not let this machine reach this host (HTTP \(connectStatus))")
         default: break
         }
         // Although the syntax is valid, libcurl may have taken a part of a password for the host.
         if says("unsupported proxy") || (code == CURLE_COULDNT_RESOLVE_PROXY && proxy.problem != nil) {
             let why = proxy.problem.map { ": \($0)" } ?? ""
-            return (.proxyRefused, "\(proxy.variable) does not hold the address of a proxy\(why)")
+            return (.proxyRefused, "\(proxy.variable) does not contain the address of a proxy\(why)")
         }
         if says("response 0") { return (.proxyRefused, notOne) }
         let port = proxy.assumedPort.map { "; the address has no port, so port \($0) was tried" } ?? ""
@@ -158,7 +159,7 @@ struct TransferFault {
         case CURLE_PROXY: break
         default: return nil
         }
-        if let reply = socksReply { return (.proxy, "\(name) cannot reach it (\(reply))") }
+        if let reply = socksReply { return (.proxy, "\(name) cannot reach this host (\(reply))") }
         switch proxyError {
         case CURLPX_NO_AUTH, CURLPX_USER_REJECTED, CURLPX_IDENTD, CURLPX_IDENTD_DIFFER, CURLPX_GSSAPI,
             CURLPX_GSSAPI_PERMSG, CURLPX_GSSAPI_PROTECTION:
@@ -174,7 +175,8 @@ struct TransferFault {
             let other = proxy.scheme == "socks5" ? "socks5h" : "socks4a"
             return (
                 .unresolved,
-                "this machine does not find the name \(hostName(host)): with \(other):// in \(proxy.variable), the proxy looks it up"
+                "this machine does not find the name \(hostName(host)). To let the proxy look the name up, write \(other):// in "
+                    + "\(proxy.variable)"
             )
         case CURLPX_CLOSED, CURLPX_RECV_ADDRESS, CURLPX_RECV_AUTH, CURLPX_RECV_CONNECT, CURLPX_RECV_REQACK,
             CURLPX_SEND_AUTH, CURLPX_SEND_CONNECT, CURLPX_SEND_REQUEST:
@@ -213,7 +215,7 @@ struct TransferFault {
             return isUsualPort
                 ? (
                     .proxyRefused,
-                    "the server at \(name) is not a proxy, or answers instead of the target: it accepted CONNECT (HTTP \(connectStatus)), "
+                    "the server at \(name) is not a proxy, or answers instead of the target. It accepted CONNECT (HTTP \(connectStatus)), "
                         + "but the data after that is not TLS"
                 )
                 : (.tls, "\(fault.message); or the server at \(name) is not a proxy")
@@ -258,7 +260,8 @@ struct TransferFault {
         if let nowhere = addresses.first(where: { ["0.0.0.0", "::"].contains($0) }) {
             return (
                 .unreachable,
-                "its name leads to \(nowhere), which is not the address of any machine: a DNS blocker, a filter of this network or /etc/hosts blocks it"
+                "its name leads to \(nowhere), which is not the address of any machine. A DNS blocker, a filter of this network or "
+                    + "/etc/hosts probably blocks it"
             )
         }
         if leadsHere {
@@ -279,7 +282,7 @@ struct TransferFault {
         case EHOSTUNREACH: return "no machine answers at its address (no route to host)"
         case ECONNREFUSED: return "nothing listens on that port (connection refused)"
         case ETIMEDOUT: return "it did not accept the connection in time (a firewall may block it)"
-        case EACCES, EPERM: return "this machine's firewall forbids the connection"
+        case EACCES, EPERM: return "this machine does not allow the connection (a firewall may block it)"
         default: return text
         }
     }
@@ -313,8 +316,8 @@ struct TransferFault {
         if says("handshake failure") {
             return (
                 .tls,
-                "it refused the secure connection (TLS alert: handshake failure): it requires a client certificate, or has no cipher in "
-                    + "common with this machine"
+                "it refused the secure connection (TLS alert: handshake failure): it may require a client certificate, or have no cipher "
+                    + "in common with this machine"
             )
         }
         if says("dh key too small", "ee key too small", "ca key too small", "md too weak") {
@@ -364,8 +367,8 @@ struct TransferFault {
                     "its certificate is from an authority that is not in \(givenAuthorities), and no other authorities are trusted\(incomplete)"
             }
             return
-                "its certificate is from an authority that this machine does not trust (the operator's own authority, or that of a device "
-                + "on the way that opens secure connections)\(incomplete)"
+                "its certificate is from an authority that this machine does not trust. The authority may belong to the operator, or to a "
+                + "device on the way that opens secure connections\(incomplete)"
         case 24:
             return
                 "its certificate is signed by a certificate that does not belong to an authority (CA:TRUE is missing)"
@@ -387,12 +390,13 @@ struct TransferFault {
     /// The failure of a file of certificate authorities that OpenSSL does not accept.
     private var authoritiesFault: String {
         guard let mark = text.firstRange(of: "certificate file: ") else {
-            return "the file of certificate authorities cannot be read, or holds no certificate (\(text))"
+            return "the file of certificate authorities cannot be read, or contains no certificate (\(text))"
         }
         let path = String(text[mark.upperBound...])
         let variable = authoritiesVariable.map { " (from \($0))" } ?? ""
         return
-            "the file of certificate authorities \(path)\(variable) \(certificateFileProblem(path) ?? "holds a certificate that cannot be read")"
+            "the file of certificate authorities \(path)\(variable) "
+            + "\(certificateFileProblem(path) ?? "contains a certificate that cannot be read")"
     }
 }
 

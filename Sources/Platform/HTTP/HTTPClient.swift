@@ -56,6 +56,8 @@ public struct HTTPRequest: Sendable {
     /// Called with the number of body bytes sent so far, from time to time and at the end. It runs on the client's own thread, so it has to
     /// be quick.
     public var uploadProgress: (@Sendable (_ sentBytes: Int) -> Void)?
+    /// Whether the request changes something of the user's. If its answer is lost, sending it again may do so twice.
+    package var isChange = false
 
     public init(
         method: Method, url: String, headers: [HTTPHeader] = [], body: [UInt8] = [], deadline: Duration = .seconds(10),
@@ -149,6 +151,8 @@ public struct HTTPError: Error, Sendable, Equatable, CustomStringConvertible {
     public var message: String
     /// Whether the response had begun to arrive: at least its status line.
     public var receivedBytes: Bool
+    /// Whether the connection was ready, and the request was being sent or was sent. The server may have acted on it.
+    package var wasSent = false
     /// Whether the connection broke during sending or receiving, as by a reset (RFC 9293, 3.5.2), and was not closed in order. A server
     /// that had read the whole request closes in order.
     public var isReset = false

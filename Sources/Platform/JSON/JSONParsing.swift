@@ -28,7 +28,7 @@ extension JSONValue {
                 .tooLarge, "the text has \(text.count) bytes, but at most \(limits.maximumBytes) are accepted")
         }
         guard !text.starts(with: [0xEF, 0xBB, 0xBF]) else {
-            throw JSONError(.malformed, "the text begins with a byte order mark, which JSON does not have", offset: 0)
+            throw JSONError(.malformed, "the text begins with a byte order mark, which JSON does not allow", offset: 0)
         }
         guard let first = text.firstIndex(where: { !isJSONSpace($0) }) else {
             throw JSONError(.truncated, "the text is empty", offset: text.count)

@@ -240,7 +240,7 @@ package final class MosquittoConnection: Sendable {
         if let refusal = state.refusal, refusal != 0 { return .refused(code: refusal, Self.text(refusal: refusal)) }
         // MQTT 5 brokers give their reason when they end a connection.
         if let ending = state.ending, ending >= 0x80 { return .ended(code: ending, Self.text(refusal: ending)) }
-        let reason = reason(code, number)
+        let reason = reason(code, number, wasAccepted: state.wasAccepted)
         // MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE
         if code == 8 || code == 23 || settings.isSecure && !state.wasAccepted && !state.errors.isEmpty {
             let fault = MosquittoEnd.TLSFault(state.errors)
@@ -255,17 +255,21 @@ package final class MosquittoConnection: Sendable {
         return isClosed && !state.wasAccepted ? .closed(reason) : .network(reason)
     }
 
-    private func reason(_ code: Int32, _ number: Int32) -> String {
+    private func reason(_ code: Int32, _ number: Int32, wasAccepted: Bool) -> String {
         switch code {
+        // MOSQ_ERR_PROTOCOL: the first packet of a broker is CONNACK. A web server's answer is another one.
+        case 2 where !wasAccepted: Self.notMQTT
         // MOSQ_ERR_ERRNO
         // Without one, the other side has sent something that is not MQTT.
-        case 14 where number == 0: "its answer is not MQTT, so the port belongs to another service"
+        case 14 where number == 0: Self.notMQTT
         case 14: systemErrorText(number)
         // MOSQ_ERR_EAI, with the number of getaddrinfo
         case 15: "the name of the host is not known (\(String(cString: gai_strerror(number))))"
         default: text(code).withoutFullStop
         }
     }
+
+    private static let notMQTT = "its answer is not MQTT, so the port probably belongs to another service"
 
     private func text(_ code: Int32) -> String { library.explain(code).map { String(cString: $0) } ?? "error \(code)" }
 
@@ -274,14 +278,15 @@ package final class MosquittoConnection: Sendable {
         case 1, 0x84: "it does not speak this version of MQTT"
         case 2, 0x85: "it does not accept the client's identifier"
         case 3, 0x88: "it is not available"
-        case 4, 5, 0x86, 0x87: "the user name or the password is missing or wrong"
+        case 4, 0x86: "the user name or the password is missing or wrong"
+        case 5, 0x87: "the user name or the password is probably missing or wrong"
         case 0x8A: "it has banned this client"
         case 0x8B: "it is shutting down"
-        case 0x8D: "it received nothing for too long"
+        case 0x8D: "it received nothing from this client for too long"
         case 0x8E: "another client took over the session"
         case 0x97: "this client has reached its quota"
-        case 0x95: "a message is too large for it"
-        case 0x9A: "it does not keep messages (retain)"
+        case 0x95: "a message is too large for the broker"
+        case 0x9A: "it does not retain messages"
         case 0x9B: "it does not support this quality of service"
         default: "reason code \(code)"
         }

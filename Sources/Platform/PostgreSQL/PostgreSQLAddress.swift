@@ -11,7 +11,7 @@ package struct PostgreSQLAddress: Sendable {
     /// Throws `invalidAddress`, without the text of the URL: it may hold a password.
     package init(_ url: String) throws(PostgreSQLError) {
         guard url.hasPrefix("postgresql://") || url.hasPrefix("postgres://"), !url.utf8.contains(0) else {
-            throw PostgreSQLError(.invalidAddress, "a ledger's address begins with postgresql://")
+            throw PostgreSQLError(.invalidAddress, "a ledger's address must begin with postgresql://")
         }
         let library = try PostgreSQLLibrary.load()
         let form = PostgreSQLError(

@@ -6,7 +6,7 @@ import Glibc
 package func systemWords(_ number: Int32) -> String {
     let words = systemErrorText(number)
     // If no file has that size, the cause is the process's own limit (setrlimit(2), RLIMIT_FSIZE).
-    return number == EFBIG ? "the limit of the size of files is too low (ulimit -f; \(words))" : words
+    return number == EFBIG ? "the limit on the size of files is too low (ulimit -f; \(words))" : words
 }
 
 /// Returns the reason why a file could not be opened for writing, for an error number. A missing folder is named.

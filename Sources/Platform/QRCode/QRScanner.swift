@@ -69,7 +69,7 @@ extension QRScanner {
         if bytes.isEmpty { return "\(name) is empty: it has no bytes." }
         if let other = otherFormat(bytes) {
             return
-                "\(name) is \(other): codes are read from PNG and JPEG pictures only. Convert it, or take a screenshot."
+                "\(name) is \(other): codes are read from PNG and JPEG pictures only. Convert the picture, or take a screenshot."
         }
         let isPNG = bytes.starts(with: pngMark)
         if isPNG || bytes.starts(with: jpegMark) {
@@ -80,8 +80,8 @@ extension QRScanner {
                 ? bytes.suffix(12).elementsEqual([0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82])
                 : bytes.indices.dropLast().last { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xD9 } != nil
             return isWhole
-                ? "The \(kind) picture \(name) is damaged: take it, or copy it, again."
-                : "The \(kind) picture \(name) ends too early: it was cut short. Take it, or copy it, again."
+                ? "The \(kind) picture \(name) is damaged. Take or copy the picture again."
+                : "The \(kind) picture \(name) is incomplete: its end is missing. Take or copy the picture again."
         }
         let start = String(decoding: bytes.prefix(64).drop { $0 <= 0x20 || $0 > 0x7E }, as: UTF8.self).lowercased()
         if ["<!doctype html", "<html", "<head", "<body"].contains(where: start.hasPrefix) {

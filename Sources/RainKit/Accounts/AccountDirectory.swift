@@ -228,7 +228,7 @@ extension AccountAccess {
     /// - Parameter subject: what the caller wants, for the message: such as `sign-in with one-time codes`.
     /// - Throws: `unsupported` for any other.
     public func rainMakerAccount(
-        for subject: String = "this operation of accounts"
+        for subject: String = "this account operation"
     ) throws(AccountError) -> RainMakerAccount {
         if let rainMaker { return rainMaker }
         throw AccountError(

@@ -238,8 +238,8 @@ enum AccountName {
         throw AccountError(
             code,
             message:
-                "the user name \"\(presentable(name))\" from \(source) has characters that a shell or a terminal interprets, so it was not "
-                + "kept",
+                "the user name \"\(presentable(name))\" from \(source) has characters that a shell or a terminal would interpret, so the "
+                + "name was not stored",
             remedies: [.accountName])
     }
 

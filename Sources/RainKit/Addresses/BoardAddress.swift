@@ -30,7 +30,8 @@ public struct BoardAddress: Hashable, Sendable, CustomStringConvertible {
     public init(_ text: String) throws(BoardError) {
         guard let colon = text.firstIndex(of: ":"), Self.isScheme(text[..<colon]) else {
             throw BoardError(
-                .invalidArgument, message: "A board's address is a transport and a place, such as serial:/dev/ttyUSB0.")
+                .invalidArgument,
+                message: "A board's address consists of a transport and a place, such as serial:/dev/ttyUSB0.")
         }
         let rest = text[text.index(after: colon)...]
         let mark = rest.firstIndex(of: "?")
@@ -156,8 +157,10 @@ public struct HostAndPort: Sendable, Equatable {
 
     /// Names the mistake in an unusable address. No message quotes a text that may contain a password.
     private static func problem(_ text: String) -> String {
-        if text.contains("://") { return "A board's address is HOST or HOST:PORT, without http:// or a path." }
-        if text.contains("@") { return "A board's address has no user name or password: it is HOST or HOST:PORT." }
+        if text.contains("://") { return "A board's address must be HOST or HOST:PORT, without http:// or a path." }
+        if text.contains("@") {
+            return "A board's address must be HOST or HOST:PORT, without a user name or a password."
+        }
         if !text.contains("["), text.split(separator: ":", omittingEmptySubsequences: false).count > 2 {
             // In `::1:8080` the last number may be a port or not.
             // An IPv4 address first, and two ports after it.
@@ -166,13 +169,13 @@ public struct HostAndPort: Sendable, Equatable {
                 && !text.prefix { $0 != ":" }.contains(".")
             return isIPv6 || text.contains("%")
                 ? "Write an IPv6 address in brackets, and the port after them, as in [::1] or [::1]:8080."
-                : "A board's address is HOST or HOST:PORT, but this one has more than one colon."
+                : "A board's address must be HOST or HOST:PORT, but this address has more than one colon."
         }
         let port = text.split(separator: ":", omittingEmptySubsequences: false).last ?? ""
         if text.contains(":"), !port.contains("]"), !(1...65535).contains(Int(port) ?? 0) {
             return "\"\(port)\" is not a port: ports are 1 to 65535."
         }
-        return "A board's address is HOST or HOST:PORT, but this is neither."
+        return "A board's address must be HOST or HOST:PORT, but this text has neither form."
     }
 
     /// Throws `unavailable` if the address names a network interface that this machine does not have. Throws `invalidArgument` for a

@@ -28,7 +28,7 @@ package enum PictureAddress {
                 .insecureURL,
                 message:
                     "a picture from \(presentable(host)) over plain http may be replaced in transit; use https://, or download the "
-                    + "picture yourself. Plain http is only for boards' own addresses, such as 192.168.4.1"
+                    + "picture yourself. Plain http is allowed only for boards' own addresses, such as 192.168.4.1"
             )
         }
     }

@@ -62,7 +62,7 @@ struct BatchBoards: Sendable {
                 RainKitError(
                     .request(.usage, reason: "not_in_file"),
                     message:
-                        "In the batch, this board is in line \(board.board.line), but the file has no board in this line."
+                        "The batch has this board in line \(board.board.line), but the file has no board in that line."
                 ))
         }
         report(.began(board.board))

@@ -95,7 +95,7 @@ private struct BatchReader {
         switch form {
         case .csv: readCSV(text)
         case .jsonLines: readJSONLines(text)
-        case .premade: faults.add(.unusable, nil, "This is a file, and not a folder of esp-rainmaker-admin-cli.")
+        case .premade: faults.add(.unusable, nil, "This is a file. Give a folder of esp-rainmaker-admin-cli.")
         }
         if lines == 0, faults.count == 0 {
             faults.add(.unusable, nil, "The file lists no boards. Add a line for each board.")
@@ -166,7 +166,7 @@ extension BatchReader {
                 } else if !field.isBlankField, !unknown.contains(index), namelessTold.insert(index).inserted {
                     faults.add(
                         .unusable, record.place,
-                        "There is a value in column \(index + 1), which has no name. Name the column in the first line."
+                        "Column \(index + 1) has a value, but no name. Name the column in the first line."
                     )
                 }
             }
@@ -188,7 +188,8 @@ extension BatchReader {
         case .unclosedQuote:
             faults.add(
                 .unusable, place, column: column,
-                "The value begins with a quotation mark, but has no closing one. Add it, and double each quotation mark inside the value."
+                "The value begins with a quotation mark, but has no closing quotation mark. Add one, and double each quotation mark inside "
+                    + "the value."
             )
         case .textAfterQuote:
             faults.add(
@@ -403,7 +404,9 @@ private struct SeenBoards {
         if let earlier {
             return Earlier(
                 line: earlier, column: .port,
-                sameness: same == nil ? "it has the same port and no name of its own" : "it has the same port and name")
+                sameness: same == nil
+                    ? "it has the same port, and at least one of the two lines has no name"
+                    : "it has the same port and name")
         }
         if firstOfPort[port] == nil { firstOfPort[port] = entry.line }
         if let name { ports[port, default: [:]][name] = entry.line } else { namelessPorts[port] = entry.line }

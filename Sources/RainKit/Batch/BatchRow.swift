@@ -126,7 +126,10 @@ extension BatchRow {
         do throws(BoardError) {
             let code = try QRPayload(text)
             guard code.network == nil || code.network == "wifi" else {
-                add(.qr, "The board joins a network other than Wi-Fi. RainKit provisions boards only for Wi-Fi.")
+                add(
+                    .qr,
+                    "The board does not use Wi-Fi, but another kind of network. RainKit provisions boards only for Wi-Fi."
+                )
                 return nil
             }
             guard code.name.withoutControls == code.name else {
@@ -150,7 +153,9 @@ extension BatchRow {
         if let port { return address(port: port, host: host, transport: transport) }
         if let host { return address(host, transport: transport, code) }
         guard let searched = code?.name ?? name else {
-            add(nil, "The line names no board. Give qr, port or address, or give name together with transport.")
+            add(
+                nil,
+                "The line does not identify a board. Give qr, port or address, or give name together with transport.")
             return nil
         }
         let usual = defaults.transport ?? (defaults.port == nil ? nil : "serial")
@@ -171,7 +176,8 @@ extension BatchRow {
         case "on-network":
             guard let name else {
                 add(
-                    .name, "On the network, a board has another name than on its label. Give that name, or its address."
+                    .name,
+                    "A board's name on the network differs from the name on its label. Give the name on the network, or the address."
                 )
                 return nil
             }
@@ -191,7 +197,7 @@ extension BatchRow {
 
     private mutating func address(port: String, host: String?, transport: String?) -> BoardAddress? {
         guard host == nil else {
-            add(.address, "port and address reach different boards. Give only one of them.")
+            add(.address, "port and address cannot be used together. Give only one of them.")
             return nil
         }
         guard transport == nil || transport == "serial" else {
@@ -251,7 +257,7 @@ extension BatchRow {
 
     private mutating func bluetooth(_ text: String, _ transport: String?) -> BoardAddress? {
         guard transport == nil || transport == "ble" else {
-            add(.transport, "The address is a Bluetooth address, which is for the transport ble.")
+            add(.transport, "This is a Bluetooth address. It works only with the transport ble.")
             return nil
         }
         return .bluetooth(text)
@@ -275,7 +281,8 @@ extension BatchRow {
         guard transport == nil || transport == address.scheme else {
             add(
                 .transport,
-                "The address begins with a transport that differs from the transport column. Remove one of the two.")
+                "The transport at the beginning of the address differs from the transport column. Remove one of the two."
+            )
             return nil
         }
         guard let location = address.location else { return address }

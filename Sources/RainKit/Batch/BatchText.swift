@@ -24,7 +24,7 @@ enum BatchText {
     /// - Parameter low: the index of the less significant byte in each pair.
     private static func utf16(_ bytes: [UInt8], low: Int) throws(Fault) -> [UInt8] {
         let damaged = Fault(
-            message: "The file is UTF-16 text, and damaged: it may be cut off. Save it again, as CSV (UTF-8).")
+            message: "The file is damaged UTF-16 text: its end may be missing. Save the file again, as CSV (UTF-8).")
         guard bytes.count.isMultiple(of: 2) else { throw damaged }
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count)

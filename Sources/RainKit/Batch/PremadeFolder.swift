@@ -132,7 +132,7 @@ private struct PremadeReader {
             String(decoding: $0, as: UTF8.self).trimmed
         }
         guard lines.first == "node_id" else {
-            fault(path, "The first line must be node_id, the name of the column.")
+            fault(path, "The first line must be the name of the column, node_id.")
             return []
         }
         var seen: Set<String> = []
@@ -140,7 +140,7 @@ private struct PremadeReader {
             if !Self.isNodeID(id) {
                 fault(path, "Line \(number + 1) is not a node id.")
             } else if !seen.insert(id).inserted {
-                fault(path, "Line \(number + 1) has a node id for the second time: \(id).", .duplicateBoard)
+                fault(path, "Line \(number + 1) repeats a node id of an earlier line: \(id).", .duplicateBoard)
             }
         }
         return Array(lines.dropFirst())
@@ -179,7 +179,9 @@ private struct PremadeReader {
             if one.index == next.index {
                 fault(next.path, "\(one.path) has the same index.", .duplicateBoard)
             } else if one.index + 1 < next.index {
-                fault(next.path, "The board with the index \(one.index + 1) is missing before this one.")
+                fault(
+                    next.path,
+                    "The board with the index \(one.index + 1) is missing. It must come before this board.")
             }
         }
         return nodes
@@ -204,7 +206,7 @@ private struct PremadeReader {
         } catch {
             let advice =
                 error.isMissing
-                ? " esp-rainmaker-admin-cli writes this file only if you call it with its option prov, for provisioning."
+                ? " esp-rainmaker-admin-cli writes this file only with its option prov (provisioning)."
                 : ""
             fault(path, error.message + advice, error.reason)
             return nil

@@ -16,7 +16,8 @@ extension RainKitClient {
         guard isDatabase || !(place.contains("://") || place.contains("password=")) else {
             // The place may have a password, so the message does not show it.
             throw RainKitError.usage(
-                "A ledger is the path of a file, or a URL that begins with postgresql://. The given one is neither.")
+                "A ledger must be the path of a file, or a URL that begins with postgresql://. The given ledger is neither."
+            )
         }
         return try await RainKitError.rethrowing { () async throws(LedgerError) -> any Ledger in
             if isDatabase {

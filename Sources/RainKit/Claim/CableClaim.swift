@@ -70,7 +70,7 @@ public struct CableClaimRequest: Sendable {
         if let mac,
             mac.utf8.count != 12 || !mac.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x41...0x46).contains($0) })
         {
-            return "A MAC address has twelve hexadecimal digits in capitals, such as 7CDFA1000042."
+            return "A MAC address must have twelve hexadecimal digits, in capitals, such as 7CDFA1000042."
         }
         if let flashAddress, flashAddress % 4096 != 0 {
             return
@@ -158,7 +158,7 @@ public struct UnfinishedClaim: Sendable {
             "\(claimed). The image, with the board's private key, is kept in \(path.withoutControls)."
         case .rows(let path, _):
             "\(claimed). The credentials, with the board's private key, are kept in \(path.withoutControls)."
-        case .nothing: "\(claimed), but the board's key is lost: claim the board again."
+        case .nothing: "\(claimed), but the board's key was lost. Claim the board again."
         }
     }
 }

@@ -70,7 +70,7 @@ struct CableClaimRun: Sendable {
             throw RainKitError(
                 .request(.cannotWrite, reason: "cannot_write"),
                 message:
-                    "This client keeps no files, but it must keep the board's key in a private folder until the board has the key."
+                    "This client stores no files. A claim must store the board's key in a private folder until the board has the key."
             )
         }
         let run = Hex.text(configuration.tools.randomBytes(6))
@@ -216,7 +216,8 @@ struct CableClaimRun: Sendable {
             throw RainKitError(
                 .request(.badData, reason: "no_factory_partition"),
                 message: """
-                    The board's flash has no partition fctry for its credentials, only \(labels): its firmware was not made for RainMaker.
+                    The board's flash has no partition fctry for its credentials, only \(labels). \
+                    Its firmware is probably not made for RainMaker.
                     """, remedies: [.flashAddress])
         }
         return (factory.offset, min(factory.size, usualSize))

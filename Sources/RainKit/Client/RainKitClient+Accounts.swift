@@ -202,7 +202,8 @@ extension RainKitClient {
                 named: selection.name, selection.challenges)
             // A provider without an address has no services.
             guard remembered != nil || found.provider["base"] != nil || entry.definition.resources != nil else {
-                throw AccountError(.missingParameter, message: "\(selection.name) cannot be used without its address")
+                throw AccountError(
+                    .missingParameter, message: "\(selection.name) cannot be used without its server's address")
             }
             return found
         } catch {

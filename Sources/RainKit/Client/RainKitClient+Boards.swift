@@ -284,11 +284,13 @@ extension RainKitClient {
             let way = failure.scheme.wayToBoard
             return " \(way.prefix(1).uppercased())\(way.dropFirst()): \(failure.error.message)"
         }.joined()
+        let ways = result.failures.map { $0.scheme == "softap" ? "over Wi-Fi" : $0.scheme.wayToBoard }
+        let cable = ways.contains("on a cable") ? "" : ": no board is plugged in with a cable that carries data"
+        let rest =
+            ways.isEmpty
+            ? "no board nearby is in provisioning mode." : "the search \(ways.joined(separator: " and ")) failed."
         return BoardError(
-            .unavailable,
-            message:
-                "No board was found: none is plugged in with a cable that carries data, and none nearby is in provisioning "
-                + "mode.\(obstacles)",
+            .unavailable, message: "No board was found\(cable), and \(rest)\(obstacles)",
             reason: "not_found", remedies: [hasWaited ? .moreTime : .waiting])
     }
 

@@ -114,7 +114,7 @@ extension RainKitClient {
             let request = try key.certificateRequest(commonName: Array(node.rawValue.utf8))
             return (Secret(key.pem), String(decoding: request, as: UTF8.self))
         } catch {
-            throw AccountError(.unsupported, message: "no key could be made for the board")
+            throw AccountError(.unsupported, message: "the system could not create a key for the board")
         }
     }
 }

@@ -293,7 +293,7 @@ extension RainKitClient {
         throw AccountError(
             .missingParameter,
             message:
-                "RainMaker's cloud does not know users of \(title(of: provider)), and no file describes your own cloud",
+                "RainMaker's cloud does not know users of \(title(of: provider)), and you gave no file that describes your own cloud",
             remedies: [.backend])
     }
 

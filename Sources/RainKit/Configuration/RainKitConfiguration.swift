@@ -190,7 +190,7 @@ private struct DrawnBytes: RandomSource {
 
 /// A file with the certificates of authorities, in PEM form.
 public enum CertificateFile {
-    /// Returns why the file cannot be used, such as "holds no certificate in PEM form". Returns nil if the file has at least one
+    /// Returns why the file cannot be used, such as "contains no certificate in PEM form". Returns nil if the file has at least one
     /// certificate, and no damaged ones.
     public static func problem(_ path: String) -> String? {
         let version = FileVersion(ofFileAt: path)

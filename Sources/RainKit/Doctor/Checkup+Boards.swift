@@ -150,7 +150,7 @@ extension Checkup {
             guard [.unavailable, .timeout].contains(error.code) else { return nil }
             if let address = variable("DBUS_SYSTEM_BUS_ADDRESS"), !Self.lacksLibrary(error) {
                 let message =
-                    "\(consequence): \(error.message.asSentence) DBUS_SYSTEM_BUS_ADDRESS names \"\(address.onOneLine)\"."
+                    "\(consequence): \(error.message.asSentence) DBUS_SYSTEM_BUS_ADDRESS is set to \"\(address.onOneLine)\"."
                 return .warn(check, "no_bus", message, fix: .command("unset DBUS_SYSTEM_BUS_ADDRESS"))
             }
             return .warn(

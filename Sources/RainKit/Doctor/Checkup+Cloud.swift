@@ -103,7 +103,7 @@ extension Checkup {
     private static func signInPage(_ host: String) -> Finding {
         .fail(
             "cloud", "sign_in_page",
-            "Another page answers instead of \(host): this network requires a sign-in in the browser, or the base URL belongs to a web "
+            "A web page answers instead of \(host). This network may require a sign-in in the browser, or the base URL may belong to a web "
                 + "site.",
             fix: .command("xdg-open http://example.com"))
     }
@@ -114,7 +114,7 @@ extension Checkup {
         let present = Finding.ok("claim", "The claim service at \(claim.authority) answers.")
         // The check of the cloud checks it, too.
         guard claim.authority != deployment.base.authority else {
-            return [.ok("claim", "The claim service has the cloud's address, \(claim.authority).")]
+            return [.ok("claim", "The claim service has the same address as the cloud, \(claim.authority).")]
         }
         let request = HTTPRequest(
             method: .get, url: claim.text + "/", headers: [HTTPHeader("User-Agent", "RainKit")], deadline: answerLimit)
@@ -151,7 +151,7 @@ extension Checkup {
         case .unresolved:
             (
                 "no_such_name",
-                "The name \(host) is not found: this machine has no internet connection, DNS does not work, or the name is wrong.",
+                "The name \(host) is not found. This machine may have no internet connection, DNS may not work, or the name may be wrong.",
                 .command("getent hosts \(host.split(separator: ":").first ?? "")")
             )
         case .tls:

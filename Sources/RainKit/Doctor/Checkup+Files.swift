@@ -12,7 +12,7 @@ extension Checkup {
             if let finding = finding(about: folder), !findings.contains(finding) { findings.append(finding) }
         }
         guard findings.isEmpty, let sessions = folders.first else { return findings }
-        return [.ok("files", "Sessions are kept in \(sessions.path.onOneLine), to which only you can write.")]
+        return [.ok("files", "Sessions are stored in \(sessions.path.onOneLine). Only you can write to this folder.")]
     }
 
     /// What to do if no command is known.
@@ -105,7 +105,7 @@ extension Checkup {
             variable(name).flatMap { $0.hasPrefix("/") ? (name: name, path: $0) : nil }
         }
         if let given {
-            message = "\(given.name) names \(given.path.onOneLine), but nothing can be written to \(name): \(why)."
+            message = "\(given.name) is set to \(given.path.onOneLine), but nothing can be written to \(name): \(why)."
             if let home = home.path, let fallback = folder.fallback,
                 access(Self.nearest(to: "\(home)/\(fallback)"), W_OK | X_OK) == 0
             {

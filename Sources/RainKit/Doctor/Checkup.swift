@@ -160,7 +160,7 @@ extension Checkup {
         guard !path.isEmpty, access(path, R_OK) != 0 else { return nil }
         return .fail(
             "environment", "no_ca_file",
-            "\(variable) names \(path.onOneLine), which cannot be read, so no server is trusted.",
+            "\(variable) is set to \(path.onOneLine). This file or folder cannot be read, so no server is trusted.",
             fix: .command("unset \(variable)"))
     }
 

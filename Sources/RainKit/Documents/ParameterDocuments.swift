@@ -64,7 +64,8 @@ package struct ParamsResult: Encodable, Sendable {
         guard let configuration, let found = try? configuration.path(path),
             let parameter = configuration.component(found.component)?.parameter(found.parameter)
         else { return nil }
-        return parameter.isReadable ? "has not been reported yet" : "can only be set: the board does not report it"
+        return parameter.isReadable
+            ? "has not been reported yet" : "can be set, but not read: the board does not report this value"
     }
 
     /// Whether the path leads to a value and not to a device. A device's name may also contain a dot.

@@ -26,19 +26,20 @@ struct BrokerFault {
         case .refused(0x9A, _), .ended(0x9A, _), .refusedMessage(_, 0x9A):
             return (
                 .config, reason: "broker_without_retain",
-                "The broker \(broker) does not keep messages, which Home Assistant needs: allow retained messages (retain_available).",
+                "The broker \(broker) does not retain messages, but Home Assistant needs retained messages. Allow them (retain_available).",
                 nil
             )
         case .refused(0x9B, _), .ended(0x9B, _), .refusedMessage(_, 0x9B), .refusedSubscription(_, 0x9B):
             return (
                 .config, reason: "broker_without_qos",
-                "The broker \(broker) does not support quality of service 2, which commands need: allow it (max_qos 2).",
+                "The broker \(broker) does not support quality of service 2, but commands need it. Allow quality of service 2 (max_qos 2).",
                 nil
             )
         case .ended(0x8E, _):
             return (
                 .unavailable, reason: "base_topic_in_use",
-                "Another bridge uses this base topic at \(broker): end that bridge, or choose another base topic.", nil
+                "Another client took over the session at \(broker), most likely a bridge with the same base topic. End that bridge, or "
+                    + "choose another base topic.", nil
             )
         case .refused(4...5, let text), .refused(0x86...0x87, let text):
             return (
@@ -85,7 +86,8 @@ struct BrokerFault {
         case 0x87:
             "The broker \(broker) does not let this user write the topic \(topic). Allow this in the broker's access list (ACL)."
         case 0x95:
-            "The broker \(broker) refuses a message for the topic \(topic), because it is too large. The broker's limit is too small (message_size_limit, max_packet_size)."
+            "The broker \(broker) refuses a message for the topic \(topic), because the message is too large. Raise the broker's limit "
+                + "(message_size_limit, max_packet_size)."
         default:
             "The broker \(broker) refuses a message for the topic \(topic) (reason code \(code)). The broker's log may show the reason."
         }
@@ -103,7 +105,7 @@ struct BrokerFault {
             )
         case .otherHost:
             (
-                "The certificate of the broker \(broker) is for another host. Use the host's name that is in the certificate.",
+                "The certificate of the broker \(broker) is for another host. Use the host name that is in the certificate.",
                 nil
             )
         case .untrusted:

@@ -40,7 +40,7 @@ public struct MQTTBroker: Sendable {
             let name = place[..<at]
             guard !name.contains(":") else {
                 throw RainKitError.usage(
-                    "The address of the broker has a password, which other users of this machine can see: put it into a file."
+                    "The address of the broker has a password, which other users of this machine can see: put the password into a file."
                 )
             }
             guard !name.isEmpty else { throw unusable("the name before @ is empty") }

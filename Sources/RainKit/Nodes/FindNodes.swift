@@ -113,7 +113,7 @@ struct NodeMatch: Sendable {
         throw RainKitError(
             .request(.other, reason: "no_such_node"),
             message: "There is no board \(name.asGiven) in your account."
-                + (name.contains(",") ? " Only one board can be named here." : ""), remedies: [.knownNode])
+                + (name.contains(",") ? " Give only one board here." : ""), remedies: [.knownNode])
     }
 }
 

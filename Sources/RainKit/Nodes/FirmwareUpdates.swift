@@ -520,7 +520,7 @@ struct UpdateService: Sendable {
                 .request(.badData, reason: "no_service"),
                 message:
                     "\(node.shownName) cannot be updated in this way: its firmware does not have the service esp.service.ota (OTA "
-                    + "using parameters). It gets updates over MQTT topics: create an update in the deployment's dashboard.",
+                    + "using parameters). The board gets updates over MQTT topics: create an update in the deployment's dashboard.",
                 remedies: [.updateJobs(node: node.id.rawValue)])
         }
         self.url = url

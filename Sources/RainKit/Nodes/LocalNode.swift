@@ -79,7 +79,7 @@ public struct LocalNode: Sendable {
                 throw BoardError(
                     .unsupported,
                     message:
-                        "\(board.peer.onOneLine) does not report its values during provisioning: its firmware was built without "
+                        "\(board.peer.onOneLine) does not report its values during provisioning: its firmware was probably built without "
                         + "rmaker_extra's local_ctrl.", remedies: [.nodeInAccount])
             }
             try await board.secure()
@@ -141,7 +141,7 @@ public struct LocalNode: Sendable {
                 throw BoardError(
                     .malformed,
                     message:
-                        "\(nodeID.rawValue.onOneLine) has accepted the values, but its report of them cannot be read.",
+                        "\(nodeID.rawValue.onOneLine) has accepted the values, but its report of the values cannot be read.",
                     reason: "bad_data")
             }
             let reported = wanted.reported(by: configuration)
@@ -160,8 +160,8 @@ extension RainKitError {
             AccountError(
                 .unsupported,
                 message:
-                    "RainKit does not support local control of RainMaker Neo yet: its boards do not answer as RainMaker's do. Use the cloud "
-                    + "instead"))
+                    "RainKit does not support local control of RainMaker Neo yet, because Neo boards answer differently from RainMaker "
+                    + "boards. Use the cloud instead"))
     }
 }
 
@@ -212,7 +212,8 @@ extension RainKitClient {
             switch error.reason {
             case "not_found":
                 error.message =
-                    "No board \(shown) announces local control on this machine's network: check that the board is powered and on this network, and that its firmware has local control."
+                    "No board \(shown) announces local control on this machine's network. Check that the board is powered and on this "
+                    + "network, and that its firmware has local control."
                 error.remedies = [.localHost]
             case "several_boards":
                 error.message = "Several boards on the network are called \(shown): use a node id."
@@ -265,7 +266,8 @@ extension BoardError {
                 : "The board's local control requires a proof of possession, but no proof is known.")
             + " The firmware makes this proof, so it differs from the proof on the label."
             + (isUnknown
-                ? " \(name.onOneLine) has not reported this proof to the cloud, so only the firmware can show it." : "")
+                ? " \(name.onOneLine) has not reported this proof to the cloud, so the proof is known only to the firmware."
+                : "")
         error.remedies = [.localProof(isInCloud: !isUnknown)]
         return error
     }

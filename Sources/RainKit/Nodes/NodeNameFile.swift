@@ -132,7 +132,7 @@ extension RainKitClient {
         do throws(PrivateDocumentError) {
             try place.file.change(nodes, of: place.account, at: place.deployment)
         } catch {
-            configuration.logger.debug("the names of nodes were not kept", metadata: ["reason": "\(error)"])
+            configuration.logger.debug("the names of nodes were not stored", metadata: ["reason": "\(error)"])
         }
     }
 }

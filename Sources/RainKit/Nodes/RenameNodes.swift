@@ -56,7 +56,7 @@ extension RainKitClient {
             throw RainKitError(
                 .request(.badData, reason: "no_name_parameter"),
                 message:
-                    "\(node.id.rawValue.onOneLine) has no parameter for a name (esp.param.name): its firmware cannot be renamed."
+                    "\(node.id.rawValue.onOneLine) has no parameter for a name (esp.param.name), so its name cannot be changed."
             )
         }
         let change = ParameterChange(path, .string(name))

@@ -290,7 +290,8 @@ extension Node {
         guard let maximum = try place(of: service).maximum, entries(of: service)?.count ?? 0 >= maximum else { return }
         throw RainKitError(
             .request(.badData, reason: "list_full"),
-            message: "\(shownName) already has \(maximum) \(service.noun)s, and stores no more: remove one first.")
+            message: "\(shownName) already has \(maximum) \(service.noun)s, and has no room for more. Remove one first."
+        )
     }
 
     /// The entry with this id or name.

@@ -512,18 +512,18 @@ extension RainKitClient {
         _ change: EntryGroupChange, nodes: Set<NodeID>, added: [Node], removed: Set<NodeID>
     ) throws(RainKitError) {
         if let node = added.first(where: { nodes.contains($0.id) }) {
-            throw .usage("\(node.shownName) already has a copy, so it cannot be added.")
+            throw .usage("\(node.shownName) already has a copy of the entry. Name only boards without a copy.")
         }
         if let node = change.removed.first(where: { !nodes.contains($0.id) }) {
             throw .usage("\(node.shownName) cannot be removed, because it is not one of the boards of this change.")
         }
         guard removed.count < nodes.count || !added.isEmpty else {
-            throw .usage("No board would keep the entry: remove the entry instead.")
+            throw .usage("After this change, no board would have the entry. Remove the entry instead.")
         }
         let known = nodes.subtracting(removed).union(added.map(\.id))
         if let node = change.values.keys.first(where: { !known.contains($0) }) {
             throw .usage(
-                "There are values for \(node.rawValue.onOneLine), but this board is not one of those that keep the entry."
+                "You gave values for \(node.rawValue.onOneLine), but this board would not have the entry after the change."
             )
         }
     }
@@ -551,8 +551,8 @@ extension RainKitClient {
         } else if let other = group.copies.first(where: { !$0.entry.action.isReport(of: action) }) {
             throw .usage(
                 """
-                \(model.nodeName) and \(other.nodeName) set different values for \(group.shownName): give the values for \
-                \(node.shownName).
+                \(node.shownName) cannot get its values for \(group.shownName) from the other boards, because \(model.nodeName) and \
+                \(other.nodeName) have different values.
                 """, remedies: [.valuesOfNode])
         }
         return try EntryStep.copy(of: model.entry, change, action: action, to: node, group.service)

@@ -60,7 +60,7 @@ public struct OfficialClientFolder: Sendable {
             throw AccountError(
                 .storeUnreadable,
                 message:
-                    "\(path) is a file; give the folder of esp-rainmaker-cli, which contains the folder profiles"
+                    "the path \(path) is a file; give the folder of esp-rainmaker-cli, which contains the folder profiles"
             )
         }
         let current = try read("profiles/current_profile").map { text in
@@ -77,14 +77,16 @@ public struct OfficialClientFolder: Sendable {
             return try found(legacy, at: isChina ? .china : .global)
         }
         throw AccountError(
-            .notSignedIn, message: "\(path) contains no session of esp-rainmaker-cli for the profile \"\(name)\"")
+            .notSignedIn,
+            message: "the folder \(path) contains no session of esp-rainmaker-cli for the profile \"\(name)\"")
     }
 
     private func found(_ file: JSONFile, at deployment: Deployment) throws(AccountError) -> Found {
         let texts = try texts(["accesstoken", "refreshtoken", "idtoken"], of: file.value, in: file.path)
         let token = { (key: String) in texts[key].flatMap { $0.isEmpty ? nil : Secret($0) } }
         guard let access = token("accesstoken") else {
-            throw AccountError(.notSignedIn, message: "\(file.path) has no session: esp-rainmaker-cli is signed out")
+            throw AccountError(
+                .notSignedIn, message: "the file \(file.path) has no session: esp-rainmaker-cli is signed out")
         }
         let session = try SavedSession(
             rainMakerAccess: access, refresh: token("refreshtoken"), identity: token("idtoken"))
@@ -103,7 +105,7 @@ public struct OfficialClientFolder: Sendable {
         let texts = try texts(
             ["host", "token_url", "claim_base_url", "client_id"], of: profile, in: "\(path)/profiles/profiles.json")
         guard let host = texts["host"] else {
-            throw AccountError(.invalidConfiguration, message: "esp-rainmaker-cli's profile \"\(name)\" names no host")
+            throw AccountError(.invalidConfiguration, message: "esp-rainmaker-cli's profile \"\(name)\" has no host")
         }
         // That client's `profile add` does not write these keys. Without them it uses Espressif's services, which are not this
         // deployment's.

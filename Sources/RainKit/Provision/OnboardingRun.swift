@@ -304,7 +304,8 @@ private struct OnboardingRun: Sendable {
             throw RainKitError(
                 .claimNeeded,
                 message:
-                    "The board has no cloud certificate yet, and this deployment has no claim service that could give it one."
+                    "The board has no cloud certificate yet, and this deployment has no claim service that could give the board a "
+                    + "certificate."
             )
         }
         if context.request.claimsOnly, identity.needsClaim == nil {
@@ -836,8 +837,8 @@ extension RainKitError {
             BoardError(
                 .unsupported,
                 message:
-                    "\(cloud) accepts only boards that sign a challenge (the capability ch_resp), but this board does not. Its "
-                    + "firmware is for another cloud, or too old."))
+                    "\(cloud) accepts only boards that sign a challenge (the capability ch_resp), but this board does not sign. The "
+                    + "board's firmware is probably for another cloud, or too old."))
     }
 
     fileprivate static func noChallenge(_ error: AccountError) -> RainKitError {

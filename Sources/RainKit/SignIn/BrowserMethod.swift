@@ -175,7 +175,7 @@ struct UserAgentChoice {
 
     private func pasteAgent() throws(AccountError) -> any AuthorizationUserAgent {
         guard let pasted = method.pasted else {
-            throw AccountError(.invalidConfiguration, message: "there is no way to paste the page's answer")
+            throw AccountError(.invalidConfiguration, message: "this program offers no way to paste the page's answer")
         }
         return PasteUserAgent(
             redirectURI: try pasteTarget(), pasted: pasted, within: method.limit, by: tools.timer, show: method.show)

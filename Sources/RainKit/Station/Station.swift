@@ -448,7 +448,7 @@ extension Station: LocalService {
             message = "\(name) has not appeared yet. The station will use this code when the board appears."
             if let line, status == "failed" {
                 _ = try await putBack([line])
-                message = "\(name) is tried again with its code."
+                message = "The station tries \(name) again, with the scanned code."
             } else if let status {
                 message = "\(name) is \(status)."
             }

@@ -76,7 +76,8 @@ public enum IdentityProviderConformance {
             !provider.name.isEmpty && provider.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, promise, "no name")
         try demand(!tokens.access.isEmpty, promise, "the proof is empty")
         try demand(
-            tokens.received >= before && tokens.received <= subject.clock.now, promise, "their time of receipt is wrong"
+            tokens.received >= before && tokens.received <= subject.clock.now, promise,
+            "the time of their receipt is wrong"
         )
         if let end = tokens.expires { try demand(end > tokens.received, promise, "they expire before their receipt") }
         let again = try await signedIn(subject).0
@@ -97,7 +98,7 @@ public enum IdentityProviderConformance {
     // MARK: - The user, and each request
 
     private static func telling(_ subject: Subject) async throws {
-        let promise = "the profile names the user, always the same"
+        let promise = "the profile always names the same user"
         let (provider, tokens) = try await signedIn(subject)
         let first = try await provider.user(tokens)
         try demand(!first.userID.rawValue.isEmpty && !first.userName.isEmpty, promise, "without id or name")
@@ -120,7 +121,7 @@ public enum IdentityProviderConformance {
         try demand(
             proven.method == plain.method && proven.url.hasPrefix(base + "/x?a=b"), promise,
             "its method or address changed")
-        try demand(proven.headers.contains(HTTPHeader("Accept", "text/plain")), promise, "a header is gone")
+        try demand(proven.headers.contains(HTTPHeader("Accept", "text/plain")), promise, "a header is missing")
         let noBreaks = proven.headers.allSatisfy { $0.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
         try demand(noBreaks, promise, "a header has control characters")
     }
@@ -196,7 +197,7 @@ public enum IdentityProviderConformance {
             if case .refused = error { return }
             throw Failure(promise: promise, detail: "\(error)")
         }
-        throw Failure(promise: promise, detail: "it was still renewed")
+        throw Failure(promise: promise, detail: "the session was renewed anyway")
     }
 
     private static func silence(_ subject: Subject) async throws {

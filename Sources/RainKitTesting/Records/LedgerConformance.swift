@@ -131,7 +131,7 @@ private struct LedgerChecks: Sendable {
     }
 
     private func manyBoards() async throws {
-        let promise = "a batch has 10,000 boards as one with few"
+        let promise = "a batch of 10,000 boards works like a small one"
         let batch = try await one.create(Self.batch(boards: 10_000))
         try expect(try await other.counts(of: batch.id), BatchCounts(waiting: 10_000), promise)
         let boards = try await other.boards(of: batch.id, after: 0, limit: 20_000)
@@ -160,7 +160,8 @@ private struct LedgerChecks: Sendable {
     }
 
     private func adding() async throws {
-        let promise = "a discovered board gets the next line; one whose address the batch has is not added again"
+        let promise =
+            "a discovered board gets the next line, and an address that the batch already has is not added again"
         let batch = try await one.create(Self.batch(boards: 2))
         let empty = try await one.create(Self.batch(boards: 0))
         let session = try await other.openSession("station-1", for: .seconds(600))
@@ -272,7 +273,7 @@ private struct LedgerChecks: Sendable {
         for leased in first + second {
             try expect(leased.board.state, .running, promise)
             try expect([leased.board.attempt, Int(leased.fence)], [1, 1], promise)
-            guard leased.board.started != nil else { throw failure(promise, "a lease has no beginning") }
+            guard leased.board.started != nil else { throw failure(promise, "a leased board has no start time") }
         }
         try expect(second[0].board.station, "station-2", promise)
         try expect(try await one.lease(0, of: batch.id, for: sessions[0]), [], promise)
@@ -376,7 +377,7 @@ private struct LedgerChecks: Sendable {
     }
 
     private func unknownNumbers() async throws {
-        let promise = "a number that the ledger does not have is an error, or gives nothing"
+        let promise = "a number that the ledger does not have causes an error or an empty result"
         let session = try await one.openSession("station-1", for: .seconds(600))
         try await refuses(.unavailable, promise) { _ = try await one.add(Self.found(1), to: 1000, for: session) }
         try expect(try await one.counts(of: 1000), BatchCounts(), promise)
@@ -393,7 +394,7 @@ private struct LedgerChecks: Sendable {
     // MARK: Records
 
     private func results() async throws {
-        let promise = "a board has the last that was recorded about it"
+        let promise = "a board shows what was recorded about it last"
         let batch = try await one.create(Self.batch(boards: 3)).id
         let session = try await one.openSession("station-1", for: .seconds(600))
         let leased = try await one.lease(3, of: batch, for: session)
@@ -459,7 +460,7 @@ private struct LedgerChecks: Sendable {
     }
 
     private func repetition() async throws {
-        let promise = "recording the same again changes nothing, and is recorded"
+        let promise = "recording the same change again changes nothing, and succeeds"
         let batch = try await one.create(Self.batch(boards: 2)).id
         let session = try await one.openSession("station-1", for: .seconds(600))
         let leased = try await one.lease(2, of: batch, for: session)
@@ -488,7 +489,7 @@ private struct LedgerChecks: Sendable {
     }
 
     private func endedLeases() async throws {
-        let promise = "after its last change a lease has ended, and later changes are lost"
+        let promise = "a lease ends with its last change, and later changes are lost"
         let batch = try await one.create(Self.batch(boards: 3)).id
         let session = try await one.openSession("station-1", for: .seconds(600))
         let leased = try await one.lease(3, of: batch, for: session)
@@ -509,7 +510,7 @@ private struct LedgerChecks: Sendable {
 
     private func duplicates() async throws {
         let promise =
-            "an identity that another board of the batch has is a duplicate, and the other changes are recorded"
+            "an identity that another board of the batch already has is a duplicate, and the other changes are recorded"
         let batch = try await one.create(Self.batch(boards: 5)).id
         let elsewhere = try await one.create(Self.batch(boards: 1)).id
         let session = try await one.openSession("station-1", for: .seconds(600))
@@ -546,7 +547,7 @@ private struct LedgerChecks: Sendable {
     }
 
     private func duplicatesAtOnce() async throws {
-        let promise = "of stations that record one identity at once, one has it"
+        let promise = "if several stations record one identity at once, only one gets it"
         let pairs = 12
         let batch = try await one.create(Self.batch(boards: 2 * pairs)).id
         let ledgers = [one, other]
@@ -573,7 +574,7 @@ private struct LedgerChecks: Sendable {
     }
 
     private func retry() async throws {
-        let promise = "failed boards are put back, all or those of the lines, and no others"
+        let promise = "failed boards wait again: all of them, or only those of the given lines"
         let batch = try await one.create(Self.batch(boards: 5)).id
         let session = try await one.openSession("station-1", for: .seconds(600))
         let leased = try await one.lease(5, of: batch, for: session)
@@ -585,7 +586,7 @@ private struct LedgerChecks: Sendable {
         let boards = try await one.boards(of: batch, after: 0, limit: 5)
         try expect(boards.map(\.state), [.failed, .waiting, .failed, .done, .running], promise)
         guard boards[1].failure == nil, boards[1].ended == nil else {
-            throw failure(promise, "a board that waits again has a failure")
+            throw failure(promise, "a board that waits again still has a failure")
         }
         try expect(try await other.retry(batch, lines: nil), 2, promise)
         try expect(try await other.retry(batch, lines: nil), 0, promise)
@@ -657,6 +658,6 @@ private struct LedgerChecks: Sendable {
         } catch let error as LedgerError {
             return try expect(error.code, code, promise)
         }
-        throw failure(promise, "a call that must fail does not")
+        throw failure(promise, "a call that must fail did not fail")
     }
 }

@@ -78,7 +78,7 @@ public enum TransportConformance {
     }
 
     private static func refusals(_ transport: any Transport) async throws {
-        let promise = "a refusal is reported as one, and the next exchange works"
+        let promise = "a refusal is reported as a refusal, and the next exchange works"
         try await expectEcho([1], transport, promise)
         for _ in 0..<3 {
             try await expect(.refused, promise) { try await transport.exchange([0xEE], on: .config) }
@@ -98,7 +98,7 @@ public enum TransportConformance {
     }
 
     private static func closing(_ transport: any Transport) async throws {
-        let promise = "closing ends the exchange in flight, and all later ones"
+        let promise = "closing ends the current exchange, and all later exchanges"
         try await expectEcho([1], transport, promise)
         let task = Task { try await transport.exchange([0xDD], on: .config) }
         try await Task.sleep(for: .milliseconds(30))

@@ -67,7 +67,7 @@ public struct ClaimService: NodeClaiming {
             throw AccountError(
                 .rejected,
                 message:
-                    "the claim service at \(base.authority) answered with \(reply.count) bytes, but a board holds at most "
+                    "the claim service at \(base.authority) answered with \(reply.count) bytes, but a board can store at most "
                     + "\(Self.maximumReplyBytes)")
         }
         return (json, reply)

@@ -122,13 +122,13 @@ struct ListBound {
     /// - Parameter token: the start of the next page.
     mutating func count(next token: String) throws(AccountError) {
         guard token.utf8.count <= Self.maximumToken else {
-            throw endless("a page's token has \(token.utf8.count) bytes")
+            throw endless("the token of a page is too long (\(token.utf8.count) bytes)")
         }
         guard tokens.insert(token).inserted else { throw endless("a page is repeated") }
         guard tokens.count < Self.maximumPages else { throw endless("it has more than \(Self.maximumPages) pages") }
     }
 
     private func endless(_ why: String) -> AccountError {
-        AccountError(.malformedAnswer, message: "the cloud's list of \(what) does not end: \(why)")
+        AccountError(.malformedAnswer, message: "the cloud's list of \(what) was not read to its end: \(why)")
     }
 }

@@ -44,7 +44,8 @@ enum RainMakerErrorCode {
         case 100_009: (.rejected, "the cloud found no node in the request")
         case 100_010: (.unknownNode, "the node belongs to another user, who must remove or share it first")
         case 100_012: (.rejected, "the cloud considers the request invalid")
-        case 100_015: (.unknownNode, "the cloud does not know this node; check that it was claimed for this deployment")
+        case 100_015:
+            (.unknownNode, "the cloud does not know this node; check that the node was claimed for this deployment")
         case 100_021, 100_023: (.rejected, "the cloud considers a parameter of the request invalid")
         case 100_036: (.invalidInput, "the custom data is too large; the cloud keeps at most 399 KB")
         case 100_046: (.expired, "the cloud found no access token; sign in again")
@@ -88,7 +89,7 @@ enum RainMakerErrorCode {
         case 101_037: (.invalidPhoneNumber, RainMakerInput.phoneNumberRule)
         case 101_039: (.challengeExpired, "the sign-in no longer waits for this code; start again")
         case 101_044: (.expired, "the account has moved; sign in again")
-        case 101_045: (.invalidInput, "the request names nothing to update")
+        case 101_045: (.invalidInput, "the request contains nothing to update")
         case 101_046: (.unsupported, "the account is of an old kind that cannot be updated")
         case 101_047: (.unverifiedPhoneNumber, "the account has no telephone number; add one first")
         case 101_048:
@@ -131,12 +132,12 @@ enum RainMakerErrorCode {
         case 103_002: (.unknownNode, "the node has not reported its configuration yet")
         case 103_020, 103_055: (.unknownNode, "the node is not in this account")
         case 107_085: (.forbidden, "only the node's primary user may do this")
-        case 103_003...103_010: (.mappingRefused, "the cloud refused to map the node")
-        case 103_011: (.mappingRefused, "the mapping request has timed out; run the command again")
+        case 103_003...103_010: (.mappingRefused, "the cloud refused to put the board into the account")
+        case 103_011: (.mappingRefused, "the mapping request has timed out; try again")
         case 103_012: (.mappingRefused, "the cloud did not remove the node from the account")
         case 103_013: (.unknownNode, "the node is not in this account")
         case 103_016...103_017: (.mappingRefused, "the cloud could not look the mapping request up")
-        case 103_018: (.mappingRefused, "the cloud does not know the mapping request any more; run the command again")
+        case 103_018: (.mappingRefused, "the cloud does not know the mapping request any more; try again")
         case 103_029: (.mappingRefused, "the cloud does not accept the challenge's time limit")
         case 103_031:
             (
@@ -145,12 +146,12 @@ enum RainMakerErrorCode {
             )
         case 103_033: (.mappingRefused, "the mapping request has already been confirmed")
         case 103_034:
-            (.mappingRefused, "the mapping request has failed, timed out or was discarded; run the command again")
+            (.mappingRefused, "the mapping request has failed, timed out or was discarded; try again")
         case 103_035: (.mappingRefused, "the node is in the account, but could not be added to the group")
         case 105_046: (.invalidTag, RainMakerInput.tagRule)
         case 107_032: (.mappingRefused, "this is a Matter node, which cannot be mapped in this way")
         case 109_001, 109_003, 109_004: (.serverFault, "the cloud could not look up its MQTT host; try again later")
-        case 119_018...119_022: (.rejected, "the cloud did not give out its credentials")
+        case 119_018...119_022: (.rejected, "the cloud did not return credentials")
         default: nil
         }
     }

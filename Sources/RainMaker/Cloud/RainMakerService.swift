@@ -100,8 +100,8 @@ struct RainMakerService: Sendable {
         return AccountError(
             .malformedAnswer,
             message:
-                "\(deployment.base.authority) answered with JSON that is not from a RainMaker cloud: \(what). The base URL belongs to "
-                + "another service, or a proxy or gateway on the way answered instead")
+                "\(deployment.base.authority) answered with JSON that is not from a RainMaker cloud: \(what). The base URL may belong to "
+                + "another service, or a proxy or gateway on the way may have answered instead")
     }
 }
 
@@ -154,6 +154,9 @@ struct RainMakerCall: Sendable {
     /// Whether the path begins with `v1/`. Only `apiversions` and `mqtt_host` are outside it.
     var isVersioned = true
 
+    /// The call for short-lived rights. It changes nothing of the user's.
+    static let assumeRole = "user/assume_role"
+
     /// The time limit of one call to the cloud.
     private static let deadline = Duration.seconds(10)
     var deadline = Self.deadline
@@ -197,6 +200,7 @@ struct RainMakerCall: Sendable {
             method: method, url: url, headers: headers, body: body?.serialized() ?? [], deadline: deadline,
             maximumResponseBytes: Self.maximumResponseBytes)
         request.uploadProgress = uploadProgress
+        request.isChange = method != .get && path != Self.assumeRole
         return request
     }
 
@@ -231,8 +235,8 @@ enum RainMakerReply {
         AccountError(
             .malformedAnswer,
             message:
-                "\(host) answered with JSON that is not from a RainMaker cloud. The base URL belongs to another service, or "
-                + "a proxy or gateway on the way answered instead",
+                "\(host) answered with JSON that is not from a RainMaker cloud. The base URL may belong to another service, or a proxy or "
+                + "gateway on the way may have answered instead",
             status: response.status)
     }
 
@@ -294,7 +298,8 @@ enum RainMakerReply {
         error.isFromGateway = isFromGateway
         if isFromGateway, error.saysNoSuchCall {
             error.message =
-                "\(host) does not know this request (HTTP \(status)): the deployment does not support it, or a proxy on the way answers instead; check the base URL"
+                "\(host) does not know this request (HTTP \(status)). The deployment may not support the request, or a proxy on the way "
+                + "may answer instead; check the base URL"
         }
         return error
     }

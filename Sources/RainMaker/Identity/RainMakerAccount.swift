@@ -268,7 +268,7 @@ extension RainMakerAccount {
         if !entry.permissions.isEmpty { members.append(.init("perms", .array(entry.permissions))) }
         let body = JSONValue.object([.init(entry.key, .object(members))])
         guard body.serialized().count <= Self.maximumBytes else {
-            throw AccountError(.invalidInput, message: "custom data has at most 399 KB")
+            throw AccountError(.invalidInput, message: "custom data can have at most 399 KB")
         }
         try await call(RainMakerCall(.put, "user/custom_data", body: body))
     }
@@ -327,7 +327,7 @@ extension RainMakerAccount {
     /// - Parameter profile: an object; nil removes it.
     public func setPublicProfile(_ profile: JSONValue?) async throws(AccountError) {
         guard profile == nil || profile?.members != nil else {
-            throw AccountError(.invalidInput, message: "a public profile is a JSON object")
+            throw AccountError(.invalidInput, message: "a public profile must be a JSON object")
         }
         try await call(RainMakerCall(.put, "user/public_profile", body: ["profile": profile ?? .null]))
     }

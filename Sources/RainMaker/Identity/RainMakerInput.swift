@@ -6,12 +6,12 @@ import RainCore
 enum RainMakerInput {
     static let passwordRule =
         "a password needs 8 to 256 characters, with an upper case letter, a lower case letter, a digit and no spaces"
-    private static let codeRule = "a code is six digits"
-    static let phoneNumberRule = "a telephone number begins with + and the country code, such as +15550100"
+    private static let codeRule = "a code has six digits"
+    static let phoneNumberRule = "a telephone number must begin with + and the country code, such as +15550100"
     static let nameRule = "a name has 1 to 256 characters"
     static let tagRule = "a tag has the form key:value"
     private static let userNameRule =
-        "a user name is an e-mail address, or a telephone number that begins with + and the country code"
+        "a user name must be an e-mail address, or a telephone number that begins with + and the country code"
     private static let localeRule = "a locale looks like en or en-us"
 
     /// Checks the user name for a sign-up or for turning a guest into an account. Sign-in accepts any name, because the cloud knows its

@@ -49,12 +49,13 @@ extension RainMakerCloud {
         ]
         let reply: JSONValue
         do throws(AccountError) {
-            reply = try await call(RainMakerCall(.post, "user/assume_role", body: body))
+            reply = try await call(RainMakerCall(.post, RainMakerCall.assumeRole, body: body))
         } catch {
             // If a deployment does not have this call, its gateway answers as for any unknown path.
             if error.code == .forbidden {
                 var error = error
-                error.message = "\(deployment.base.authority) gives this user no access to live changes (assume_role)"
+                error.message =
+                    "\(deployment.base.authority) does not give this user access to live changes (assume_role)"
                 throw error
             }
             guard error.serverCode == nil, error.code == .rejected || error.code == .unsupported else { throw error }

@@ -87,7 +87,7 @@ struct MQTTPacketReader {
             guard bytes.endIndex - start >= length else { return nil }
             return (head, bytes[start..<start + length])
         }
-        throw MQTTError(.malformed, "an MQTT packet whose length does not end")
+        throw MQTTError(.malformed, "an MQTT packet with an invalid length")
     }
 
     private static func decoded(_ head: UInt8, _ body: ArraySlice<UInt8>) throws(MQTTError) -> MQTTPacket {
@@ -101,7 +101,7 @@ struct MQTTPacketReader {
         case 0x30...0x3F: if let packet = publish(head, bytes) { return packet }
         default: break
         }
-        throw MQTTError(.malformed, "an MQTT packet that a client never receives")
+        throw MQTTError(.malformed, "an MQTT packet of an unexpected type")
     }
 
     /// Reads a PUBLISH packet (section 3.3). This client never requests quality of service 2.

@@ -257,9 +257,9 @@ private struct SubscriberState {
     func told(of end: MQTTError) -> MQTTError {
         switch stage {
         case .connecting where end.code == .lost, .subscribing where end.code == .lost:
-            MQTTError(.notAllowed, "the server has closed the connection instead of subscribing")
+            MQTTError(.notAllowed, "the server has closed the connection instead of accepting the subscription")
         case .subscribed where end.code == .lost && !unpublished.isEmpty:
-            MQTTError(.notAllowed, "the server has closed the connection instead of taking the message")
+            MQTTError(.notAllowed, "the server has closed the connection instead of accepting the message")
         default: end
         }
     }
@@ -301,7 +301,7 @@ private struct SubscriberState {
             (.publish(let topic, let payload, let id), .subscribed):
             let message = Action.message(MQTTMessage(topic: topic, payload: payload))
             return [message] + (id.map { [.send(frame(MQTTPacket.publishAcknowledgement(id: $0)))] } ?? [])
-        default: throw MQTTError(.malformed, "an MQTT packet out of order")
+        default: throw MQTTError(.malformed, "an unexpected MQTT packet")
         }
     }
 

@@ -155,7 +155,9 @@ struct WebSocketFrameReader {
         guard first & 0x70 == 0, let opcode = WebSocketFrame.Opcode(rawValue: first & 0x0F) else {
             throw MQTTError(.malformed, "unknown WebSocket opcode")
         }
-        guard second & 0x80 == 0 else { throw MQTTError(.malformed, "the server masks its WebSocket frames") }
+        guard second & 0x80 == 0 else {
+            throw MQTTError(.malformed, "the server masks its WebSocket frames, which is not allowed")
+        }
         let isLast = first & 0x80 != 0
         let lengthBytes = second == 126 ? 2 : second == 127 ? 8 : 0
         guard bytes.count >= 2 + lengthBytes else { return nil }
@@ -168,7 +170,7 @@ struct WebSocketFrameReader {
         switch opcode {
         case .binary, .continuation:
             guard (opcode == .continuation) == isWithinMessage else {
-                throw MQTTError(.malformed, "a WebSocket frame out of order")
+                throw MQTTError(.malformed, "an unexpected WebSocket frame")
             }
             isWithinMessage = !isLast
             left = size

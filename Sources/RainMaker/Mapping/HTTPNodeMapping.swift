@@ -60,8 +60,8 @@ public struct HTTPNodeMapping: NodeMapping {
             throw AccountError(
                 .invalidConfiguration,
                 message:
-                    "the backend signs users in with one-time codes, but this identity provider has none for another client. Set "
-                    + "sendsProviderToken to true in the backend's description if it may get the provider's own access token"
+                    "the backend signs users in with one-time codes, but this identity provider cannot issue codes for another client. If "
+                    + "the backend may get the provider's own access token, set sendsProviderToken to true in the backend's description"
             )
         }
     }
@@ -128,7 +128,7 @@ public struct HTTPNodeMapping: NodeMapping {
         AccountError(
             .unsupported,
             message:
-                "the board proves itself by signing a challenge, but the backend's description has no challenge and no verify"
+                "the board signs a challenge to prove its identity, but the backend's description has no challenge and no verify"
         )
     }
 

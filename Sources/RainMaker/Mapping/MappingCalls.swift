@@ -67,8 +67,8 @@ struct MappingCalls: Sendable {
             throw MappingDescriptionProblem(
                 member: "signIn",
                 sentence:
-                    "it is missing. Describe how the backend takes a one-time code, or set sendsProviderToken to true if it may get the "
-                    + "identity provider's own access token")
+                    "it is missing. Describe how the backend takes a one-time code, or set sendsProviderToken to true if the backend may "
+                    + "get the identity provider's own access token")
         }
     }
 
@@ -208,8 +208,8 @@ struct MappingAnswer {
     ) -> String {
         switch code {
         case .invalidGrant:
-            "\(host) did not accept the one-time code (HTTP \(status)); check in the description that signIn.url accepts codes, "
-                + "and that signIn.client is its own client at the identity provider"
+            "\(host) did not accept the one-time code (HTTP \(status)). Check in the description that signIn.url accepts codes, "
+                + "and that signIn.client is the backend's own client at the identity provider"
         case .invalidConfiguration:
             "\(host) accepts no one-time code at that address (HTTP \(status)); check signIn.method and signIn.url in the description"
         case .moved:
@@ -220,7 +220,7 @@ struct MappingAnswer {
         case .expired:
             "\(host) does not accept the provider's token; sign in again, and check that \(host) trusts the provider"
         case .insufficientScope: "\(host) requires a token with a wider scope; sign in again with that scope"
-        case .forbidden: "\(host) does not give the node to the signed-in user"
+        case .forbidden: "\(host) does not allow the signed-in user to add this node"
         case .timeout: "\(host) gave up waiting for the request; try again"
         case .rateLimited: "\(host) received too many requests; try again in a few minutes"
         case .serverFault: "\(host) \(serverTrouble(status)); try again later"

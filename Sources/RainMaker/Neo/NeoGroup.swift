@@ -182,7 +182,7 @@ extension NeoCloud {
     private func check(_ change: NodeGroupChange) throws(AccountError) {
         let others = [
             ("types of groups", change.type != nil), ("descriptions of groups", change.summary != nil),
-            ("groups whose nodes may be in others", change.isMutuallyExclusive == false),
+            ("groups whose nodes may also be in other groups", change.isMutuallyExclusive == false),
             ("custom data of groups", change.customData != nil), ("metadata of groups", change.metadata != nil),
         ]
         if let other = others.first(where: \.1) { throw unsupported(other.0) }
@@ -194,7 +194,7 @@ extension NeoCloud {
     }
 
     private static let noAdding =
-        "a call that adds nodes to a group; a node comes into its group when it is provisioned"
+        "a call that adds nodes to a group; provisioning puts a node into its group"
 
     public func addNodes(_ nodes: [NodeID], toGroup id: String) async throws(AccountError) {
         try await change(nodes, of: id, .put, Self.noAdding)
@@ -250,7 +250,7 @@ extension NeoCloud {
         switch role {
         case .secondary: access = "secondary"
         case .primary: access = "primary"
-        case .newOwner: throw unsupported("groups that change their owner")
+        case .newOwner: throw unsupported("the transfer of groups to another owner")
         }
         // The cloud makes an offer for any text.
         try RainMakerInput.check(userName: userName)

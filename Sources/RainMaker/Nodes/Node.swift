@@ -107,7 +107,7 @@ extension RainMakerCloud {
         try await eachPage(query: query, within: bound) { page, date throws(AccountError) in
             guard let details = page["node_details"]?.array else { throw incomplete("node_details", in: page) }
             for detail in details {
-                guard var node = Node(detail) else { throw incomplete("the id of a node") }
+                guard var node = Node(detail) else { throw incomplete("id", in: detail) }
                 node.connectivity?.asOf = date
                 // A cloud that does not know the filter lists all nodes.
                 if tags.isEmpty || tags.contains(where: { node.tags.contains($0) }) { try take(node) }

@@ -231,7 +231,7 @@ extension RainMakerCloud {
     /// Meanings for an offer to another user.
     private static func offerWords(_ kind: SharedKind, to userName: String) -> RefusalWords {
         var words: RefusalWords = [
-            100_012: .init(code: .rejected, sentence: "the cloud considers the offer to the other user invalid"),
+            100_012: .init(code: .rejected, sentence: "the cloud answered that the sharing request is not valid"),
             101_025: nobody(userName),
         ]
         // For nodes the general meaning applies.

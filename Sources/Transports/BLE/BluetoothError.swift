@@ -133,8 +133,8 @@ extension BluetoothError {
             self.init(
                 .noBus,
                 message:
-                    "Bluetooth needs the system's D-Bus, but \(error.message) Install it (apt install dbus) and start it (sudo systemctl "
-                    + "start dbus).")
+                    "Bluetooth needs the system's D-Bus, but \(error.message) Install D-Bus (apt install dbus), and start it (sudo "
+                    + "systemctl start dbus).")
         }
     }
 
@@ -174,8 +174,9 @@ extension BluetoothError {
     /// The bus disappeared, or disconnected this program.
     static let busLost = BluetoothError(
         .radioLost,
-        message: "The connection to D-Bus broke, and with it the links to boards. Try again. If that "
-            + "fails, check whether D-Bus runs (systemctl status dbus).")
+        message:
+            "The connection to D-Bus broke, so the links to boards broke too. Try again. If that fails, check whether D-Bus runs "
+            + "(systemctl status dbus).")
 
     /// BlueZ returned, and its objects could not be read.
     static let unclear = BluetoothError(

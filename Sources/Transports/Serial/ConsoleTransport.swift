@@ -84,7 +84,7 @@ public actor ConsoleTransport: Transport {
         case .malformed:
             throw error(
                 .malformed, endpoint,
-                "Characters get lost between this machine and the board's console, so its answer is not complete. Try another cable or port, "
+                "Characters get lost between this machine and the board's console, so the answer is incomplete. Try another cable or port, "
                     + "and close other programs that use the port.")
         case .restarted:
             logger.debug("the board restarted", metadata: ["peer": "\(peer)"])

@@ -159,8 +159,8 @@ extension SoftAPTransport {
             throw error(
                 .noSuchEndpoint, endpoint,
                 names == .localControl
-                    ? "The device at \(peer) has no RainMaker service for its network (HTTP 404). It is not a RainMaker board, or its "
-                        + "firmware does not support this."
+                    ? "The device at \(peer) has no RainMaker service for its network (HTTP 404). It may not be a RainMaker board, or its "
+                        + "firmware may lack this service."
                     : "The board has no such endpoint.")
         default:
             throw error(
@@ -200,9 +200,9 @@ extension SoftAPTransport {
             self.error(
                 .unreachable, endpoint,
                 names == .localControl
-                    ? "Nothing listens at \(peer) (connection refused): the board there is off or has no service for its network, or the "
-                        + "address is wrong."
-                    : "Nothing listens at \(peer) (connection refused): the board there is not in provisioning mode, or the address is "
+                    ? "Nothing listens at \(peer) (connection refused): the board may be off or have no service for its network, or the "
+                        + "address may be wrong."
+                    : "Nothing listens at \(peer) (connection refused): the board may not be in provisioning mode, or the address may be "
                         + "wrong. A RainMaker board leaves that mode after five wrong proofs of possession, until it restarts."
             )
         case .unresolved, .unreachable, .invalidRequest, .proxy, .proxyRefused:
@@ -273,7 +273,8 @@ extension SoftAPTransport {
         guard case .cookie(let ours) = conversation else { return nil }
         if await isTaken(ours) {
             return error(
-                .evicted, endpoint, "Another client is talking to the board, which serves one at a time.",
+                .evicted, endpoint,
+                "Another client is talking to the board, and the board serves only one client at a time.",
                 reason: "session_taken")
         }
         if failure.isReset { return connectionTaken(endpoint) }

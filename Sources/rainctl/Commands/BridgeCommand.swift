@@ -6,7 +6,7 @@ import RainMaker
 
 /// Shows boards in Home Assistant.
 struct BridgeCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "bridge", abstract: "Show and control boards in Home Assistant, over an MQTT broker.",
         discussion: """
             Example: rainctl bridge mqtt://localhost
@@ -60,7 +60,7 @@ struct BridgeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Ask the cloud for the boards at this interval. The minimum is 0.1s for each board, and at least 1s.",
+            "Ask the cloud for the boards at this interval, at least 1s. With more boards, the interval is at least 0.1s for each board.",
             valueName: "time"))
     var interval = DurationArgument(.seconds(5))
 
@@ -126,7 +126,7 @@ struct BridgeCommand: AsyncParsableCommand {
             throw CommandFailure(.usage, message: "--password-file needs the user's name: add --user.")
         }
         if !place.isSecure, brokerCA != nil || clientCert != nil {
-            throw CommandFailure(.usage, message: "Certificates are for an encrypted connection: use mqtts://.")
+            throw CommandFailure(.usage, message: "Certificates need an encrypted connection: use mqtts://.")
         }
         place.certificateAuthorities = brokerCA
         place.certificate = clientCert

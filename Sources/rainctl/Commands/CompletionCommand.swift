@@ -2,7 +2,7 @@
 import ArgumentParser
 
 struct CompletionCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "completion", abstract: "Print the completion script for a shell.",
         discussion: """
             Example: rainctl completion bash

@@ -3,7 +3,7 @@ import ArgumentParser
 import RainKit
 
 struct Doctor: AsyncParsableCommand, ListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "doctor",
         abstract: "Check everything that boards and your account need, and show how to fix problems.",
         discussion: """

@@ -15,7 +15,7 @@ struct ProfileCommand: ParsableCommand {
 }
 
 struct ProfileAdd: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "add", abstract: "Add a profile for your own deployment of the RainMaker cloud.",
         discussion: """
             Example: rainctl profile add lab --base-url https://rainmaker.example.com
@@ -129,7 +129,7 @@ struct DeploymentOptions: ParsableArguments {
 }
 
 struct ProfileSet: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "set", abstract: "Change settings of one of your own deployments.",
         discussion: """
             Example: rainctl profile set lab --claim-url https://claim.example.com
@@ -260,7 +260,7 @@ struct WebSignInOptions: ParsableArguments {
 }
 
 struct ProfileUse: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "use", abstract: "From now on, use this deployment.",
         discussion: "Example: rainctl profile use global")
 
@@ -279,7 +279,7 @@ struct ProfileUse: AsyncParsableCommand {
 }
 
 struct ProfileRemove: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "remove", abstract: "Remove one of your own deployments.",
         discussion: """
             Example: rainctl profile remove lab
@@ -327,7 +327,7 @@ struct ProfileChangeResult: ConfirmingResult {
 }
 
 struct ProfileList: AsyncParsableCommand, ListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "list", abstract: "List the deployments. A star marks the deployment in use.",
         discussion: "Example: rainctl profile list")
 
@@ -367,7 +367,7 @@ extension ProfileListResult: ListResult {
 }
 
 struct ProfileShow: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "show",
         abstract: "Show a deployment's settings. With --origin, also show where each value comes from.",
         discussion: """

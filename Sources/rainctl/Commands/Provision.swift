@@ -8,14 +8,14 @@ import RainMaker
 
 /// Provisions a board: finds it, secures the session, associates it with the user, puts it on Wi-Fi, and waits for the cloud.
 struct Provision: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "provision", abstract: "Put a board on Wi-Fi and into your account.",
         discussion: """
             Example: rainctl provision --ssid Home --passphrase-file wifi.txt
 
-            rainctl uses a board that is connected by cable. If there is no such board, rainctl searches over Bluetooth and Wi-Fi. rainctl \
-            reads the board's secret, the proof of possession, from the log of a board on a cable. If the log does not show the proof, use \
-            --qrcode or --pop-file.
+            rainctl uses a board that is connected by cable. If there is no such board, rainctl searches over Bluetooth and Wi-Fi. If \
+            the board is on a cable, rainctl reads the proof of possession (the board's secret) from the board's log. If the log does not \
+            show the proof, use --qrcode or --pop-file.
             """)
 
     enum Events: String, WordArgument { case ndjson }
@@ -54,7 +54,7 @@ struct Provision: AsyncParsableCommand {
     @Flag(help: "First make the board forget Wi-Fi settings that failed.")
     var resetFirst = false
 
-    @Flag(help: "First forget boards of earlier runs that the cloud has not yet confirmed in your account.")
+    @Flag(help: "First give up unfinished mappings: boards of earlier runs that the cloud has not confirmed.")
     var forgetPending = false
 
     @Option(help: .timeLimit)
@@ -190,11 +190,11 @@ struct Provision: AsyncParsableCommand {
     private func forgetLeftOvers(_ client: RainKitClient, _ time: TimeBudget, _ context: Context) async throws {
         let nodes = try await time.run { try await client.forgetPendingMappings() }
         guard !nodes.isEmpty else {
-            return context.output.say("note: There are no unconfirmed mappings of earlier runs.")
+            return context.output.say("note: No earlier run left a board whose mapping is unfinished.")
         }
         context.output.warn(
-            "the mappings of \(nodes.map(\.rawValue.onOneLine).joined(separator: ", ")) were given up: rainctl does not ask the cloud about "
-                + "them again.", reason: "pending_forgotten")
+            "the mappings of \(nodes.map(\.rawValue.onOneLine).joined(separator: ", ")) were given up. The cloud is not asked about "
+                + "these boards again.", reason: "pending_forgotten")
     }
 
     private func mappingNotes() throws(CommandFailure) -> MappingNotes {
@@ -423,7 +423,7 @@ struct ProvisionSummary {
         guard let known else { return ["Done in \(seconds).", "Node \(id) is in your account."] }
         let named = await named(known)
         if let zone = try? await withTimeout(.seconds(4), { try await client.setTimeZoneIfMissing(of: known) }) {
-            context.screen.write("Set the board's time zone to \(zone.onOneLine).")
+            context.screen.write("The board's time zone is now \(zone.onOneLine).")
         }
         return Self.lines(for: named.node, seconds: seconds, byName: named.isUnique)
     }

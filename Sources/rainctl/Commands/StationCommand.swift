@@ -5,7 +5,7 @@ import RainKit
 import RainMaker
 
 struct StationCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "station", abstract: "Provision many boards, and watch the progress in a browser.",
         discussion: """
             Example: rainctl station boards.csv --ssid Home --passphrase-file wifi.txt
@@ -32,7 +32,7 @@ struct StationCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Serve the page on this address. Port 0 stands for any free port. With an address other than 127.0.0.1 "
+            "Serve the page on this address. Port 0 means any free port. With an address other than 127.0.0.1 "
                 + "and ::1, other people on the network can see the page.",
             valueName: "ip:port"))
     var listen = "127.0.0.1:0"

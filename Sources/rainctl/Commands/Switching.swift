@@ -5,7 +5,7 @@ import RainKit
 import RainMaker
 
 struct SwitchOn: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "on", abstract: "Switch lamps or other devices on.",
         discussion: """
             Example: rainctl on 'Kitchen lamp'
@@ -23,7 +23,7 @@ struct SwitchOn: AsyncParsableCommand {
 }
 
 struct SwitchOff: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "off", abstract: "Switch lamps or other devices off.",
         discussion: """
             Example: rainctl off 'Kitchen lamp'
@@ -39,7 +39,7 @@ struct SwitchOff: AsyncParsableCommand {
 }
 
 struct SwitchToggle: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "toggle", abstract: "Switch lamps or other devices on if they are off, and off if they are on.",
         discussion: """
             Example: rainctl toggle 'Kitchen lamp'
@@ -55,7 +55,7 @@ struct SwitchToggle: AsyncParsableCommand {
 }
 
 struct SetPrimary: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "set", abstract: "Set the main value of a lamp or another device.",
         discussion: """
             Example: rainctl set Fan 3
@@ -92,7 +92,7 @@ struct RouteOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Wait until the boards have reported the change.")
     var wait = true
 
-    @OptionGroup(title: "Directly to the board") var local: LocalOptions
+    @OptionGroup(title: "Direct connection to the board") var local: LocalOptions
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(15))

@@ -93,7 +93,7 @@ extension DoctorChecks {
             findings.append(
                 .fail(
                     "environment", "no_system_root",
-                    "RAINKIT_SYSTEM_ROOT names \(root.onOneLine), but that folder has no folder dev, where rainctl searches for serial ports.",
+                    "RAINKIT_SYSTEM_ROOT names \(root.onOneLine), but this folder has no subfolder dev with the serial ports.",
                     fix: .command("unset RAINKIT_SYSTEM_ROOT")))
         }
         if let name = context.variable("RAINKIT_PROVIDER"), name != "rainmaker" {

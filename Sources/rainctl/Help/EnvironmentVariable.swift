@@ -21,7 +21,9 @@ struct EnvironmentVariable: Sendable {
     static let all: [EnvironmentVariable] = [
         EnvironmentVariable(
             "ESP_RAINMAKER_PASSWORD",
-            meaning: "the account's password, as for the official client (`--password-file`, `--password-stdin`)"),
+            meaning:
+                "the account's password (`--password-file`, `--password-stdin`); the official client reads this variable too"
+        ),
         EnvironmentVariable("RAINKIT_POP", meaning: "the board's proof of possession (`--pop-file`, `--pop-stdin`)"),
         EnvironmentVariable(
             "RAINKIT_PASSPHRASE", meaning: "the Wi-Fi password (`--passphrase-file`, `--passphrase-stdin`)"),
@@ -56,7 +58,9 @@ struct EnvironmentVariable: Sendable {
         EnvironmentVariable("PATH", meaning: "where programs are found; only absolute folders count"),
         EnvironmentVariable(
             "DBUS_SYSTEM_BUS_ADDRESS", "DBUS_SESSION_BUS_ADDRESS",
-            meaning: "the buses of BlueZ, NetworkManager and Avahi, and of the Secret Service"),
+            meaning:
+                "the addresses of the system bus (BlueZ, NetworkManager, Avahi) and of the session bus (Secret Service)"
+        ),
         EnvironmentVariable(
             "https_proxy", "all_proxy", "no_proxy", meaning: "libcurl's proxy settings, for requests to the cloud"),
         EnvironmentVariable(
@@ -71,6 +75,6 @@ struct EnvironmentVariable: Sendable {
             meaning:
                 "the folder in which a container sees its host's `/dev`, `/sys`, `/proc` and `/run`, for serial ports"),
         EnvironmentVariable("NO_COLOR", "CLICOLOR_FORCE", "TERM", meaning: "whether output has colours"),
-        EnvironmentVariable("COLUMNS", meaning: "the width of help; by default the terminal's"),
+        EnvironmentVariable("COLUMNS", meaning: "the width of help texts; by default the terminal's width"),
     ]
 }

@@ -15,7 +15,7 @@ extension ExitStatus {
         case .mappingFailed: "run again; for `not_reported` use the profile of the board's own deployment"
         case .deviceLost: "check power and distance; run again"
         case .securityMismatch:
-            "omit `--sec-ver`; use another transport; make sure that it is the right board, or accept it with `--sec-ver 0`"
+            "omit `--sec-ver`; use another transport; if you are sure that this is the right board, accept it with `--sec-ver 0`"
         case .deadline: "the message names the step; allow more time with `--timeout`"
         case .claimNeeded:
             "follow the message: give the profile a claim service with `profile set NAME --claim-url URL`, use another transport, restart "

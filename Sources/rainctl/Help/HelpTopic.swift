@@ -23,8 +23,8 @@ enum HelpTopic: String, CaseIterable {
     private var introduction: String {
         switch self {
         case .exitCodes:
-            "With --json, an error has the name in \"code\" and the exact cause in \"reason\". After rainctl account "
-                + "curl has started curl, the exit code is curl's exit code."
+            "With --json, the document of an error has the exit code's name in \"code\", and the exact cause in \"reason\". After "
+                + "rainctl account curl has started curl, the exit code is curl's exit code."
         case .environment:
             "Options have precedence over variables. An empty variable counts as unset. Programs that rainctl starts "
                 + "do not inherit \(EnvironmentVariable.secrets.joined(separator: ", "))."

@@ -50,10 +50,11 @@ struct ManualPage {
     }
 
     private static let aboutTopics =
-        "Without a word it lists the commands. Besides commands there are topics: \(HelpTopic.allCases.map(\.rawValue).joined(separator: ", "))."
+        "Without an argument, this command lists all commands. The topics are: "
+        + "\(HelpTopic.allCases.map(\.rawValue).joined(separator: ", "))."
 
     private static let aboutPages =
-        "Every command has a page of its own: man rainctl node list opens that of node list. rainctl node list --help is shorter."
+        "Every command has its own page: man rainctl node list opens the page of node list. rainctl node list --help prints less text."
 
     /// The parser's own command has no text.
     private var abstract: String {
@@ -103,7 +104,7 @@ struct ManualPage {
         for title in titles {
             page.macro("Ss", title)
             if isProgram, title == Self.everywhere {
-                page.prose("Every command has these options. They may be before the command or after it.")
+                page.prose("Every command has these options. Write them before or after the command.")
             }
             list(all.filter { $0.section == title } + (title == Self.everywhere ? builtIn : []), &page)
         }
@@ -119,7 +120,7 @@ struct ManualPage {
                 }
                 if let standard = argument.standard { page.prose("Default: \(standard).") }
                 if argument.isRepeating, argument.kind == .option, argument.abstract?.contains("epeat") != true {
-                    page.prose("May be given several times.")
+                    page.prose("You can give this option several times.")
                 }
             }
         }

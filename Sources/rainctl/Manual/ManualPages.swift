@@ -8,12 +8,12 @@ import RainKit
 
 /// Writes the manual pages of rainctl or of a simulator. `scripts/manual-pages` starts it.
 struct ManualPages: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "manual-pages", abstract: "Write a program's manual pages into a folder.",
         discussion: "Example: rainctl --experimental-dump-help | rainctl manual-pages man1 --date 2026-11-25",
         shouldDisplay: false)
 
-    @Argument(help: "The folder, which exists.")
+    @Argument(help: "An existing folder.")
     var folder: String
 
     @Option(help: ArgumentHelp("The release's date.", valueName: "yyyy-mm-dd"))

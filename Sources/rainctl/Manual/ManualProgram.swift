@@ -51,7 +51,7 @@ enum ManualProgram: String {
             return EnvironmentVariable.all.filter { variable in
                 command.names.count == 1 || options.contains { variable.meaning.contains("`\($0)`") }
             }.map { ($0.names.joined(separator: ", "), $0.text) }
-        case .cloudSim: return [("PATH", "Where mosquitto is found."), temporary]
+        case .cloudSim: return [("PATH", "The folders that are searched for mosquitto."), temporary]
         case .firmwareSim:
             return [("DBUS_SYSTEM_BUS_ADDRESS", "The bus for --ble and --ble-adapter."), temporary]
         }
@@ -78,7 +78,7 @@ enum ManualProgram: String {
     private static let files: [Entry] = [
         (
             ".rainkit.json",
-            "A project's choice of deployment and account, in the working folder or the nearest parent folder that has this file."
+            "A project's deployment and account. If the working folder has no such file, the nearest parent folder's file counts."
         ),
         ("~/.config/rainkit/config.json", "Your settings: the store of sessions, and the certificates to trust."),
         ("/etc/xdg/rainkit/config.json", "The machine's settings."),

@@ -168,7 +168,7 @@ struct StoreOptions: ParsableArguments {
     func choice(_ context: Context) throws(CommandFailure) -> StoreChoice {
         guard !noSave || store == nil || store == .memory else {
             throw CommandFailure(
-                .usage, message: "--no-save keeps no session, but --store names a place for one: give only one of them."
+                .usage, message: "--no-save does not keep the session, and --store keeps it: give only one of them."
             )
         }
         if noSave { return .kind(.memory) }

@@ -12,13 +12,14 @@ struct LocalOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "If rainctl does not find the board by its name, connect to this address (with --local or --auto).",
+            "Connect to this address, and do not search for the board by its name (with --local or --auto).",
             valueName: "host[:port]"))
     var host: String?
 
     @Option(
         help: ArgumentHelp(
-            "Read the proof of possession from a file (with --local or --auto). Without this option, rainctl gets the proof from the cloud.",
+            "Read the proof of possession from a file (with --local or --auto). Without this option, rainctl gets the proof "
+                + "from the cloud, if the board needs one. That requires internet access.",
             valueName: "file"), completion: .file())
     var popFile: String?
 

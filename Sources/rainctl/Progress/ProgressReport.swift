@@ -193,7 +193,7 @@ enum StepText {
         }
     }
 
-    static func heard(_ count: Int) -> String { "heard \(count) \(count == 1 ? "network" : "networks")" }
+    static func heard(_ count: Int) -> String { "found \(count) \(count == 1 ? "network" : "networks")" }
 
     /// The message if a signal ended the run.
     static func cancelled(_ step: OnboardingStep) -> String {
@@ -208,18 +208,20 @@ enum StepText {
         switch progress {
         case .identified, .heard, .connected, .wifi(.connecting): nil
         case .claimInitiated, .certificateRequested, .claimed: nil
-        case .cannotListNetworks: "the board's console cannot list networks, so rainctl needs the network's name"
+        case .cannotListNetworks: "the board's console cannot list networks, so the network's name is needed"
         case .customData(let endpoint, let answer):
             "\(endpoint) answered: \(SendResult(endpoint, answered: answer).text)"
-        case .wifi(.occupied): "the board is still trying an earlier network; it gets the new network next"
+        case .wifi(.occupied): "the board is still trying an earlier network; after that, it tries the new network"
         case .wifi(.attemptFailed(let remaining)):
-            "the board's attempt failed; it has \(Int(remaining).counting("attempt")) left"
+            "the board could not join the network; it has \(Int(remaining).counting("attempt")) left"
         case .wifi(.unreachable): "the board cannot be reached at the moment"
         case .alreadyOnline(let node): "node \(node) is in your account and online already: its Wi-Fi was not changed"
         case .resumed(let node): "finished the mapping of node \(node)"
         case .abandoned(let node, let why): "gave up the mapping of node \(node): \(why)"
-        case .associationLeftOpen(let why): "the board continues to answer challenges on its network: \(why)"
-        case .waitingForBoard: "the board has not appeared yet; join its network PROV_… if it has one"
+        case .associationLeftOpen(let why):
+            "the board still answers challenges on its network. Switching them off failed: \(why)"
+        case .waitingForBoard:
+            "the board has not appeared yet; if the board has its own network (PROV_…), join this network"
         case .waitingForCloud: "no answer from the server yet; asking again"
         case .waitingForNode: "the board does not answer; asking the cloud whether the board is online"
         }

@@ -119,7 +119,7 @@ struct Folders: Sendable {
                 throw CommandFailure(
                     .config,
                     message:
-                        "\(Self.homeProblem(environment)), so rainctl does not know where to keep sessions.")
+                        "\(Self.homeProblem(environment)), so the folder for settings and sessions is unknown.")
             }
             return "\(home)/\(fallback)/rainkit"
         }

@@ -131,7 +131,7 @@ extension BoardCredentials {
         let source = SecretSource(
             name: "proof of possession", flag: "--pop", value: options.pop, file: options.popFile,
             fromStandardInput: options.popStdin, environmentVariable: .proofOfPossession,
-            ifThereIsNone: "Omit it for a board without one.", time: time)
+            ifThereIsNone: "If the board has no proof of possession, omit this option.", time: time)
         let given = try source.read(environment: context.environment, output: context.output)
             .map { ProofOfPossession($0) }
         let proof = given ?? code?.proofOfPossession
@@ -145,7 +145,8 @@ extension BoardCredentials {
                 while let secret = await context.screen.askSecret(source.question) {
                     guard secret.isEmpty else { return ProofOfPossession(secret) }
                     context.screen.say(
-                        "The board requires a proof of possession: it is on its label or in its QR code.")
+                        "The board requires a proof of possession. Look for the proof on the board's label or in its QR code."
+                    )
                 }
                 return nil
             }
@@ -162,7 +163,8 @@ extension BoardCredentials {
         whenUnproven = { security in
             context.output.warn(
                 security.version == 0
-                    ? "the board uses Security 0, so the proof of possession is not used, and everything is unencrypted, even the Wi-Fi password. To refuse such a board, give --sec-ver 1 or 2."
+                    ? "the board uses Security 0: nothing is encrypted, not even the Wi-Fi password. The proof of possession is not used. "
+                        + "To refuse such a board, give --sec-ver 1 or 2."
                     : "the board requires no proof of possession, so the given proof is not used. Nothing proves that this is the right board.",
                 reason: "proof_not_used")
         }

@@ -23,7 +23,7 @@ struct NamedCommand {
                 early += rest.prefix(length)
                 rest = rest.dropFirst(length)
             } else if !word.hasPrefix("-"),
-                let next = command.configuration.subcommands.first(where: { Self.name(of: $0) == word })
+                let next = Self.command(word, of: command)
             {
                 command = next
                 path.append(next)
@@ -35,7 +35,23 @@ struct NamedCommand {
     }
 
     /// Whether it only holds other commands.
-    var isGroup: Bool { !command.configuration.subcommands.isEmpty }
+    var isGroup: Bool { Self.byName(command) != nil || !command.configuration.subcommands.isEmpty }
+
+    /// Returns a command of a group by its name.
+    private static func command(_ name: String, of group: any ParsableCommand.Type) -> (any ParsableCommand.Type)? {
+        if let byName = byName(group) { return byName(name) }
+        return group.configuration.subcommands.first { self.name(of: $0) == name }
+    }
+
+    /// Returns the search of a large group that does not touch its other commands; nil for other groups. With the configuration, the
+    /// runtime makes the tables of all commands of the group, in as many pages of memory. Each page costs a start some microseconds.
+    private static func byName(
+        _ group: any ParsableCommand.Type
+    ) -> ((String) -> (any ParsableCommand.Type)?)? {
+        if group == Rainctl.self { return Rainctl.command }
+        if group == NodeCommand.self { return NodeCommand.command }
+        return nil
+    }
 
     /// Whether the arguments are `help`, the parser's own command, perhaps with more words.
     var asksForHelp: Bool { path.isEmpty && rest.first == "help" }

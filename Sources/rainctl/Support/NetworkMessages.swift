@@ -32,10 +32,10 @@ enum NetworkMessages {
                 return note("\(why) Join the Wi-Fi network \(network) yourself\(password), and run this command again.")
             }
             note("\(why) So join the board's network by hand:")
-            note("1. Join the Wi-Fi network \(network)\(password). rainctl waits for it.")
+            note("1. Join the Wi-Fi network \(network)\(password). The command waits until this machine has joined.")
         case .joinedByHand(let name):
             note(
-                "2. This machine is on \(name?.onOneLine ?? "the board's network"). Stay there until the board has its settings."
+                "2. This machine is on \(name?.onOneLine ?? "the board's network"). Stay on this network until the board has its settings."
             )
         case .returnByHand(let wasAsked): note("\(wasAsked ? "3. " : "")You can return to your own network now.")
         case .returnedByHand: note("left the board's network")

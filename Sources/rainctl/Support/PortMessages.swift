@@ -9,7 +9,7 @@ enum PortMessages {
             let what = isSilent ? "Nothing has arrived from" : "The board has not printed its name at"
             let search =
                 searches
-                ? " Meanwhile, rainctl also searches over Bluetooth, and for the board's own Wi-Fi network." : ""
+                ? " Meanwhile, the search continues over Bluetooth, and for the board's own Wi-Fi network." : ""
             return "\(what) \(path.onOneLine): press RESET now, or unplug the board and plug it in again.\(search)"
         case .restarted(let path): return "The board at \(path.onOneLine) was restarted through DTR and RTS."
         case .found(let board): return "Found \(board.line)"

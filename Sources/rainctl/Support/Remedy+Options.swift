@@ -29,13 +29,13 @@ extension Remedy {
         case .localHost: "give the address with --host HOST or HOST:PORT"
         case .localProof(isInCloud: false): "give this proof with --pop-file FILE"
         case .localProof(isInCloud: true):
-            "sign in, so that rainctl gets the proof from the cloud. Or, where you are signed in, print the proof with "
-                + "\(commandLine("node params get NODE \"Local Control.POP\"")), and give it here with --pop-file FILE"
+            "sign in to get the proof from the cloud. Or print the proof on a machine where you are signed in, with "
+                + "\(commandLine("node params get NODE \"Local Control.POP\"")), and give the proof here with --pop-file FILE"
         case .nodeInAccount: "once the board is in your account, use \(commandLine("node params"))"
         case .anyOtherTransport: "use --transport ble or softap"
         case .backend: "describe your cloud with --backend FILE"
         case .espressifTools:
-            "name a Python that has Espressif's tools, such as ESP-IDF's own or one in a virtual environment, with --python"
+            "use --python to name a Python that has Espressif's tools, such as the Python of ESP-IDF or of a virtual environment"
         case .macAddress: "give the board's MAC address with --mac"
         case .flashAddress: "name the flash address of the partition fctry with --flash-address"
         case .otherRedirect:
@@ -44,12 +44,12 @@ extension Remedy {
         case .storedSession: "look at the session with \(commandLine("account status"))"
         case .cloudAnswer: "look at the cloud's answer with \(commandLine("account curl -- -i /v1/user2"))"
         case .deploymentSettings: "check the settings with \(commandLine("profile show"))"
-        case .certificateAuthorities: "name a file of certificates to trust with --ca-file"
+        case .certificateAuthorities: "give a file of trusted certificates with --ca-file"
         case .signInMode(let provider, let modes):
             "sign in with "
                 + modes.map { commandLine("login --provider \(provider) --mode \($0)") }.joined(separator: " or ")
         case .forgottenPending:
-            "give up unconfirmed mappings of earlier runs with \(commandLine("provision --forget-pending"))"
+            "give up unfinished mappings of earlier runs with \(commandLine("provision --forget-pending"))"
         case .signInPage: "sign in with \(Self.login) --browser"
         case .pastedAddress: "paste the address with \(Self.login) --paste"
         case .otherCallbackPort: "choose a port with \(Self.login) --callback-port"
@@ -79,7 +79,7 @@ extension Remedy {
             "give one of them another name with \(commandLine("node rename \(node.onOneLine.asShellWord) NAME"))"
         case .knownGroup: "see \(commandLine("group list"))"
         case .knownAutomation: "see \(commandLine("automation list"))"
-        case .knownCommand: "give the request id that is shown by \(commandLine("node command send"))"
+        case .knownCommand: "give the request id from the output of \(commandLine("node command send"))"
         case .resumedBatch(let batch):
             "continue the batch with \(commandLine("batch resume \(batch)")), or begin another batch with --again"
         case .retriedBatch(let batch):
@@ -94,9 +94,9 @@ extension Remedy {
         case .scheduleTime: "give --at HH:MM, or --in TIME"
         case .scheduleDays: "give --days or --date with --at"
         case .laterSchedule: "give the schedule another time with \(commandLine("node schedule edit"))"
-        case .modelNode: "name the board whose copy is right with --like BOARD"
+        case .modelNode: "use --like BOARD to name the board whose copy is right"
         case .repairedCopies:
-            "send the schedule or scene to the board with the option --repair or --add-board of the command edit"
+            "run the command edit with --repair or --add-board to send the schedule or scene to the board"
         case .valuesOfNode: "add the board with --add-board BOARD and BOARD:DEVICE.PARAM=VALUE"
         case .accountName: "give the account your own name with --account"
         case .knownDeployment: "see \(commandLine("profile list"))"
@@ -105,7 +105,7 @@ extension Remedy {
         case .fileStore: "keep the session in a file with \(Self.login) --store file"
         case .exportedSession: "export a new session with \(commandLine("account export"))"
         case .brokerCredentials: "give the name and the password with --user and --password-file"
-        case .brokerAuthorities: "name a file of certificates to trust with --broker-ca"
+        case .brokerAuthorities: "give a file of trusted certificates with --broker-ca"
         case .brokerClientCertificate: "give the certificate and its key with --client-cert and --client-key"
         }
     }

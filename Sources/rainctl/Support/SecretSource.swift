@@ -41,7 +41,8 @@ struct SecretSource {
         guard given <= 1 else {
             throw CommandFailure(
                 .usage,
-                message: "Give the \(name) once: \(takesValue ? "\(flag), " : "")\(flag)-file or \(flag)-stdin.")
+                message:
+                    "Give the \(name) with only one of \(takesValue ? "\(flag), " : "")\(flag)-file and \(flag)-stdin.")
         }
         if let value {
             let secret = try notEmpty(Self.secret(Array(value.utf8)[...], name, from: flag), from: flag)
@@ -54,7 +55,12 @@ struct SecretSource {
             return try notEmpty(Self.contents(of: file, name: name, within: time?.left), from: "\(flag)-file")
         }
         if fromStandardInput {
-            return try notEmpty(Self.standardInput(name: name, within: time?.left), from: "\(flag)-stdin")
+            let secret = try Self.standardInput(name: name, within: time?.left)
+            guard secret.isEmpty else { return secret }
+            throw CommandFailure(
+                .usage, reason: "empty_secret",
+                message: "Standard input has no \(name): it is closed, or has no text (\(flag)-stdin)."
+                    + (ifThereIsNone.map { " \($0)" } ?? ""))
         }
         if let environmentVariable, let value = environment[environmentVariable.rawValue], !value.isEmpty {
             if environmentVariable == .password {
@@ -165,7 +171,7 @@ struct SecretSource {
     ) throws(CommandFailure) -> Secret {
         guard Invocation.current.request == nil else { throw absent(name) }
         guard !StandardStreams.inIsTerminal else {
-            throw CommandFailure(.usage, message: "Standard input is a terminal: pipe the \(name) into rainctl.")
+            throw CommandFailure(.usage, message: "Standard input is a terminal: pipe the \(name) into the command.")
         }
         return try read(
             STDIN_FILENO, name: name, from: "standard input", maximumBytes: maximumBytes, isExact: isExact,

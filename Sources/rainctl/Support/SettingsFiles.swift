@@ -103,7 +103,8 @@ struct SettingsFiles: Sendable {
         switch status.st_mode & S_IFMT {
         case S_IFDIR: return nil
         case S_IFREG:
-            return status.st_mode & 0o022 == 0 ? nil : "other users may write to it (chmod go-w prevents that)"
+            return status.st_mode & 0o022 == 0
+                ? nil : "other users may write to it (to prevent this, run chmod go-w on it)"
         case S_IFLNK: return "it is a symbolic link"
         default: return "it is not a plain file"
         }

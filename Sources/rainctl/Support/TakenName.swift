@@ -31,18 +31,30 @@ extension CloudScene {
         context.output.warn(warning, reason: "name_taken")
     }
 
-    /// Warns about the name of a group. If the cloud does not list the groups, nothing is said: the command itself reports the problem.
-    func warn(groupName name: String, own: String? = nil) async {
+    /// Warns about the name of a group.
+    func warn(groupName name: String, own: String? = nil) async throws {
         func flat(_ groups: [NodeGroup]) -> [(id: String, name: String)] {
             groups.flatMap { [($0.id, $0.name)] + flat($0.subgroups ?? []) }
         }
-        guard let groups = try? await cloud.groups(withSubgroups: true) else { return }
+        guard let groups = try await listed({ try await cloud.groups(withSubgroups: true) }) else { return }
         warn("group", name, among: flat(groups), own: own)
     }
 
-    /// Warns about the name of an automation, as for groups.
-    func warn(automationName name: String, own: String? = nil) async {
-        guard let all = try? await client.automations() else { return }
+    /// Warns about the name of an automation.
+    func warn(automationName name: String, own: String? = nil) async throws {
+        guard let all = try await listed({ try await client.automations() }) else { return }
         warn("automation", name, among: all.map { ($0.id, $0.name) }, own: own)
+    }
+
+    /// Returns the list; nil if the cloud does not give it, because the command itself reports that problem. An error that ends the session is
+    /// thrown: the command would only report that nobody is signed in.
+    private func listed<List>(_ list: () async throws -> List) async throws -> List? {
+        do {
+            return try await list()
+        } catch {
+            let account = error as? AccountError ?? (error as? RainKitError)?.account
+            if account?.code == .expired { throw error }
+            return nil
+        }
     }
 }

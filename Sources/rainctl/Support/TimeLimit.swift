@@ -151,7 +151,8 @@ struct NotedHTTPClient: HTTPClient {
 
         func sentence(after time: String) -> String {
             lacksTLS
-                ? "\(name) accepted the connection, but did not begin TLS within \(time) (--timeout). A firewall or an overloaded server may hold the connection, or that port uses plain http:// or another protocol."
+                ? "\(name) accepted the connection, but did not begin TLS within \(time) (--timeout). A firewall or an overloaded server "
+                    + "may delay the answer, or that port may use plain http:// or another protocol."
                 : "\(name) did not answer within \(time) (--timeout)".asSentence
         }
     }

@@ -71,7 +71,7 @@ final class NetworkQuestions: Sendable {
     /// Returns the same network with another password, or another network, after a failure to join; nil if the user cancels.
     func another(after error: BoardError) async -> WiFiNetwork? {
         await screen.asking {
-            screen.say(Self.words(error))
+            screen.say(error.message)
             if error.code == .wifiAuthenticationFailed, let last = state.withLock({ $0.last }) {
                 switch await password(
                     for: last, question: "Type the password for \(last) again (n for another network): ")
@@ -84,11 +84,6 @@ final class NetworkQuestions: Sendable {
             guard case .join(let network) = await fromList(passphrase: nil, maySearchAgain: false) else { return nil }
             return network
         }
-    }
-
-    /// The message without the advice to run the command again, because the user is asked again here.
-    private static func words(_ error: BoardError) -> String {
-        error.message.replacing(", then try again", with: "")
     }
 
     private enum Again { case network(WiFiNetwork), other, stop }
@@ -143,8 +138,8 @@ final class NetworkQuestions: Sendable {
             case (0, false): nil
             case (1, false): "One hidden network: type its name"
             case (_, false): "\(hidden) hidden networks: type a name"
-            case (0, true): "A board lists at most 16: type the name of another network"
-            case (_, true): "A board lists at most 16; \(hidden) are hidden: type a network's name"
+            case (0, true): "A board lists at most 16 networks: for another one, type its name"
+            case (_, true): "A board lists at most 16 networks (\(hidden) are hidden): for others, type a name"
             }
         return ChoiceList(lines, note: note)
     }

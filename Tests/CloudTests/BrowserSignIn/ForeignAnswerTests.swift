@@ -22,7 +22,7 @@ struct ForeignAnswerTests {
         Case(query: "code=c", words: "the answer has no state"),
         Case(
             query: "error=access_denied&state=wrong-state",
-            words: "the state is not the one that was sent; its error is access_denied"),
+            words: "the state is not the one that was sent (error: access_denied)"),
         Case(
             query: "code=c&state=right-state&iss=https%3A%2F%2Fattacker.example",
             words: "the answer comes from another issuer"),

@@ -23,7 +23,9 @@ struct SessionEndTests {
         bench.http.expect(.get, "/v1/user2", status: status, body)
         let error = await accountError { () throws(AccountError) in try await bench.session.user() }
         #expect(error?.code == .serverFault)
-        #expect(error?.message.contains("although its provider has just renewed it") == true, "\(error?.message ?? "")")
+        #expect(
+            error?.message.contains("although its provider has just renewed the session") == true,
+            "\(error?.message ?? "")")
         #expect(error?.status == status)
         #expect(try await bench.stored() != nil)
         try bench.http.finish()

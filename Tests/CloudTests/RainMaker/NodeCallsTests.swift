@@ -285,7 +285,7 @@ struct NodeCallsTests {
             }
         }
         #expect(error?.code == .malformedAnswer)
-        #expect(error?.message.contains("does not end") == true)
+        #expect(error?.message.contains("was not read to its end") == true)
     }
 
     @Test(
@@ -339,7 +339,7 @@ struct NodeCallsTests {
         arguments: [
             (101_025, "offer", "there is no user b@example.com", AccountError.Code.unknownUser),
             (101_025, "end", "there is no user b@example.com", .unknownUser),
-            (100_012, "offer", "offer to the other user", .rejected),
+            (100_012, "offer", "sharing request is not valid", .rejected),
             (103_055, "offer", "group", .rejected),
             (103_055, "end", "the group g is not shared with b@example.com", .rejected),
             (100_012, "answer", "sharing request", .rejected), (100_012, "cancel", "sharing request", .rejected),

@@ -56,7 +56,7 @@ struct PortalFaultTests {
             testDescription: "a page of success", body: "\u{FEFF}<html><title>Hotel</title></html>",
             code: .malformedAnswer,
             says:
-                "a web page \"Hotel\" instead of JSON (HTTP 200): this network's sign-in page or a proxy answered, or the base URL"
+                "a web page \"Hotel\" instead of JSON (HTTP 200): this network's sign-in page or a proxy may have answered, or the base URL"
         ),
         Fault(
             testDescription: "a web server's page for no such address", status: 404,
@@ -149,6 +149,6 @@ struct PortalFaultTests {
             })
         #expect(error.code == .malformedAnswer)
         #expect(error.message.contains("with JSON that is not from a RainMaker cloud"), "\(error)")
-        #expect(error.message.contains("The base URL belongs to another service"), "\(error)")
+        #expect(error.message.contains("The base URL may belong to another service"), "\(error)")
     }
 }

@@ -155,7 +155,7 @@ struct AccountPromptTests {
                 try await person.answers(
                     "E-mail address or telephone number: ",
                     attempt == 2 && attempts == 2 ? "maker@example.com" : "notmail")
-                if attempt == 1 { try await person.hears("A user name is an e-mail address") }
+                if attempt == 1 { try await person.hears("A user name must be an e-mail address") }
             }
             if attempts == 2 { try await person.answers("Password: ", Self.password) }
             try await ends(person, attempts == 2 ? 0 : 64)
@@ -170,7 +170,7 @@ struct AccountPromptTests {
             let cloud = try CannedCloud([:])
             let maker = try await cloud.maker(in: folder)
             let person = try await maker.atTerminal(["login", "notmail"])
-            try await person.hears("A user name is an e-mail address")
+            try await person.hears("A user name must be an e-mail address")
             try await ends(person, 64)
             #expect(!person.transcript.contains("Password: "), "\(person.transcript)")
             #expect(cloud.calls.isEmpty)

@@ -12,7 +12,7 @@ struct BatchStationsTests {
         try await withTemporaryFolder { folder in
             try await PostgreSQLServer.with { server in
                 let wanted = isSoak ? 1000 : 40
-                let shop = try await Workshop.open(isSoak ? 300 : 24, folder, restarts: true)
+                let shop = try await Workshop.open(isSoak ? 400 : 24, folder, restarts: true)
                 try shop.write()
                 let place = ["--ledger", try await server.url()]
                 let more = shop.common + place + ["--at-once", "3", "--station-timeout", "3s"]
@@ -30,7 +30,7 @@ struct BatchStationsTests {
                     }
                     let index = Int.random(in: 0..<3, using: &random)
                     // Each life ends after a while, or by itself.
-                    let life = Duration.milliseconds(Int.random(in: 50...(isSoak ? 400 : 1000), using: &random))
+                    let life = Duration.milliseconds(Int.random(in: 50...(isSoak ? 150 : 1000), using: &random))
                     let ended = kills < wanted ? try? await stations[index]?.wait(within: life) : nil
                     isDone = try await shop.nodes().count == shop.radio.boards.count
                     if ended != nil {

@@ -22,7 +22,7 @@ struct BusyPortTests {
             #expect(outcome.status == 75, "\(outcome.standardOutput)\(outcome.standardError)")
             #expect(outcome.failure?["code"] == "temporary")
             #expect(outcome.failure?["reason"] == "busy")
-            #expect(outcome.failure?["message"]?.string?.contains("Another program holds this port") == true)
+            #expect(outcome.failure?["message"]?.string?.contains("Another program is using this port") == true)
         }
     }
 }

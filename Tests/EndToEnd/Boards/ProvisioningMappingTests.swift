@@ -29,7 +29,8 @@ struct ProvisioningMappingTests {
             #expect(error?["code"] == "mapping_failed")
             #expect(error?["step"] == "confirm")
             #expect(error?["message"]?.string?.contains("another user or secret") == true, "\(child.standardOutput)")
-            #expect(error?["message"]?.string?.contains("Run the command again.") == true, "\(child.standardOutput)")
+            #expect(
+                error?["message"]?.string?.contains("Provision the board again.") == true, "\(child.standardOutput)")
             #expect(SecretHunt.mode(of: folder.file("state/rainkit/pending-sim.json")) == nil)
         }
     }

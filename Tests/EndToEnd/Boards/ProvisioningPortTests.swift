@@ -160,7 +160,7 @@ struct ProvisioningPortTests {
             ]
         ),
         (
-            "no_provisioning", "neither names a provisioning service",
+            "no_provisioning", "has no name of a provisioning service",
             ["ESP-ROM:esp32c3-api1-20210207", "rst:0x1 (POWERON),boot:0xc (SPI_FAST_FLASH_BOOT)", "hi"]
         ),
     ]

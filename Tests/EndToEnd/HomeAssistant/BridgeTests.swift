@@ -118,7 +118,7 @@ struct BridgeTests {
     func second() async throws {
         try await Self.with { scene, broker, _ in
             let second = try await scene.rainctl("bridge", broker.address, "--json")
-            second.expectFailure(69, "unavailable", says: "Another bridge uses this base topic")
+            second.expectFailure(69, "unavailable", says: "a bridge with the same base topic")
             #expect(second.failure?["reason"] == "base_topic_in_use")
             let other = try await Self.start(scene, broker, ["--base-topic", "home/rain"])
             try await broker.state("home/rain/nodelight/availability", contains: "online")
@@ -139,7 +139,7 @@ struct BridgeTests {
             denied.expectFailure(77, "auth", says: "refuses the connection")
             #expect(denied.failure?["reason"] == "broker_refused")
             denied.expectFailure(
-                77, "auth", says: "is missing or wrong. Give the name and the password with --user and --password-file."
+                77, "auth", says: "missing or wrong. Give the name and the password with --user and --password-file."
             )
             let wrong = try await scene.rainctl(
                 "bridge", closed.address, "--user", "me", "--password-file", folder.file("wrong"), "--json")
@@ -181,7 +181,7 @@ struct BridgeTests {
             let forgetful = try await HomeBroker.start(["allow_anonymous true", "retain_available false"], in: folder)
             defer { forgetful.kill() }
             let empty = try await scene.rainctl("bridge", forgetful.address, "--json")
-            empty.expectFailure(78, "config", says: "does not keep messages")
+            empty.expectFailure(78, "config", says: "does not retain messages")
             #expect(empty.failure?["reason"] == "broker_without_retain")
         }
     }

@@ -135,7 +135,7 @@ struct OwnCloudSignInTests {
             let message = outcome.failure?["message"]?.string ?? ""
             #expect(message.contains("rainctl login --provider liferay --mode oauth2Redirect"), "\(message)")
             #expect(try scene.requests().isEmpty)
-            #expect(outcome.standardError.contains("There are no unconfirmed mappings"), "\(outcome.standardError)")
+            #expect(outcome.standardError.contains("No earlier run left a board"), "\(outcome.standardError)")
         }
     }
 

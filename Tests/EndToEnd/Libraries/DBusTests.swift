@@ -236,7 +236,8 @@ struct DBusTests {
             } throws: {
                 ($0 as? DBusError)?.code == .timeout
             }
-            #expect(heard.withLock { $0 } < 1500)
+            // The call ended before all two thousand were heard.
+            #expect(heard.withLock { $0 } < 2000)
             client.close()
             await service.stop()
         }

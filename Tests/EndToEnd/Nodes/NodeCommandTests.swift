@@ -180,7 +180,7 @@ struct NodeCommandTests {
             let nothing = try await maker.rainctl(
                 "node", "command", "result", "r2", "--wait", "--timeout", "2", "--json")
             #expect(start.duration(to: .now) < Timings.limit(.seconds(8)))
-            nothing.expectFailure(75, "temporary", says: "rainctl node command result r2 shows the answers")
+            nothing.expectFailure(75, "temporary", says: "To see the answers, run: rainctl node command result r2")
             #expect(nothing.failure?["reason"] == "timeout")
             let again = ContinuousClock.now
             let one = try await maker.rainctl("node", "command", "send", "n1,n2", "7", "--timeout", "15", "--json")

@@ -65,7 +65,8 @@ struct NodeListTests {
             #expect(measured.status == .exited(75), "\(measured.standardOutput)\(measured.standardError)")
             let failure = try JSONValue(parsing: Array(measured.standardOutput.utf8))["error"]
             #expect(failure?["code"]?.string == "temporary")
-            #expect(failure?["message"]?.string?.contains("does not end") == true, "\(measured.standardOutput)")
+            #expect(
+                failure?["message"]?.string?.contains("was not read to its end") == true, "\(measured.standardOutput)")
             let pages = asked.load(ordering: .relaxed)
             #expect(invention.pages.contains(pages), "\(pages) pages")
             let peak = measured.standardError.split(separator: "\n").compactMap { line in
@@ -92,12 +93,12 @@ struct NodeListTests {
         let call = "GET /v1/user/nodes?node_details=true"
         try await AccountScene.run([call: [answer]], signedIn: true) { maker, _ in
             let outcome = try await maker.rainctl("node", "list", "--json")
-            outcome.expectFailure(75, "temporary", says: "sign in to the network")
+            outcome.expectFailure(75, "temporary", says: "Sign in to the network")
         }
         try await AccountScene.run(["POST /v1/login2": [answer]]) { maker, _ in
             let outcome = try await maker.rainctl(
                 "login", SimulatedCloud.user, "--password-file", maker.folder.file("password"), "--json")
-            outcome.expectFailure(75, "temporary", says: "sign in to the network")
+            outcome.expectFailure(75, "temporary", says: "Sign in to the network")
         }
     }
 

@@ -36,7 +36,7 @@ struct RefusedWaitTests {
         ]
         try await AccountScene.run(answers, signedIn: true) { maker, cloud in
             let outcome = try await maker.rainctl(["node", "command", "send", "n1,n2", "7", "--timeout", "5", "--json"])
-            outcome.expectFailure(1, "other", says: "rainctl node command result r1 shows the answers")
+            outcome.expectFailure(1, "other", says: "To see the answers, run: rainctl node command result r1")
             #expect(outcome.failure?["reason"] == "rejected")
             #expect(outcome.document?["request_id"] == "r1", "\(outcome.standardOutput)")
             let nodes = outcome.document?["nodes"]?.array
@@ -119,7 +119,7 @@ struct RefusedWaitTests {
                 "node", "scene", "add", "n1", "--name", "Night", "Light.Power=off", "--wait", "--timeout", "5",
                 "--json",
             ])
-            outcome.expectFailure(1, "other", says: "rainctl node scene list n1 shows the board's list.")
+            outcome.expectFailure(1, "other", says: "To see the board's list, run: rainctl node scene list n1")
             #expect(outcome.document?["state"] == "sent" && outcome.document?["id"]?.string?.isEmpty == false)
         }
     }

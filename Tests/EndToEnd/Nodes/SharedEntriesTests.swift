@@ -80,7 +80,7 @@ struct SharedEntriesTests {
             // The others set different values, so none can be chosen for it.
             let unclear = try await scene.rainctl(
                 "node", "schedule", "edit", "node-one,node-two", id, "--add-board", "node-three", "--json")
-            unclear.expectFailure(64, "usage", says: "give the values for")
+            unclear.expectFailure(64, "usage", says: "cannot get its values for")
             let back = try await scene.done(
                 "node", "schedule", "edit", "node-one,node-two", id, "--add-board", "node-three",
                 "node-three:Light.Power=on", "--wait", "--json")

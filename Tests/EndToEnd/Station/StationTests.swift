@@ -156,7 +156,7 @@ struct StationTests {
                     """
                 folder.writePrivately(try QRMatrix(Array(label.utf8)).png(), to: "label.png")
                 try await browser.type(folder.file("label.png"), into: "#picture")
-                try await browser.wait(for: "#scan-result", toContain: "is tried again with its code")
+                try await browser.wait(for: "#scan-result", toContain: "again, with the scanned code")
                 try await browser.wait(for: "#count-done", toBe: "1", within: .waitLimit)
                 folder.writePrivately(try QRMatrix(Array("https://example.com/".utf8)).png(), to: "other.png")
                 try await browser.type(folder.file("other.png"), into: "#picture")

@@ -45,14 +45,16 @@ struct BatchFileFaultTests {
             message: "Remove the column"),
         Case(text: "name,transport,Name\nA,ble,B\n", line: 1, column: "name", message: "occurs twice"),
         Case(text: "name,transport,\nA,ble,x\n", line: 2, message: "more values"),
-        Case(text: "name,,transport\nA,x,ble\nB,y,ble\n", line: 2, message: "column 2, which has no name"),
-        Case(text: "pop,group\np,g\n", line: 2, message: "names no board"),
+        Case(text: "name,,transport\nA,x,ble\nB,y,ble\n", line: 2, message: "Column 2 has a value, but no name"),
+        Case(text: "pop,group\np,g\n", line: 2, message: "does not identify a board"),
         Case(text: "name\nA\n", line: 2, column: "transport", message: "Give one of serial, ble"),
         Case(text: "name,transport\nA,usb\n", line: 2, column: "transport", message: "unknown"),
         Case(text: "name,transport\nA,serial\n", line: 2, column: "port", message: "does not report its name"),
         Case(text: "port\nCOM3\n", line: 2, column: "port", message: "/dev/ttyUSB0"),
         Case(text: "port,transport\n/dev/ttyUSB0,ble\n", line: 2, column: "transport", message: "transport serial"),
-        Case(text: "port,address\n/dev/ttyUSB0,10.0.0.1\n", line: 2, column: "address", message: "different boards"),
+        Case(
+            text: "port,address\n/dev/ttyUSB0,10.0.0.1\n", line: 2, column: "address",
+            message: "cannot be used together"),
         Case(text: "address\nhttp://10.0.0.1/\n", line: 2, column: "address", message: "HOST:PORT"),
         Case(text: "address\n7CDFA1000042\n", line: 2, column: "address", message: "with colons"),
         Case(
@@ -68,10 +70,10 @@ struct BatchFileFaultTests {
         Case(text: "qr\nWIFI:S:x;;\n", line: 2, column: "qr", message: "Wi-Fi network"),
         Case(
             text: "qr,transport\nNP:P|p|b,on-network\n", line: 2, column: "name",
-            message: "another name than on its label"),
+            message: "differs from the name on its label"),
         Case(
             text: "qr\n\"{\"\"ver\"\":\"\"v1\"\",\"\"name\"\":\"\"P\"\",\"\"network\"\":\"\"thread\"\"}\"\n", line: 2,
-            column: "qr", message: "other than Wi-Fi"),
+            column: "qr", message: "does not use Wi-Fi"),
         Case(
             text: "qr\n\"{\"\"ver\"\":\"\"v1\"\",\"\"name\"\":\"\"P\"\"}\"\n", line: 2, column: "transport",
             message: "does not show how"),
@@ -104,7 +106,9 @@ struct BatchFileFaultTests {
             text: "name,transport,node_name\nA,ble,\(String(repeating: "x", count: 65))\n", line: 2,
             column: "node_name", message: "64 bytes"),
         Case(text: "name,transport\n\"A\u{1B}[2J\",ble\n", line: 2, column: "name", message: "control characters"),
-        Case(text: "name,transport\n\"A\",ble\n\"B,ble\n", line: 3, column: "name", message: "has no closing one"),
+        Case(
+            text: "name,transport\n\"A\",ble\n\"B,ble\n", line: 3, column: "name",
+            message: "has no closing quotation mark"),
         Case(text: "name,transport\n\"A\"x,ble\n", line: 2, column: "name", message: "closing quotation mark"),
         Case(text: "name,transport\n \"A\",ble\n", line: 2, column: "name", message: "Remove the space"),
         Case(
@@ -226,7 +230,7 @@ struct BatchFileFaultTests {
         #expect(first.faults.map(\.column) == ["group"])
         #expect(first.description.contains("Save the file as UTF-8"))
         let odd: [UInt8] = [0xFF, 0xFE] + Array("n\0a\0m".utf8)
-        #expect(try #require(refusal(odd)).description.contains("cut off"))
+        #expect(try #require(refusal(odd)).description.contains("its end may be missing"))
         let lone: [UInt8] = [0xFE, 0xFF, 0xD8, 0x00, 0x00, 0x41]
         #expect(try #require(refusal(lone)).description.contains("damaged"))
         let unmarked = "name,transport\nA,ble\n".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }

@@ -112,7 +112,10 @@ struct PremadeFolderTests {
         ({ try $0.link("common/node_ids.csv", to: "values.csv") }, ["common/node_ids.csv", "symbolic link"]),
         ({ unlink("\($0.path)/common/node_ids.csv") }, ["common/node_ids.csv", "missing"]),
         ({ try $0.write("id\nx\n", to: "common/node_ids.csv") }, ["common/node_ids.csv", "node_id"]),
-        ({ try $0.write("node_id\n\(ids[0])\n\(ids[0])\n", to: "common/node_ids.csv") }, ["Line 3", "second time"]),
+        (
+            { try $0.write("node_id\n\(ids[0])\n\(ids[0])\n", to: "common/node_ids.csv") },
+            ["Line 3", "repeats a node id"]
+        ),
         ({ try $0.write("node_id\n\(ids[0])\n", to: "common/node_ids.csv") }, ["does not list this board"]),
     ]
 

@@ -27,7 +27,7 @@ struct BrokerFaultTests {
         "a refused message names its topic, and what the broker has to allow",
         arguments: [
             (0x87, "does not let this user write the topic a/b. Allow this in the broker's access list"),
-            (0x95, "for the topic a/b, because it is too large. The broker's limit is too small (message_size_limit"),
+            (0x95, "for the topic a/b, because the message is too large. Raise the broker's limit (message_size_limit"),
             (0x83, "refuses a message for the topic a/b (reason code 131)"),
         ] as [(Int32, String)])
     func messages(code: Int32, text: String) throws {

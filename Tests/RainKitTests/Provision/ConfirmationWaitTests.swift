@@ -59,9 +59,9 @@ struct ConfirmationWaitTests {
         var wait = ConfirmationWait(
             onlineSince: .zero, notReported: RainKitError(.notReported, message: "not reported"))
         wait.unknownState = "done"
-        #expect(wait.trouble?.message.contains(#"calls the mapping "done""#) == true)
+        #expect(wait.trouble?.message.contains(#"reports the unknown state "done""#) == true)
         let error = #expect(throws: RainKitError.self) { _ = try wait.notYet(at: .seconds(100_000), lastNews: .zero) }
-        #expect(error?.message.hasPrefix(#"The cloud calls the mapping "done""#) == true)
+        #expect(error?.message.hasPrefix(#"The cloud reports the unknown state "done" for the mapping."#) == true)
         #expect(error?.message.hasSuffix("not reported") == true)
         wait.unknownState = nil
         #expect(wait.trouble == nil)

@@ -122,7 +122,7 @@ struct MCPToolTests {
     }
 
     static let refused: [(tool: String, arguments: JSONValue, words: String)] = [
-        ("get_nodes", ["planted": 1], "has no argument \"planted\". It has none."),
+        ("get_nodes", ["planted": 1], "has no argument \"planted\". It takes no arguments."),
         ("get_node_status", [:], "get_node_status needs the argument node_id"),
         ("get_node_status", ["node_id": nil], "needs the argument node_id"),
         ("get_node_status", ["node_id": 7], "get_node_status: node_id must be a string"),

@@ -18,7 +18,7 @@ struct NodeCommandTests {
             (["failure", "requested"], .batchPartial, "(--timeout) from N1"),
             (
                 ["timed_out", "requested", "success"], .batchPartial,
-                "from N0 within the command's --keep time, so the cloud gave up"
+                "from N0 within the command's --keep time. The cloud no longer keeps the command"
             ),
             (["timed_out", "requested", "success"], .batchPartial, "(--timeout) from N1"),
         ])

@@ -35,7 +35,7 @@ struct SecretParameterTests {
     @Test(
         "a parameter without a value: the board never reports it, or has not yet, or does not have it",
         arguments: [
-            ("OTA.URL", "OTA.URL can only be set"), ("OTA.Status", "OTA.Status has not been reported yet"),
+            ("OTA.URL", "OTA.URL can be set, but not read"), ("OTA.Status", "OTA.Status has not been reported yet"),
             ("OTA.Nothing", "has not reported OTA.Nothing; it has reported Light.Power"),
         ])
     func unreported(path: String, words: String) {

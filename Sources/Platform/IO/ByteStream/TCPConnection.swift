@@ -96,7 +96,9 @@ extension TCPAttempt {
     func failed(_ code: Int32) -> ByteStreamError {
         switch code {
         case ECONNREFUSED:
-            error(.refused, "Nothing listens there. Check the port, and whether the program there is running.", code)
+            error(
+                .refused,
+                "Nothing listens on this port. Check the port, and whether the program on that host is running.", code)
         case ENETUNREACH, EHOSTUNREACH, ENETDOWN, EHOSTDOWN:
             error(.unreachable, "There is no route to this host. Check the network, and the address.", code)
         case ETIMEDOUT: late
@@ -105,7 +107,7 @@ extension TCPAttempt {
     }
 
     private var late: ByteStreamError {
-        error(.timedOut, "The host did not answer in time. Check the address, and whether it is switched on.")
+        error(.timedOut, "The host did not answer in time. Check the address, and whether the host is switched on.")
     }
 
     private var cancelled: ByteStreamError { error(.cancelled, "The operation was cancelled.") }

@@ -226,7 +226,7 @@ extension SerialPortError {
     static func busy(_ path: String) -> SerialPortError {
         SerialPortError(
             .busy, path: path,
-            message: "Another program holds this port. Close that program, such as a serial monitor, and try again.")
+            message: "Another program is using this port. Close that program, such as a serial monitor, and try again.")
     }
 }
 

@@ -291,19 +291,21 @@ struct HistoryPlan: Sendable {
         guard var calendar = ZonedCalendar(named: question.timeZone) else {
             throw RainKitError(
                 .request(.usage, reason: "unknown_time_zone"),
-                message: "This machine does not know a time zone \(question.timeZone.asGiven).")
+                message: "This machine does not know the time zone \(question.timeZone.asGiven).")
         }
         calendar.firstWeekday = question.weekStart.rawValue
         self.calendar = calendar
         if aggregate == .raw, interval != nil {
-            throw .usage("Raw records have no groups: omit the groups, or choose another aggregate.")
+            throw .usage("The aggregate raw works without intervals: omit the interval, or choose another aggregate.")
         }
         if aggregate != .raw, interval == nil {
             throw .usage(
-                "\(aggregate.rawValue) combines the records of an interval: choose minute, hour, day, week, month or year."
+                "The aggregate \(aggregate.rawValue) needs an interval: choose minute, hour, day, week, month or year."
             )
         }
-        if resetsOnNegative, !isDifferential { throw .usage("The handling of resets needs differences.") }
+        if resetsOnNegative, !isDifferential {
+            throw .usage("Only differences can take resets into account: request differences too.")
+        }
         if let limit, limit < 1 { throw .usage("The limit must be at least 1.") }
         guard isNumeric || !isDifferential && !aggregate.needsNumbers else {
             let wanted = isDifferential ? "differences" : aggregate.rawValue
@@ -362,7 +364,8 @@ extension RainKitError {
     static func noSeries(_ path: ParameterPath, at node: String) -> RainKitError {
         RainKitError(
             .request(.badData, reason: "no_series"),
-            message: "\(node): The cloud keeps no history of \(presentable("\(path)")). Firmware enables it with "
+            message:
+                "\(node): The cloud keeps no history of \(presentable("\(path)")). Firmware enables the history with "
                 + "PROP_FLAG_TIME_SERIES or PROP_FLAG_SIMPLE_TIME_SERIES when it creates the parameter.")
     }
 }

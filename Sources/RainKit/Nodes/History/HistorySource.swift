@@ -61,14 +61,14 @@ struct HistoryProgress: Sendable {
         for record in page.records {
             let time = Int64(record.time.seconds)
             if let last, time < last.time {
-                throw AccountError(.malformedAnswer, message: "the cloud's records are not in the order of their times")
+                throw AccountError(.malformedAnswer, message: "the cloud's records are not sorted by time")
             }
             last = (time, last?.time == time ? (last?.count ?? 0) + 1 : 1)
         }
         guard let next = page.next else { return }
         guard tokens.insert(next.hashValue).inserted else { throw Self.endless("a page is repeated") }
         idle = last?.time == before ? idle + 1 : 0
-        guard idle <= Self.maximumIdle else { throw Self.endless("its pages have no later records") }
+        guard idle <= Self.maximumIdle else { throw Self.endless("the last pages contained no later records") }
     }
 
     private static func endless(_ why: String) -> AccountError {
@@ -301,7 +301,8 @@ struct WindowHistory: Sendable {
         if let token, !tokens.insert(token).inserted || tokens.count > 10_000 {
             throw AccountError(
                 .malformedAnswer,
-                message: "the cloud's list of windows was not read to its end: it repeats a page, or has too many pages"
+                message:
+                    "the cloud's list of windows was not read to its end: the list repeats a page, or has too many pages"
             )
         }
         hasEnded = token == nil

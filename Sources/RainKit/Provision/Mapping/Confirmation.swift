@@ -205,7 +205,7 @@ struct ConfirmationWait: Sendable {
     }
 
     private static func sentence(unknown state: String) -> String {
-        "The cloud calls the mapping \"\(state)\", which is not a known state. If this is your own cloud, add the word under status in "
+        "The cloud reports the unknown state \"\(state)\" for the mapping. If this is your own cloud, add this state under status in "
             + "the cloud's description."
     }
 
@@ -331,8 +331,8 @@ extension RainKitError {
         RainKitError(
             .deadline,
             message:
-                "The board has its Wi-Fi settings, but this machine is still on the board's own network, so the cloud could not be asked "
-                + "about the board. Return to your own network.")
+                "The board has its Wi-Fi settings. This machine is still on the board's own network, so it could not ask the cloud about "
+                + "the board. Return to your own network.")
     }
 
     /// The board's log has reported that the board was not claimed.
@@ -342,7 +342,8 @@ extension RainKitError {
                 .claimFailed,
                 message:
                     "The board is on its network without a cloud certificate, so it does not connect to the cloud: it was never claimed. "
-                    + "Type `reset-to-factory` on its console. Then set the board up over Bluetooth or its own access point: that also claims it.",
+                    + "Type `reset-to-factory` on its console. Then set the board up over Bluetooth or its own access point. This also "
+                    + "claims the board.",
                 reason: "unclaimed", remedies: [.otherTransport]))
     }
 
@@ -354,9 +355,9 @@ extension RainKitError {
                 message:
                     "The board is on its network and has not reported to the cloud within \(WaitLimits.report.formattedSeconds) s. "
                     + "\(node.map { "Its node id, \($0), is its MAC address" } ?? "It has no node id"), so it was probably never "
-                    + "claimed. Type `reset-to-factory` on its console. Then set the board up over Bluetooth or its own access point: that "
-                    + "also claims it. If the board was claimed, check that its network has internet access, and that the claim belongs to "
-                    + "this deployment.",
+                    + "claimed. Type `reset-to-factory` on its console. Then set the board up over Bluetooth or its own access point. This "
+                    + "also claims the board. If the board was claimed, check that its network has internet access, and that the claim "
+                    + "belongs to this deployment.",
                 reason: "claim_unknown", remedies: [.otherTransport]))
     }
 

@@ -211,7 +211,7 @@ extension MappingStatus {
         let why =
             self == .timedOut
             ? "the board has not reported for a week" : "the board reported another user or secret"
-        return "The cloud did not confirm the mapping: \(why). Run the command again."
+        return "The cloud did not confirm the mapping: \(why). Provision the board again."
     }
 }
 

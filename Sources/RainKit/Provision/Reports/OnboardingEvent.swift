@@ -146,9 +146,9 @@ extension OnboardingProgress {
         case .connected(let network): "on \(network.ssid) as \(network.address)"
         case .alreadyOnline(let node): "\(node) is online in the account already"
         case .resumed(let node): "the mapping of \(node) is finished"
-        case .abandoned(let node, let why): "the mapping of \(node) is given up (\(why))"
+        case .abandoned(let node, let why): "the mapping of \(node) was abandoned (\(why))"
         case .associationLeftOpen(let why):
-            "other users on the board's network may still be able to put it into their accounts (\(why))"
+            "other users on this network may still be able to put the board into their accounts (\(why))"
         case .waitingForBoard: "waiting for the board"
         case .waitingForCloud: "waiting for the cloud"
         case .waitingForNode: "waiting for the cloud to see the node"

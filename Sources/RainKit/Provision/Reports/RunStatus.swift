@@ -121,7 +121,8 @@ final class RunStatus: Sendable {
         // A step that had too little time shows nothing about the board or its network.
         let cause = elapsed - now.stepBegan < now.step.usualTime ? nil : now.holdUp ?? now.step.whatHoldsItUp
         var error = RainKitError(
-            .deadline, step: now.step, message: cause.map { "\($0) \(late)" } ?? "\(late) More time may be enough.",
+            .deadline, step: now.step,
+            message: cause.map { "\($0) \(late)" } ?? "\(late) A longer time limit may help.",
             isPendingKept: now.isPendingKept)
         error.needsOnlyTime = cause == nil
         return error
@@ -156,7 +157,7 @@ extension RainKitError {
         RainKitError(
             .deadline,
             message:
-                "The time is up, and the board is still trying a network that it received earlier. Until it stops, it accepts no other "
-                + "network. Restart the board, then try again.")
+                "The time is up, and the board is still trying a network that it received earlier. Until the board stops trying, it "
+                + "accepts no other network. Restart the board, then try again.")
     }
 }

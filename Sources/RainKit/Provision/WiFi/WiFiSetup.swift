@@ -203,7 +203,7 @@ struct UnansweringBoard: Sendable {
     var toldToJoin: Duration = .zero
 
     /// The text of the `deferred` events of the steps whose result is not known.
-    static let sentence = "the board stopped answering; the cloud is asked whether the board has joined"
+    static let sentence = "the board stopped answering; asking the cloud whether the board has joined"
 
     /// The error to end with if the board is in the account by its signature alone.
     var inAccount: BoardError {

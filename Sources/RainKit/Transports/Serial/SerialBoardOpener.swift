@@ -146,7 +146,7 @@ struct SerialBoardOpener: Sendable {
         case .elsewhere(let board):
             await silence.end()
             opening.logger.debug(
-                "nothing arrives from the port; its board was found over another transport",
+                "nothing arrives from the port, but the board on this port was found over another transport",
                 metadata: ["port": "\(peer)", "board": "\(board.address)"])
             let inner = try await opening.other(board.address, opening.credentials)
             return LoggedBoard(
@@ -397,7 +397,7 @@ struct PrintedBoard {
         guard !isKnown else { return credentials }
         if let fault = summary.codeFault, summary.code == nil, given.securityVersion == nil {
             throw BoardError(
-                .malformed, message: "\(fault) The board at \(port) prints this code.",
+                .malformed, message: "\(fault) This code comes from the log of the board at \(port).",
                 remedies: [.proofOfPossession])
         }
         if let proof = summary.code?.proofOfPossession ?? summary.announcedProof {

@@ -53,7 +53,8 @@ public struct SerialBoards: BoardTransport {
             guard let host = address.parameters["device-host"], error.reason == "no_port" else { throw error }
             var error = error
             error.message =
-                "No serial port with a board was found. The address \(host) is for a board on a cable whose log names the board's access point."
+                "No serial port with a board was found. The address \(host) works only if a board is on a cable and its log names its "
+                + "access point."
             throw error
         }
         let opener = SerialBoardOpener(path: path, parameters: address.parameters, in: files, opening: opening)
@@ -235,9 +236,10 @@ extension BoardError {
                 "ModemManager is using \(error.path). For half a minute after the board is plugged in, ModemManager checks whether the board is a modem. Try again after this time. A udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps ModemManager away permanently."
         } else if holders.isEmpty {
             told.message =
-                "Another program holds this port. Close that program, such as a serial monitor, and try again; `sudo fuser -v \(ShellWord.quoted(error.path))` shows which program it is."
+                "Another program is using this port. Close that program, such as a serial monitor, and try again; `sudo fuser -v "
+                + "\(ShellWord.quoted(error.path))` shows which program it is."
         } else {
-            told.message = "Another program holds this port: \(names(holders)). Close that program and try again."
+            told.message = "Another program is using this port: \(names(holders)). Close that program and try again."
         }
         return told
     }

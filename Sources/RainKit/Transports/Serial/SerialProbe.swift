@@ -187,9 +187,8 @@ struct SerialProbe: Sendable {
         BoardError(
             .unavailable,
             message:
-                "Everything that is sent to \(console.port.path) comes back unchanged: a loopback plug connects the lines TX and RX of "
-                + "this "
-                + "port, and no board is connected.", reason: "loopback", remedies: [.port([])])
+                "Everything that is sent to \(console.port.path) comes back unchanged. Most likely a loopback plug connects the lines TX "
+                + "and RX of this port, and no board is connected.", reason: "loopback", remedies: [.port([])])
     }
 
     /// Returns the same error with the cause that the log shows, or with other facts about the port.
@@ -202,7 +201,7 @@ struct SerialProbe: Sendable {
                 if console.port.isGone {
                     "the port \(path) was removed and has not returned"
                 } else if moment.hasHeard {
-                    "no board was found at \(path): its output names no board, and no console answers"
+                    "no board was found at \(path): the output there names no board, and no console answers"
                 } else {
                     "no data has arrived from \(path)"
                 }
@@ -217,7 +216,7 @@ struct SerialProbe: Sendable {
         } else if isProbedForModem() {
             told.reason = "modem_manager"
             told.message =
-                "No console prompt and no board's log appeared at \(path), and ModemManager writes to the port as if it were a modem. To keep ModemManager away, add a udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" for the board's adapter. Then unplug the board and plug it in again."
+                "Neither a console prompt nor a board's log appeared at \(path), and ModemManager treats the port as a modem and writes to it. To keep ModemManager away, add a udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" for the board's adapter. Then unplug the board and plug it in again."
         } else if !moment.hasHeard {
             told.reason = "silent_port"
             let restart =
@@ -228,20 +227,21 @@ struct SerialProbe: Sendable {
                 case .none?, nil: ""
                 }
             told.message =
-                "No data arrived from \(path)\(restart). Check that the cable carries data, and that it is in the connector that the "
-                + "firmware prints to."
+                "No data arrived from \(path)\(restart). Check that the cable carries data. Use the connector on which the firmware prints "
+                + "its log."
             let names = silence?.names ?? []
             told.remedies = names.isEmpty ? [.anyOtherTransport] : [.boardName(names)]
         } else if !moment.summary.isESP, !moment.hasPrompt {
             told.reason = "not_a_board"
             told.message =
-                "Another device seems to be at \(path): its output is not the log of a board that can be provisioned."
+                "Another device seems to be at \(path): its output does not look like the log of a board that can be provisioned."
             told.remedies = [.port([])]
         } else if moment.summary.isESP, !moment.hasPrompt {
             told.reason = "no_provisioning"
             let name = moment.summary.project.map { " \"\($0)\"" } ?? ""
             told.message =
-                "The firmware\(name) of the board at \(path) starts, but neither names a provisioning service nor shows a console's prompt. The firmware may have no provisioning, or may print its log on another connector."
+                "The firmware\(name) of the board at \(path) starts, but its output has no name of a provisioning service and no console "
+                + "prompt. The firmware may not support provisioning, or may print its log on another connector."
             told.remedies = [.boardLog, .anyOtherTransport]
         }
         return told

@@ -143,7 +143,7 @@ actor BoardNetwork {
             throw BoardError(
                 .busy,
                 message:
-                    "Another run is using this machine's Wi-Fi for a board's network. Only one run at a time can do that.",
+                    "Another run is using this machine's Wi-Fi to reach a board's network. Only one run can use the Wi-Fi at a time.",
                 reason: "wifi_busy")
         }
         // A killed run may have left a record: its previous connection is older than the current one, and better.

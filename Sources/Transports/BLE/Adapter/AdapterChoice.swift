@@ -66,8 +66,9 @@ enum AdapterChoice {
 
     static let blocked = BluetoothError(
         .blocked,
-        message: "Bluetooth is blocked on this machine. Unblock it with `rfkill unblock bluetooth`, or by its "
-            + "switch or airplane mode.")
+        message:
+            "Bluetooth is blocked on this machine. Unblock it with `rfkill unblock bluetooth`, with the hardware switch, or by "
+            + "turning off airplane mode.")
 
     static func gone(_ path: String) -> BluetoothError {
         BluetoothError(.noAdapter, message: "The Bluetooth adapter \(name(path)) is gone. Plug it in again.")

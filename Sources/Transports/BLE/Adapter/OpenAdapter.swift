@@ -478,7 +478,8 @@ extension OpenAdapter {
         return BluetoothError(
             .connectionFailed,
             message:
-                "\(occupied.label) is already in use by this program. Wait until that use has ended, or use the same transport for both."
+                "\(occupied.label) is already in use by this program. Wait until the other use has ended, or open both with the same "
+                + "transport."
         )
     }
 

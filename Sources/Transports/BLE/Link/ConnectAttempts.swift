@@ -98,7 +98,7 @@ struct ConnectAttempts: Sendable {
         case .stale:
             let told = BluetoothError(
                 .connectionFailed,
-                message: "\(board) has no provisioning service. Check that it is in provisioning mode.")
+                message: "\(board) has no provisioning service. Check that the board is in provisioning mode.")
             guard !hasForgotten else { throw told }
             hasForgotten = true
             last = told

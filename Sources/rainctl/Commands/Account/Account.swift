@@ -18,7 +18,7 @@ struct AccountCommand: ParsableCommand {
 }
 
 struct AccountList: AsyncParsableCommand, ListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "list", abstract: "List the accounts on this machine. A star marks the account in use.",
         discussion: "Example: rainctl account list --json")
 
@@ -78,7 +78,7 @@ extension AccountListResult: ListResult {
 }
 
 struct AccountUse: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "use", abstract: "From now on, use this account.",
         discussion: "Example: rainctl account use me@example.com")
 

@@ -6,9 +6,9 @@ import RainKit
 
 /// Passes on the address of a sign-in with a custom scheme. The desktop starts this when a browser opens such an address.
 struct AccountCallback: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "callback",
-        abstract: "Pass the browser's last address to the sign-in that waits for it (the desktop runs this).",
+        abstract: "Pass the browser's last address to the waiting sign-in. The desktop runs this command.",
         discussion: "Example: rainctl account callback com.example.app:/callback?code=…&state=…", shouldDisplay: false)
 
     @Argument(help: "The address that the browser opened.")

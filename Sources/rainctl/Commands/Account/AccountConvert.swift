@@ -4,7 +4,7 @@ import RainCore
 import RainKit
 
 struct AccountConvert: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "convert", abstract: "Convert your guest account to an account with a name.",
         discussion: """
             Example: rainctl account convert me@example.com --password-file password.txt

@@ -8,7 +8,7 @@ import RainKit
 /// Replaces itself with curl, which reads the credentials from a pipe. They are never in a file or among the arguments, which every user of
 /// the machine can read.
 struct AccountCurl: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "curl",
         abstract: "Run curl as the signed-in user. Only hosts of the deployment or of --provider are allowed.",
         discussion: """
@@ -213,8 +213,8 @@ struct CurlArguments {
         CommandFailure(
             .usage, reason: "refused_option",
             message: """
-                rainctl does not pass \(option.onOneLine) to curl. rainctl passes only options that it knows and that keep the token \
-                secret. To use other options, run curl yourself, with the header from rainctl account header.
+                The command does not pass \(option.onOneLine) to curl. It passes only known options that keep the token secret. To use \
+                other options, run curl yourself, with the header from rainctl account header.
                 """)
     }
 
@@ -228,8 +228,8 @@ struct CurlArguments {
             throw CommandFailure(
                 .usage, reason: "refused_option",
                 message:
-                    "rainctl sets the Authorization header itself, so do not give this header. rainctl accepts no file of headers "
-                    + "either, because the file could contain this header."
+                    "The command adds the Authorization header itself: omit this header. A file of headers is refused, because the "
+                    + "file could contain this header."
             )
         }
         if option == "write-out", isFile { throw refused("--write-out with a file") }

@@ -12,7 +12,7 @@ struct AccountData: ParsableCommand {
 }
 
 struct AccountDataGet: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "get", abstract: "Print the value of one key, or all values.",
         discussion: "Example: rainctl account data get theme")
 
@@ -34,7 +34,7 @@ struct AccountDataGet: AsyncParsableCommand {
                 throw CommandFailure(
                     .other, reason: "no_such_key",
                     message:
-                        "There is no value under \"\(key.onOneLine)\": \(commandLine("account data get")) lists all keys."
+                        "There is no value under \"\(key.onOneLine)\". To list all keys, run: \(commandLine("account data get"))"
                 )
             }
             return context.output.result(CustomDataValueResult(entry))
@@ -69,7 +69,7 @@ extension CustomDataValueResult {
 }
 
 struct AccountDataSet: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "set", abstract: "Store a value under a key.",
         discussion: """
             Example: rainctl account data set theme '{"dark": true}'
@@ -131,7 +131,7 @@ struct AccountDataSet: AsyncParsableCommand {
 }
 
 struct AccountDataRemove: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "remove", abstract: "Remove a key and its value.",
         discussion: "Example: rainctl account data remove theme")
 

@@ -5,7 +5,7 @@ import RainKit
 import RainMaker
 
 struct AccountDataRequest: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "data-request", abstract: "Ask the cloud for everything that it has stored about you.",
         discussion: """
             Example: rainctl account data-request

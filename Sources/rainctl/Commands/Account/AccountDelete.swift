@@ -4,7 +4,7 @@ import RainCore
 import RainKit
 
 struct AccountDelete: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "delete",
         abstract: "Delete your account permanently, after you confirm with a code from the cloud.",
         discussion: """

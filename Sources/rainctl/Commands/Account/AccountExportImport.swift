@@ -6,7 +6,7 @@ import RainKit
 import RainPrivateFiles
 
 struct AccountExport: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "export",
         abstract: "Write the session to files for Espressif's own client or for a systemd service.",
         discussion: """
@@ -62,7 +62,7 @@ struct ExportResult: ConfirmingResult {
 }
 
 struct AccountImport: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "import", abstract: "Copy a session from Espressif's own client, esp-rainmaker-cli.",
         discussion: """
             Example: rainctl account import
@@ -97,7 +97,7 @@ struct AccountImport: AsyncParsableCommand {
             throw CommandFailure(
                 .config,
                 message:
-                    "\(Folders.homeProblem(context.environment)), so rainctl cannot find the folder of esp-rainmaker-cli: name it with --from."
+                    "\(Folders.homeProblem(context.environment)), so the folder of esp-rainmaker-cli is unknown. Give this folder with --from."
             )
         }
         let found = try folder.load(profile: officialProfile)

@@ -7,7 +7,7 @@ import RainCore
 import RainKit
 
 struct AccountFetch: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "fetch",
         abstract: "Download a URL as the signed-in user. Only hosts of the provider are allowed.",
         discussion: """

@@ -10,7 +10,7 @@ struct AccountPassword: ParsableCommand {
 }
 
 struct AccountPasswordChange: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "change", abstract: "Change your password. All your sessions end, including this one.",
         discussion: """
             Example: rainctl account password change --password-file old.txt \\
@@ -52,7 +52,7 @@ struct PasswordChangedResult: ConfirmingResult {
 }
 
 struct AccountPasswordReset: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "reset", abstract: "Set a new password with a code that the cloud sends to you.",
         discussion: """
             Example: rainctl account password reset me@example.com

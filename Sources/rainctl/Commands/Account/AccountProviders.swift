@@ -4,14 +4,14 @@ import RainKit
 import RainMaker
 
 struct AccountProviders: AsyncParsableCommand, ListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "providers",
         abstract: "List the identity providers, and show what each supports.",
         discussion: """
             Example: rainctl account providers oidc
 
-            If you name a provider, rainctl also shows why features are missing. To add a provider, describe it in a JSON file in the \
-            folder ~/.config/rainkit/providers.
+            If you name a provider, rainctl also shows its options, and the reason for each missing feature. To add a provider, describe \
+            it in a JSON file in the folder ~/.config/rainkit/providers.
             """)
 
     @Argument(help: "Show only this provider, in detail.")

@@ -5,7 +5,7 @@ import RainKit
 import RainMaker
 
 struct AccountPublicProfile: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "public-profile",
         abstract: "Show or change an account's public profile, which all other users can see.",
         discussion: """

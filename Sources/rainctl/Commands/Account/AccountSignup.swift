@@ -5,7 +5,7 @@ import RainJSON
 import RainKit
 
 struct AccountSignup: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "signup", abstract: "Create an account, and confirm it with the code that the cloud sends to you.",
         discussion: """
             Example: rainctl account signup me@example.com --password-file password.txt
@@ -47,7 +47,7 @@ struct AccountSignup: AsyncParsableCommand {
 }
 
 struct AccountConfirm: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "confirm", abstract: "Confirm a new account with the code that the cloud sent to you.",
         discussion: "Example: rainctl account confirm me@example.com --code-stdin")
 
@@ -143,7 +143,7 @@ struct ConfirmationResult: CommandResult {
 }
 
 struct AccountResend: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "resend", abstract: "Ask the cloud to send the sign-up code again.",
         discussion: "Example: rainctl account resend me@example.com --password-file password.txt")
 

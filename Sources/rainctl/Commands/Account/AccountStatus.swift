@@ -3,7 +3,7 @@ import ArgumentParser
 import RainKit
 
 struct AccountStatus: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "status", abstract: "Show the stored session and its user. The command does not ask the cloud.",
         discussion: "Example: rainctl account status --json")
 
@@ -19,7 +19,7 @@ struct AccountStatus: AsyncParsableCommand {
 }
 
 struct AccountRefresh: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "refresh", abstract: "Renew the tokens now, even if they are still valid.",
         discussion: "Example: rainctl account refresh")
 

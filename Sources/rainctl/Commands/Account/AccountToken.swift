@@ -5,7 +5,7 @@ import RainCore
 import RainKit
 
 struct AccountToken: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "token", abstract: "Print an access token. rainctl first renews a token that expires soon.",
         discussion: "Example: rainctl account token")
 
@@ -24,7 +24,7 @@ struct AccountToken: AsyncParsableCommand {
 }
 
 struct AccountHeader: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "header", abstract: "Print the Authorization header for a request.",
         discussion: """
             Example: rainctl account header \\
@@ -54,7 +54,7 @@ struct AccountHeader: AsyncParsableCommand {
 }
 
 struct AccountExchange: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "exchange", abstract: "Print a code that another client can use to sign in as you.",
         discussion: """
             Example: rainctl account exchange --provider spid --for-client backend-1 \\
@@ -128,7 +128,8 @@ extension AccountAccess {
     func spid() throws -> (SPiDAccount, ConfiguredProvider) {
         guard let provider else {
             throw AccountError(
-                .unsupported, message: "RainMaker cannot issue a code with which another client signs in; only SPiD can"
+                .unsupported,
+                message: "RainMaker cannot issue sign-in codes for other clients or browsers; only SPiD can"
             )
         }
         return (try SPiDAccount(session, provider), provider)

@@ -7,7 +7,7 @@ import RainMaker
 struct AccountUpdate: AsyncParsableCommand {
     enum Switch: String, WordArgument { case on, off }
 
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "update", abstract: "Change your name, telephone number, tags or language in the cloud.",
         discussion: """
             Example: rainctl account update --name "Ada" --add-tag team:lab

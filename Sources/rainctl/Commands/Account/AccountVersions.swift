@@ -4,7 +4,7 @@ import RainKit
 import RainMaker
 
 struct AccountVersions: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "versions", abstract: "List the API versions that the deployment supports.",
         discussion: "Example: rainctl account versions --json")
 

@@ -4,9 +4,9 @@ import RainCore
 import RainKit
 
 struct AccountWebSession: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "web-session",
-        abstract: "Print or open an address with which a browser signs in as you.",
+        abstract: "Print or open an address that signs a browser in as you.",
         discussion: """
             Example: rainctl account web-session --provider spid --open \\
                          --redirect-uri https://app.example/
@@ -44,11 +44,11 @@ struct AccountWebSession: AsyncParsableCommand {
 
     func validate() throws {
         if !end, redirectURI == nil {
-            throw ValidationError("--redirect-uri is missing. It is the address to which the browser goes.")
+            throw ValidationError("Give --redirect-uri URI, the address to which the browser goes.")
         }
         if end, forClient != nil {
             throw ValidationError(
-                "--end ends the session of your own client, so it cannot be combined with --for-client.")
+                "--end works only for your own client: omit --for-client.")
         }
     }
 

@@ -13,7 +13,7 @@ struct AutomationCommand: ParsableCommand {
 }
 
 struct AutomationList: CloudCommand, ListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "list", abstract: "List all your automations, or only those that one board triggers.",
         discussion: "Example: rainctl automation list")
 
@@ -39,7 +39,7 @@ struct AutomationList: CloudCommand, ListCommand {
 }
 
 struct AutomationAdd: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "add",
         abstract:
             "Add an automation: a rule by which the cloud sets values of boards.",
@@ -91,7 +91,7 @@ struct AutomationAdd: CloudCommand {
         let (name, rule, document) = (name, rule, given)
         return try await scene.time.run {
             let rule = try await rule.rule(scene.client, document: document)
-            await scene.warn(automationName: name)
+            try await scene.warn(automationName: name)
             let id = try await scene.client.createAutomation(name, rule)
             return ActionResult("Created automation \(name.onOneLine) (\(id.onOneLine))").with("automation_id", id)
                 .with("name", name)
@@ -100,7 +100,7 @@ struct AutomationAdd: CloudCommand {
 }
 
 struct AutomationEdit: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "edit", abstract: "Change, enable or disable an automation.",
         discussion: "Example: rainctl automation edit 'Door light' --disable")
 
@@ -150,7 +150,7 @@ struct AutomationEdit: CloudCommand {
         return try await scene.time.run {
             let automation = try await scene.client.automation(named: wanted)
             let rule = try await rule.rule(scene.client, document: document)
-            if let name { await scene.warn(automationName: name, own: automation.id) }
+            if let name { try await scene.warn(automationName: name, own: automation.id) }
             try await scene.client.changeAutomation(automation, name: name, isEnabled: isEnabled, rule: rule)
             return ActionResult("Changed automation \((name ?? automation.name).onOneLine)").with(
                 "automation_id", automation.id
@@ -161,7 +161,7 @@ struct AutomationEdit: CloudCommand {
 }
 
 struct AutomationRemove: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "remove", abstract: "Remove an automation.",
         discussion: "Example: rainctl automation remove 'Door light'")
 

@@ -53,7 +53,8 @@ struct RuleOptions: ParsableArguments {
     func validate() throws {
         for text in when where Self.condition(text) == nil {
             throw ValidationError(
-                "\(text.onOneLine) is not a condition: it has no comparison such as = or >. Write a condition like Light.Power=on or 'Room.Temperature>25', in quotation marks, because the shell gives > a special meaning."
+                "\(text.onOneLine) is not a condition: it has no comparison such as = or >. Write a condition like Light.Power=on. "
+                    + "Put a condition with < or > in quotation marks, such as 'Room.Temperature>25'."
             )
         }
         for text in weather where Self.weather(text) == nil {
@@ -75,7 +76,7 @@ struct RuleOptions: ParsableArguments {
         for text in set {
             guard let (node, change) = Self.target(text), let path = GivenValue.parts(change)?.path else {
                 throw ValidationError(
-                    "\(text.onOneLine) is not a value for --set, which takes NODE:DEVICE.PARAM=VALUE.")
+                    "\(text.onOneLine) is not a value for --set. Write NODE:DEVICE.PARAM=VALUE.")
             }
             guard seen.insert("\(node):\(path)").inserted else {
                 throw ValidationError("\("\(node):\(path)".onOneLine) is given twice.")

@@ -45,7 +45,7 @@ struct LedgerOptions: ParsableArguments {
 }
 
 struct BatchStatus: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "status", abstract: "Show the progress of a batch, and which boards failed.",
         discussion: "Example: rainctl batch status")
 
@@ -112,7 +112,7 @@ extension BatchResult: CommandResult {
 }
 
 struct BatchReportCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "report",
         abstract: "Write a report on all boards of a batch, as CSV, JSON, an HTML page or labels.",
         discussion: """
@@ -183,8 +183,8 @@ struct BatchReportCommand: AsyncParsableCommand {
                 throw CommandFailure(
                     .usage, reason: "no_proofs",
                     message:
-                        "Batch \(batch.id) began with --discover, so no file has the proofs of possession of its boards. "
-                        + "Labels cannot be made without them, because the code on a label contains the board's proof.")
+                        "Batch \(batch.id) began with --discover, so no file contains the boards' proofs of possession. A label contains "
+                        + "the board's proof, so labels cannot be made for this batch.")
             }
             let file = try await BatchFileSource(path: secrets ?? batch.file).read(
                 BatchDefaults(), within: timeout.duration)
@@ -193,8 +193,8 @@ struct BatchReportCommand: AsyncParsableCommand {
             if !sheet.linesWithoutLabel.isEmpty {
                 context.output.warn(
                     "there are no labels for line\(sheet.linesWithoutLabel.count == 1 ? "" : "s") "
-                        + "\(sheet.linesWithoutLabel.map(String.init).joined(separator: ", ")) of the file: for a label, the line "
-                        + "needs a QR code, or the board's name and transport.")
+                        + "\(sheet.linesWithoutLabel.map(String.init).joined(separator: ", ")) of the file. A label needs a line with a "
+                        + "QR code, or with the board's name and transport.")
             }
             try write(try sheet.html(), to: labels)
         }

@@ -6,7 +6,7 @@ import RainKit
 import RainMaker
 
 struct BatchRunCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "run", abstract: "Begin a batch: provision all boards that a file lists.",
         discussion: """
             Example: rainctl batch run boards.csv --ssid Home --passphrase-file wifi.txt
@@ -24,7 +24,7 @@ struct BatchRunCommand: AsyncParsableCommand {
     @Flag(help: "Provision each board that appears, until Ctrl-C.")
     var discover = false
 
-    @Flag(help: "Begin a new batch, even if an earlier batch of this file or of --discover is not finished.")
+    @Flag(help: "Begin a new batch, even if this file or --discover already has an unfinished batch.")
     var again = false
 
     @OptionGroup var work: BatchWorkOptions
@@ -57,7 +57,7 @@ struct BatchRunCommand: AsyncParsableCommand {
 }
 
 struct BatchResume: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "resume", abstract: "Continue a batch that was interrupted.",
         discussion: """
             Example: rainctl batch resume --ssid Home --passphrase-file wifi.txt
@@ -95,7 +95,7 @@ struct BatchResume: AsyncParsableCommand {
 }
 
 struct BatchRetry: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "retry", abstract: "Continue a batch, and try its failed boards again.",
         discussion: "Example: rainctl batch retry --lines 3,17 --ssid Home --passphrase-file wifi.txt")
 
@@ -143,7 +143,8 @@ struct BatchTargetOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Read the list of boards from this file, or - for standard input (default: the file of rainctl batch run). The content must be unchanged.",
+            "Read the list of boards from this file, or - for standard input (default: the file of rainctl batch run). The list "
+                + "must be unchanged since then.",
             valueName: "file"), completion: .file())
     var secrets: String?
 

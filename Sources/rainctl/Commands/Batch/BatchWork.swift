@@ -53,7 +53,8 @@ struct BatchWorkOptions: ParsableArguments {
         if readers > 1 { throw ValidationError("Only one option can read from standard input.") }
         if noMapping, defaults.group != nil || defaults.tags != nil || defaults.metadata != nil {
             throw ValidationError(
-                "--group, --tags and --metadata are for boards in an account: omit them or --no-mapping.")
+                "--group, --tags and --metadata are for boards in an account: omit these options, or omit --no-mapping."
+            )
         }
     }
 

@@ -57,7 +57,7 @@ extension DeviceCommand {
 }
 
 struct DeviceInfo: DeviceCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "info", abstract: "Show a board's chip, firmware and capabilities.",
         discussion: "Example: rainctl device info --transport serial --port /dev/ttyUSB0")
 
@@ -151,7 +151,7 @@ extension LabelledValues {
 }
 
 struct DeviceScan: DeviceCommand, ListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "scan", abstract: "List the Wi-Fi networks in a board's range, strongest first.",
         discussion: "Example: rainctl device scan --transport softap --pop-file pop.txt")
 
@@ -214,7 +214,7 @@ extension ScanResult {
 }
 
 struct DeviceReset: DeviceCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "reset", abstract: "Make a board forget failed Wi-Fi settings, so that it accepts new ones.",
         discussion: "Example: rainctl device reset --port /dev/ttyUSB0 --pop-file pop.txt")
 

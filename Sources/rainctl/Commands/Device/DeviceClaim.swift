@@ -5,7 +5,7 @@ import RainKit
 
 /// Claims a board and does nothing else. `provision` also claims a board that needs it.
 struct DeviceClaim: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "claim",
         abstract: "Give a board its cloud certificate, and print its new node id.",
         discussion: """

@@ -4,7 +4,7 @@ import RainKit
 
 /// Shows boards as they are found.
 struct DeviceDiscover: AsyncParsableCommand, ListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "discover", abstract: "Find boards that are waiting to be provisioned.",
         discussion: "Example: rainctl device discover --transport ble")
 

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Shows the output of a board on its cable.
 struct DeviceMonitor: AsyncParsableCommand, EndsByInterruption {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "monitor", abstract: "Show the log of a board on a cable, and explain its errors.",
         discussion: """
             Example: rainctl device monitor --port /dev/ttyACM0 --restart
@@ -62,8 +62,7 @@ struct DeviceMonitor: AsyncParsableCommand, EndsByInterruption {
         if let until, !screen.hasFound, !screen.isCut, !Task.isCancelled {
             throw CommandFailure(
                 .deadline,
-                message: screen.withoutPort ?? screen.withoutLineEnd
-                    ?? "No line with \"\(until.onOneLine)\" was printed within the time limit (--timeout).")
+                message: screen.withoutPort ?? screen.withoutLineEnd ?? screen.whyNotFound(until.onOneLine))
         }
         if events == nil || options.isJSON { context.output.result(MonitorResult(summary, lines: screen.lines)) }
         try Task.checkCancellation()
@@ -201,6 +200,21 @@ final class MonitorScreen: Sendable {
             guard state.lines == 0, state.unfinishedBytes > 0 else { return nil }
             return
                 "\(state.unfinishedBytes) bytes arrived without a line end, so no line can be shown. The board may use another baud rate, or show a prompt."
+        }
+    }
+
+    /// Why the text that ends the command was not found, as far as the log shows the reason.
+    func whyNotFound(_ text: String) -> String {
+        let limit = "within the time limit (--timeout)"
+        return state.withLock { state in
+            if let trouble = state.troubles.last {
+                return "\(trouble.description) No line with \"\(text)\" was printed \(limit)."
+            }
+            guard state.lines > 0 else {
+                return
+                    "No data arrived from \(state.port?.onOneLine ?? "the board") \(limit), so no line with \"\(text)\" was found."
+            }
+            return "No line with \"\(text)\" was printed \(limit)."
         }
     }
 

@@ -11,7 +11,7 @@ struct DeviceParams: ParsableCommand {
 }
 
 struct DeviceParamsGet: DeviceCommand, ListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "get", abstract: "Read values directly from a board.",
         discussion: "Example: rainctl device params get --device-name PROV_a1b2c3 --pop-file pop.txt")
 
@@ -35,7 +35,7 @@ struct DeviceParamsGet: DeviceCommand, ListCommand {
 }
 
 struct DeviceParamsSet: DeviceCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "set", abstract: "Set values directly on a board.",
         discussion: """
             Example: rainctl device params set Light.Power=off --transport ble \\

@@ -4,7 +4,7 @@ import ArgumentParser
 import RainKit
 
 struct DeviceSend: DeviceCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "send",
         abstract: "Send data to an endpoint of the board's application, over a secure session.",
         discussion: """
@@ -43,7 +43,9 @@ struct DeviceSend: DeviceCommand {
     private var payload: Payload { Payload(text: text, hex: hex, json: jsonData, file: file) }
 
     func validate() throws {
-        if payload.count > 1 { throw ValidationError("Give the data once: --text, --hex, --json-data or --file.") }
+        if payload.count > 1 {
+            throw ValidationError("Give the data with only one of --text, --hex, --json-data and --file.")
+        }
         if raw, options.isJSON {
             throw ValidationError("--raw and --json print the answer in different forms: give only one.")
         }

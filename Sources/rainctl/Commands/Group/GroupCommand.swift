@@ -13,7 +13,7 @@ struct GroupCommand: ParsableCommand {
 }
 
 struct GroupList: CloudCommand, ListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "list", abstract: "List your groups and their subgroups.",
         discussion: "Example: rainctl group list")
 
@@ -30,7 +30,7 @@ struct GroupList: CloudCommand, ListCommand {
 }
 
 struct GroupShow: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "show", abstract: "Show a group: its boards and its subgroups.",
         discussion: "Example: rainctl group show Kitchen")
 
@@ -52,7 +52,7 @@ struct GroupShow: CloudCommand {
 }
 
 struct GroupRemove: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "remove", abstract: "Remove a group and its subgroups. The boards stay in the account.",
         discussion: "Example: rainctl group remove Kitchen")
 
@@ -80,7 +80,7 @@ struct GroupRemove: CloudCommand {
 }
 
 struct GroupAddNodes: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "add-nodes", abstract: "Add boards to a group.",
         discussion: "Example: rainctl group add-nodes Kitchen 'Kitchen lamp',Fan")
 
@@ -112,7 +112,7 @@ struct GroupAddNodes: CloudCommand {
 }
 
 struct GroupRemoveNodes: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "remove-nodes", abstract: "Remove boards from a group. The boards stay in the account.",
         discussion: "Example: rainctl group remove-nodes Kitchen Fan")
 
@@ -155,7 +155,7 @@ struct GroupOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Put the group into this parent group, by id or name.", valueName: "group"))
     var parent: String?
 
-    @Flag(inversion: .prefixedNo, help: "Allow each board in only one of the groups that have this option.")
+    @Flag(inversion: .prefixedNo, help: "Allow each board in only one group with this option.")
     var mutuallyExclusive: Bool?
 
     @Option(
@@ -193,7 +193,7 @@ struct GroupOptions: ParsableArguments {
 }
 
 struct GroupAdd: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "add", abstract: "Add a group.",
         discussion: "Example: rainctl group add Kitchen --type room --parent Home --nodes Lamp")
 
@@ -217,7 +217,7 @@ struct GroupAdd: CloudCommand {
         return try await scene.time.run {
             var ids: [NodeID] = []
             if let nodes { ids = try await scene.client.nodes(listed: nodes).map(\.id) }
-            await scene.warn(groupName: name)
+            try await scene.warn(groupName: name)
             let id = try await scene.cloud.createGroup(try await group.change(name: name, scene), nodes: ids)
             return ActionResult("Created group \(name.onOneLine) (\(id.onOneLine))").with("group_id", id).with(
                 "name", name)
@@ -226,7 +226,7 @@ struct GroupAdd: CloudCommand {
 }
 
 struct GroupEdit: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "edit", abstract: "Change a group.",
         discussion: "Example: rainctl group edit Kitchen --name 'Big kitchen'")
 
@@ -256,7 +256,7 @@ struct GroupEdit: CloudCommand {
         return try await scene.time.run {
             let group = try await scene.client.group(named: wanted)
             let change = try await changes.change(name: name, scene)
-            if let name { await scene.warn(groupName: name, own: group.id) }
+            if let name { try await scene.warn(groupName: name, own: group.id) }
             try await scene.client.changeGroup(group, change)
             return ActionResult("Changed group \((name ?? group.name).onOneLine)").with("group_id", group.id)
                 .with("changed", true)

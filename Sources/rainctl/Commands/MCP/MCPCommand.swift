@@ -6,14 +6,14 @@ import RainKit
 
 /// Offers the account and its boards to a language model's application, over standard input and output.
 struct MCPCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "mcp", abstract: "Let an AI application read and control your boards (Model Context Protocol).",
         discussion: """
             Example: rainctl mcp --allow-changes
 
-            The AI application starts this command and sends requests to it. You only add the command to the application's settings. \
-            Without --allow-changes or --allow, the application can only read. docs/mcp.md shows the settings of some applications, and \
-            explains the risks.
+            The AI application starts this command and sends requests to it. To set this up, add the command to the application's \
+            settings. Without --allow-changes or --allow, the application can only read. docs/mcp.md shows the settings of some \
+            applications, and explains the risks.
             """)
 
     @Flag(help: "Allow tools that change something, such as set_params.")
@@ -53,7 +53,7 @@ struct MCPCommand: AsyncParsableCommand {
             let names = MCPTool.all.filter { $0.access != .reads }.map(\.name)
             guard names.contains(name) else {
                 throw ValidationError(
-                    "--allow: \"\(name.onOneLine)\" is not a tool that this option can allow. It can allow: "
+                    "--allow: \"\(name.onOneLine)\" is not a tool that this option can allow. Possible tools: "
                         + "\(names.joined(separator: ", ")).")
             }
         }
@@ -92,7 +92,8 @@ struct MCPCommand: AsyncParsableCommand {
             throw CommandFailure(
                 .usage,
                 message:
-                    "--ssid needs the password of the network: give --passphrase-file FILE, or --open if it has none.")
+                    "--ssid needs the password of the network: give --passphrase-file FILE. For a network without a password, give --open."
+            )
         }
         try check(passphraseFile, of: "Wi-Fi password", option: "--passphrase-file")
         try check(popFile, of: "proof of possession", option: "--pop-file")

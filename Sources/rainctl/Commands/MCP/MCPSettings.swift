@@ -30,8 +30,9 @@ struct MCPSettings: Sendable {
         let verb = tool.name == "provision_board" ? "provisions a board" : "deletes something"
         throw CommandFailure(
             .usage, reason: "tool_not_allowed",
-            message: "\(tool.name) \(removes ? "with the operation remove " : "")\(verb). Nothing was changed. "
-                + "To allow it, start the server with --allow \(tool.name).")
+            message:
+                "\(tool.name) \(removes ? "with the operation remove " : "")\(verb), and is not allowed. Nothing was changed. "
+                + "To allow this tool, start the server with --allow \(tool.name).")
     }
 
     /// Whether values of a board remove a schedule or a scene: `{"Schedule":{"Schedules":[{"id":"A1","operation":"remove"}]}}`.

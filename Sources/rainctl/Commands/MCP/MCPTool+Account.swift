@@ -27,7 +27,7 @@ extension MCPTool {
             try await call.command("account.status", [:])
         },
         MCPTool(
-            "get_sharing", "Who shares boards or groups",
+            "get_sharing", "Users of boards or groups",
             "Lists the users of your boards or groups: owners (primary) and guests (secondary).",
             [
                 .kindOfShares,
@@ -38,7 +38,7 @@ extension MCPTool {
         },
         MCPTool(
             "get_sharing_requests", "Offers to share",
-            "Lists what other users offer to share with this account, or the offers that this account has sent.",
+            "Lists the boards or groups that other users offer to share, or the offers that this account has sent.",
             [
                 .kindOfShares,
                 Argument(name: "sent", kind: .boolean, help: "List the offers that were sent (default: false)."),

@@ -7,7 +7,7 @@ extension MCPTool {
     static let boardTools: [MCPTool] = [
         MCPTool(
             "discover_boards", "Find boards nearby",
-            "Finds boards that wait to be provisioned near this server's computer: on its cables, over Bluetooth and Wi-Fi.",
+            "Finds boards that are waiting to be provisioned: on the cables of the server's computer, and nearby over Bluetooth and Wi-Fi.",
             [
                 Argument(
                     name: "transport", values: DiscoveryTransportName.allValueStrings,
@@ -23,7 +23,7 @@ extension MCPTool {
             "provision_board", "Put a board into the account",
             """
             Puts a board on Wi-Fi and into the account. The board must be near the computer that runs this server. The network, its password and the board's \
-            proof of possession come from the server's options; do not ask the user for them. It may take two minutes.
+            proof of possession come from the server's options; do not ask the user for them. The call may take two minutes.
             """,
             [
                 Argument(

@@ -10,10 +10,10 @@ extension MCPTool {
         MCPTool(
             "get_schedules", "Schedules of a board",
             """
-            Returns a board's schedules. A trigger has m, the minutes after midnight by the board's clock, with d or dd. d is the sum of the \
-            days: Monday is 1, Tuesday 2, Wednesday 4, Thursday 8, Friday 16, Saturday 32, Sunday 64; 0 means once. dd is a day of the month. \
-            With dd, mm is the sum of the months: January is 1, February 2, March 4, and so on; all months are 4095. Instead, a trigger may \
-            have rsec, the seconds after it was set.
+            Returns a board's schedules. A trigger has either m with d or dd, or only rsec. m is the minutes after midnight on the board's \
+            clock. d is the sum of the days: Monday is 1, Tuesday 2, Wednesday 4, Thursday 8, Friday 16, Saturday 32, Sunday 64; 0 means \
+            once. dd is a day of the month. With dd, mm is the sum of the months: January is 1, February 2, March 4, and so on; all months \
+            are 4095. rsec is the seconds after the trigger was set.
             """,
             [.node], schema: "entry-list"
         ) { call in
@@ -34,13 +34,14 @@ extension MCPTool {
                 Argument(
                     name: "schedule_id",
                     help:
-                        "The schedule's id; needed except for add, where it is the new id (default: four random digits)."
+                        "The schedule's id. Required, except for add (default: four random digits)."
                 ),
-                Argument(name: "name", help: "The schedule's name, 1 to 32 bytes; needed for add."),
-                Argument(name: "trigger", kind: .object, help: "When it acts; needed for add."),
+                Argument(name: "name", help: "The schedule's name, 1 to 32 bytes (required for add)."),
+                Argument(
+                    name: "trigger", kind: .object, help: "The time at which the schedule acts (required for add)."),
                 Argument(
                     name: "action", kind: .object,
-                    help: "The values to set, such as {\"Light\":{\"Power\":true}}; needed for add."),
+                    help: "The values to set, such as {\"Light\":{\"Power\":true}} (required for add)."),
                 Argument(name: "info", help: "A remark that the board stores with the schedule."),
                 Argument(name: "flags", help: "A number that the board stores for applications, such as 1."),
             ], access: .changes, isDestructive: true, schema: "entry-changes"
@@ -63,12 +64,12 @@ extension MCPTool {
                     help: "What to do: add, edit, remove or activate."),
                 Argument(
                     name: "scene_id",
-                    help: "The scene's id; needed except for add, where it is the new id (default: four random digits)."
+                    help: "The scene's id. Required, except for add (default: four random digits)."
                 ),
-                Argument(name: "name", help: "The scene's name, 1 to 32 bytes; needed for add."),
+                Argument(name: "name", help: "The scene's name, 1 to 32 bytes (required for add)."),
                 Argument(
                     name: "action", kind: .object,
-                    help: "The scene's values, such as {\"Light\":{\"Power\":true}}; needed for add."),
+                    help: "The scene's values, such as {\"Light\":{\"Power\":true}} (required for add)."),
                 Argument(name: "info", help: "A remark that the board stores with the scene."),
             ], access: .changes, isDestructive: true, schema: "entry-changes"
         ) { call in
@@ -95,7 +96,7 @@ extension MCPCall {
             throw failure(
                 isEdit
                     ? ": the operation edit needs a new name, trigger, action, info or flags."
-                    : ": the operation \(operation.rawValue) has no \(parts.joined(separator: ", ")).")
+                    : ": the operation \(operation.rawValue) does not take \(parts.joined(separator: ", ")).")
         }
         let change = try entryChange()
         let (nodes, wanted) = (text("node_id") ?? "", text(id))
@@ -124,7 +125,8 @@ extension MCPCall {
             var failure = CommandFailure(
                 .batchPartial, reason: failures.count == found.count ? "all_failed" : "some_failed",
                 message:
-                    "\(failures.count) of \(found.count) boards failed. The first: \(CommandFailure(first).message)")
+                    "\(failures.count) of \(found.count) boards failed. The first error: \(CommandFailure(first).message)"
+            )
             failure.result = result
             throw failure
         }

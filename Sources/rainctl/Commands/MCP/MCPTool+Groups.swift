@@ -7,15 +7,17 @@ extension MCPTool {
     /// Tools for groups: homes, rooms and others.
     static let groupTools: [MCPTool] = [
         MCPTool(
-            "create_group", "Create a group", "Creates a group of boards: a home, a room, or another one.",
+            "create_group", "Create a group", "Creates a group of boards, such as a home or a room.",
             [
                 Argument(name: "name", isRequired: true, help: "The group's name, 2 to 256 bytes."),
                 Argument(name: "group_type", help: "The type for applications, such as home or room."),
                 Argument(name: "description", help: "A description."),
                 Argument(
                     name: "mutually_exclusive", kind: .boolean,
-                    help: "Allow a board in only one such group; usual for homes and rooms (default: false)."),
-                Argument(name: "parent_group_id", help: "The group that contains it; a room's home."),
+                    help:
+                        "Allow each board in only one group with this option (default: false). Homes and rooms usually have it."
+                ),
+                Argument(name: "parent_group_id", help: "The parent group, such as the home of a room."),
                 Argument(name: "nodes", help: "Boards to add: node ids (or names), separated by commas."),
                 Argument(name: "custom_data", help: "A JSON object for applications, as text."),
             ], access: .changes, schema: "action"
@@ -41,7 +43,7 @@ extension MCPTool {
         },
         MCPTool(
             "update_group", "Change a group",
-            "Changes a group's name, description or data, and adds or removes boards. They stay in the account.",
+            "Changes a group's name, description or data, and adds or removes boards. Removed boards stay in the account.",
             [
                 Argument(name: "group_id", isRequired: true, help: "The group: its id (or its name)."),
                 Argument(name: "name", help: "The new name."),
@@ -59,7 +61,8 @@ extension MCPTool {
             [
                 Argument(name: "group_id", help: "Only this group, by id or name (default: all)."),
                 Argument(
-                    name: "include_nodes", kind: .boolean, help: "Also return the boards in them (default: false)."),
+                    name: "include_nodes", kind: .boolean,
+                    help: "Also return the boards of each group (default: false)."),
                 Argument(
                     name: "fields", kind: .strings,
                     help: """
@@ -171,7 +174,7 @@ extension MCPCall {
         for name in given {
             guard let field = names[name] else {
                 throw failure(
-                    ": \(argument) has no \"\(name.onOneLine)\". It may have: \(names.keys.sorted().joined(separator: ", "))."
+                    ": \(argument) cannot contain \"\(name.onOneLine)\". Possible fields: \(names.keys.sorted().joined(separator: ", "))."
                 )
             }
             fields.insert(field)

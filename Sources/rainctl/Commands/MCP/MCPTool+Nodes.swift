@@ -7,7 +7,7 @@ extension MCPTool.Argument {
     static let node = Self(name: "node_id", isRequired: true, help: "The board: its node id (or its name).")
     static let nodes = Self(
         name: "node_id", isRequired: true,
-        help: "The board: its node id (or its name). Several are separated by commas: node1,node2.")
+        help: "One or more boards: node ids (or names), separated by commas, such as node1,node2.")
 }
 
 extension MCPTool {
@@ -15,13 +15,13 @@ extension MCPTool {
     static let nodeTools: [MCPTool] = [
         MCPTool(
             "get_nodes", "List boards",
-            "Lists the boards in the account: node id, name, model, role, and whether it is online.",
+            "Lists the boards in the account, with node id, name, model and role, and whether each board is online.",
             schema: "node-list"
         ) { call in
             try await call.command("node.list", [:])
         },
         MCPTool(
-            "get_node_status", "Is a board online", "Tells whether a board is online, and since when.", [.node],
+            "get_node_status", "Connection of a board", "Returns whether a board is online, and since when.", [.node],
             schema: "node-status"
         ) { call in
             try await call.command("node.status", ["node": call["node_id"]])
@@ -40,8 +40,8 @@ extension MCPTool {
         MCPTool(
             "set_params", "Set values of boards",
             """
-            Sets values of one or more boards. Names, types and bounds are checked first: see get_node_config. The cloud sends the values \
-            on; with wait, the result shows whether the board has reported them.
+            Sets values of one or more boards. The server first checks names, types and bounds (see get_node_config). The cloud forwards \
+            the values, and does not wait for the board. With wait, the result shows whether the board has reported the values.
             """,
             [
                 .nodes,
@@ -103,27 +103,34 @@ extension MCPTool {
         MCPTool(
             "get_history", "History of values",
             """
-            Returns the values that parameters have had, or a result for each hour, day or month. The cloud keeps a history only of \
-            parameters for which the firmware asks for it.
+            Returns the past values of parameters, or one result for each hour, day or other unit of time. The cloud keeps the history of \
+            a parameter only if the board's firmware requests this.
             """,
             [
                 .nodes,
                 Argument(
                     name: "params", kind: .strings, isRequired: true,
                     help: "The parameters, such as [\"Sensor.Temperature\"]."),
-                Argument(name: "since", help: "The time before now: 30m, 24h, 7d (default: 24h)."),
-                Argument(name: "from", help: "The first moment, instead of since: 2026-03-29 or 2026-03-29T14:00Z."),
-                Argument(name: "to", help: "The last moment, which is excluded (default: now)."),
+                Argument(
+                    name: "since",
+                    help:
+                        "Only records that are at most this old, such as 30m, 24h or 7d (default: 24h, or longer with every)."
+                ),
+                Argument(
+                    name: "from",
+                    help: "Only records from this time on, such as 2026-03-29 or 2026-03-29T14:00Z (not with since)."),
+                Argument(name: "to", help: "Only records before this time (default: now)."),
                 Argument(
                     name: "every", values: SeriesInterval.allCases.map(\.rawValue),
-                    help: "One result for each unit of the calendar, instead of the records."),
+                    help: "One result for each unit of time instead of all records."),
                 Argument(
                     name: "aggregate", values: SeriesAggregate.allCases.map(\.rawValue),
-                    help: "The result for every (default: avg)."),
+                    help: "The result for each unit of every (default: avg for numbers, latest for texts and switches)."
+                ),
                 Argument(name: "timezone", help: "The time zone for days and hours, such as Europe/Berlin."),
                 Argument(
                     name: "limit", kind: .integer(1...10_000),
-                    help: "At most this many records of each parameter, the oldest ones (default: 1000)."),
+                    help: "At most this many records of each parameter, beginning with the oldest (default: 1000)."),
             ], schema: "history"
         ) { call in
             try await call.command(
@@ -144,7 +151,7 @@ extension MCPTool {
         },
         MCPTool(
             "remove_node", "Remove a board",
-            "Removes a board from the account. To bring it back, somebody has to provision it again.", [.node],
+            "Removes a board from the account. To add the board again, somebody must provision it.", [.node],
             access: .named, isDestructive: true, isIdempotent: true, schema: "node-removed"
         ) { call in
             try await call.command("node.remove", ["node": call["node_id"], "yes": true])

@@ -128,7 +128,7 @@ extension MCPTool {
             guard let argument = arguments.first(where: { $0.name == member.name }) else {
                 let known = arguments.map(\.name).joined(separator: ", ")
                 throw failure(
-                    "has no argument \"\(member.name.onOneLine)\". It has \(known.isEmpty ? "none" : "these: \(known)")."
+                    "has no argument \"\(member.name.onOneLine)\". \(known.isEmpty ? "It takes no arguments." : "Its arguments: \(known).")"
                 )
             }
             guard let value = member.value.unlessNull else {

@@ -12,10 +12,34 @@ struct NodeCommand: ParsableCommand {
             Shares<SharedNodes>.self, NodeCommands.self, NodeOTA.self, NodeUpdate.self, NodeWatch.self,
             NodeHistory.self,
         ])
+
+    /// Returns a command of ``configuration`` by its name.
+    static func command(_ name: String) -> (any ParsableCommand.Type)? {
+        switch name {
+        case "list": NodeList.self
+        case "show": NodeShow.self
+        case "status": NodeStatus.self
+        case "config": NodeConfig.self
+        case "params": NodeParams.self
+        case "rename": NodeRename.self
+        case "remove": NodeRemove.self
+        case "tags": NodeTags.self
+        case "metadata": NodeMetadata.self
+        case "schedule": NodeSchedule.self
+        case "scene": NodeScene.self
+        case "share": Shares<SharedNodes>.self
+        case "command": NodeCommands.self
+        case "ota": NodeOTA.self
+        case "update": NodeUpdate.self
+        case "watch": NodeWatch.self
+        case "history": NodeHistory.self
+        default: nil
+        }
+    }
 }
 
 struct NodeRemove: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "remove", abstract: "Remove a board from your account.",
         discussion: """
             Example: rainctl node remove 'Kitchen lamp'

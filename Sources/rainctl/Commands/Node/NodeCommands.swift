@@ -15,7 +15,7 @@ struct NodeCommands: ParsableCommand {
 }
 
 struct NodeCommandSend: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "send", abstract: "Send a command to boards and wait for their answers.",
         discussion: """
             Example: rainctl node command send 'Kitchen lamp' 4096 --data '{"level":3}'
@@ -45,7 +45,7 @@ struct NodeCommandSend: CloudCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Let the cloud keep the command for this time, such as 12h or 7d, if a board is offline. The maximum is 30d.",
+            "If a board is offline, let the cloud keep the command for this time, such as 12h or 7d. The maximum is 30d.",
             valueName: "time"))
     var keep = SpanArgument(.seconds(30))
 
@@ -69,7 +69,7 @@ struct NodeCommandSend: CloudCommand {
             throw ValidationError("\(CommandNumber.words), not \(command.onOneLine).")
         }
         guard [data, hex, file].count(where: { $0 != nil }) <= 1 else {
-            throw ValidationError("Give the data once: --data, --hex or --file.")
+            throw ValidationError("Give the data with only one of --data, --hex and --file.")
         }
         guard RainMakerCloud.commandLifetime.contains(keep.duration.components.seconds) else {
             throw ValidationError("--keep must be 1 second to 30 days, such as 30s, 12h or 7d.")
@@ -107,7 +107,7 @@ struct NodeCommandSend: CloudCommand {
 }
 
 struct NodeCommandResult: CloudCommand, ListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "result", abstract: "Show the boards' answers to a command.",
         discussion: "Example: rainctl node command result REQUEST")
 
@@ -161,7 +161,7 @@ enum CommandStatusArgument: String, WordArgument {
 }
 
 struct NodeCommandList: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "list",
         abstract: "List the commands that were sent to one board or to all boards. The newest comes first.",
         discussion: """
@@ -170,7 +170,7 @@ struct NodeCommandList: CloudCommand {
             """)
 
     @Argument(
-        help: "The board: its node id or name (default: all boards). Without a board, give --status.",
+        help: "The board: its node id or name (default: all boards). Without a board, --status is required.",
         completion: .nodes)
     var node: String?
 
@@ -188,7 +188,7 @@ struct NodeCommandList: CloudCommand {
     func validate() throws {
         guard (1...1000).contains(count) else { throw ValidationError("--count must be from 1 to 1000.") }
         guard node != nil || status != nil else {
-            throw ValidationError("Name a board, or give --status for the commands to all boards.")
+            throw ValidationError("Name a board. For the commands to all boards, give --status.")
         }
     }
 
@@ -205,7 +205,7 @@ struct NodeCommandList: CloudCommand {
 }
 
 struct NodeCommandCancel: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "cancel", abstract: "Cancel commands that boards have not answered.",
         discussion: """
             Example: rainctl node command cancel REQUEST
@@ -234,7 +234,9 @@ struct NodeCommandCancel: CloudCommand {
         guard request != nil || of != nil else { throw ValidationError("Give a request's id, or a board with --of.") }
         if let request, request.isBlank { throw ValidationError("A request's id is missing.") }
         guard let number else { return }
-        guard of != nil, request == nil else { throw ValidationError("--number needs --of: omit the request's id.") }
+        guard of != nil, request == nil else {
+            throw ValidationError("--number works only with --of: give --of instead of the request's id.")
+        }
         guard CommandNumber.read(number) != nil else {
             throw ValidationError("\(CommandNumber.words), not \(number.onOneLine).")
         }
@@ -256,7 +258,7 @@ struct NodeCommandCancel: CloudCommand {
             }
             let words =
                 switch count {
-                case 0: "No command was waiting: all are answered, cancelled or too old"
+                case 0: "No command was waiting: all commands are answered, cancelled or expired"
                 case 1: "Cancelled 1 command"
                 case let count?: "Cancelled \(count) commands"
                 case nil: "Cancelled the commands that were waiting"
@@ -374,8 +376,8 @@ struct CommandRecordsResult: CommandResult {
         var failure = CommandFailure(error)
         if error.reason != "no_such_request" {
             failure.message +=
-                " The cloud has the command but did not report its state: "
-                + "\(commandLine("node command result \(answers.request.id.rawValue.asShellWord)")) shows the answers."
+                " The cloud has the command, but did not report its state. To see the answers, run: "
+                + commandLine("node command result \(answers.request.id.rawValue.asShellWord)")
         }
         if !result.nodes.isEmpty { failure.result = result }
         throw failure
@@ -392,7 +394,7 @@ struct CommandRecordsResult: CommandResult {
                 switch entry.status {
                 case "success": entry.response.map(\.shown) ?? "done"
                 case "requested": "has not answered yet"
-                case "in_progress": "is working on it"
+                case "in_progress": "is executing the command"
                 case "timed_out": "has not answered in time"
                 case "cancelled": "did not answer: the command was cancelled"
                 case "overridden": "did not answer: a newer command replaced this one"
@@ -443,8 +445,8 @@ struct CommandRecordsResult: CommandResult {
         if !expired.isEmpty {
             sentences.append(
                 """
-                No answer came from \(names(expired)) within the command's --keep time, so the cloud gave up the command. Send the \
-                command again. For a board that is offline, give a longer --keep.
+                No answer came from \(names(expired)) within the command's --keep time. The cloud no longer keeps the command, so send \
+                the command again. For a board that is offline, give a longer --keep.
                 """)
         }
         if !open.isEmpty || nodes.isEmpty {

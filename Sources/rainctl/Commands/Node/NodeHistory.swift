@@ -9,15 +9,15 @@ import Synchronization
 
 /// Shows the values that parameters have had.
 struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "history", abstract: "Show the past values of parameters as a plot or a table.",
         discussion: """
             Example: rainctl node history Greenhouse Sensor.Temperature --since 7d
 
             The cloud keeps the history of a parameter only if the board's firmware requests this. On a terminal, rainctl draws numbers as \
-            a plot. For texts, and in files and pipes, rainctl prints a table. With --every, rainctl shows one result for each hour, day \
-            or other unit of time, in the time zone of --timezone. With --follow, rainctl also shows new records when they arrive. Ctrl-C \
-            ends the command.
+            a plot. For text values, and for output to files and pipes, rainctl prints a table. With --every, rainctl shows one result for \
+            each hour, day or other unit of time, in the time zone of --timezone. With --follow, rainctl also shows new records when they \
+            arrive. Ctrl-C ends the command.
             """)
 
     @Argument(help: .nodes, completion: .nodes)
@@ -103,7 +103,7 @@ struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
             throw ValidationError("Give only one of --csv, --influx, --svg and --json.")
         }
         if svg == "-", options.isJSON {
-            throw ValidationError("Standard output is used by --json: give a file for --svg.")
+            throw ValidationError("--json writes to standard output: give a file for --svg.")
         }
         if since != nil, from != nil { throw ValidationError("Give --since or --from, but not both.") }
         if to != nil, from == nil, !follow { throw ValidationError("--to needs --from.") }

@@ -4,7 +4,7 @@ import RainKit
 import RainMaker
 
 struct NodeList: AsyncParsableCommand, ListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "list", abstract: "List the boards in your account.",
         discussion: """
             Example: rainctl node list --json

@@ -6,7 +6,7 @@ import RainMaker
 import Synchronization
 
 struct NodeOTA: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "ota", abstract: "Send new firmware to a board over the air.",
         discussion: """
             Example: rainctl node ota 'Kitchen lamp' build/led_light.bin

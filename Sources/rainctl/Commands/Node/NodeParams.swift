@@ -11,7 +11,7 @@ struct NodeParams: ParsableCommand {
 }
 
 struct NodeParamsGet: AsyncParsableCommand, ListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "get", abstract: "Print the values that a board last reported.",
         discussion: """
             Example: rainctl node params get 'Kitchen lamp' Light.Power
@@ -28,7 +28,7 @@ struct NodeParamsGet: AsyncParsableCommand, ListCommand {
         help: ArgumentHelp("The values to print, such as Light.Power or Light (default: all).", valueName: "path"))
     var paths: [String] = []
 
-    @OptionGroup(title: "Directly to the board") var local: LocalOptions
+    @OptionGroup(title: "Direct connection to the board") var local: LocalOptions
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
@@ -114,7 +114,7 @@ extension ParamsListResult: TerminalResult {
 }
 
 struct NodeParamsSet: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "set", abstract: "Set values of one or more boards.",
         discussion: """
             Example: rainctl node params set 'Kitchen lamp' Light.Power=on \\
@@ -142,7 +142,7 @@ struct NodeParamsSet: AsyncParsableCommand {
     @Flag(help: "Wait until the board has reported the values.")
     var wait = false
 
-    @OptionGroup(title: "Directly to the board") var local: LocalOptions
+    @OptionGroup(title: "Direct connection to the board") var local: LocalOptions
 
     @Option(help: .timeLimit)
     var timeout = DurationArgument(.seconds(30))
@@ -213,6 +213,13 @@ struct NodeParamsSet: AsyncParsableCommand {
     private func fileChanges(within limit: Duration) throws(CommandFailure) -> [ParameterChange]? {
         guard let file else { return nil }
         let json = try Payload.json(file: file, name: "file of values", reason: "bad_values", within: limit)
+        guard case .object = json else {
+            throw CommandFailure(
+                .badData, reason: "bad_values",
+                message:
+                    "\(Payload.subject(file)) is \(json.kind): give a JSON object such as {\"Light\":{\"Power\":true}}."
+            )
+        }
         guard let changes = [ParameterChange](json), !changes.isEmpty else {
             throw CommandFailure(
                 .badData, reason: "bad_values",

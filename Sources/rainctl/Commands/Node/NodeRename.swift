@@ -3,7 +3,7 @@ import ArgumentParser
 import RainKit
 
 struct NodeRename: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "rename", abstract: "Rename a board.",
         discussion: "Example: rainctl node rename Light 'Kitchen lamp'")
 

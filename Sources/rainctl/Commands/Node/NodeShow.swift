@@ -5,7 +5,7 @@ import RainKit
 import RainMaker
 
 struct NodeShow: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "show", abstract: "Show boards: whether they are online, their devices and their values.",
         discussion: "Example: rainctl node show 'Kitchen lamp'")
 
@@ -41,7 +41,7 @@ extension ArgumentHelp {
 }
 
 struct NodeStatus: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "status", abstract: "Show whether a board is online, and since when.",
         discussion: "Example: rainctl node status 'Kitchen lamp'")
 
@@ -60,7 +60,7 @@ struct NodeStatus: CloudCommand {
 }
 
 struct NodeConfig: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "config", abstract: "Print a board's node configuration as JSON.",
         discussion: "Example: rainctl node config 'Kitchen lamp'")
 

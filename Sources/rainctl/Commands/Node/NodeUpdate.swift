@@ -17,7 +17,7 @@ struct NodeUpdate: ParsableCommand {
 }
 
 struct NodeUpdateCheck: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "check", abstract: "Show whether the cloud offers an update for a board.",
         discussion: "Example: rainctl node update check 'Kitchen lamp'")
 
@@ -39,7 +39,7 @@ struct NodeUpdateCheck: CloudCommand {
 }
 
 struct NodeUpdateStart: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "start", abstract: "Approve an update, and wait until the board has installed it.",
         discussion: """
             Example: rainctl node update start 'Kitchen lamp'
@@ -77,7 +77,7 @@ struct NodeUpdateStart: CloudCommand {
 }
 
 struct NodeUpdateStatus: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "status", abstract: "Show the progress of an update.",
         discussion: """
             Example: rainctl node update status 'Kitchen lamp' --wait

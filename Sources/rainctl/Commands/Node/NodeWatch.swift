@@ -7,12 +7,12 @@ import Synchronization
 
 /// Shows the reports of boards as they arrive.
 struct NodeWatch: AsyncParsableCommand, EndsByInterruption {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "watch", abstract: "Show changes when boards report them.",
         discussion: """
             Example: rainctl node watch 'Kitchen lamp'
 
-            While values change, rainctl asks the cloud several times a second, otherwise every two seconds. With --live, rainctl also \
+            rainctl asks the cloud every two seconds, and several times a second while values change. With --live, rainctl also \
             receives reports and alerts of the boards over MQTT. The cloud and the firmware must support this. With --json, each change is \
             one line of JSON. Ctrl-C ends the command.
             """)

@@ -19,7 +19,7 @@ struct Shares<Subject: SharedSubject>: ParsableCommand {
 
 struct ShareList<Subject: SharedSubject>: CloudCommand, ListCommand {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(
+        CommandConfiguration.leaf(
             commandName: "list", abstract: "List the users of your \(Subject.noun)s.",
             discussion: "Example: rainctl \(Subject.command) list")
     }
@@ -47,7 +47,7 @@ struct ShareList<Subject: SharedSubject>: CloudCommand, ListCommand {
 
 struct ShareRequests<Subject: SharedSubject>: CloudCommand, ListCommand {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(
+        CommandConfiguration.leaf(
             commandName: "requests", abstract: "List sharing requests from other users, or requests that you sent.",
             discussion: "Example: rainctl \(Subject.command) requests --sent")
     }
@@ -74,7 +74,7 @@ struct ShareRequests<Subject: SharedSubject>: CloudCommand, ListCommand {
 
 struct ShareRemove<Subject: SharedSubject>: CloudCommand {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(
+        CommandConfiguration.leaf(
             commandName: "remove", abstract: "Stop sharing with a user.",
             discussion: """
                 Example: rainctl \(Subject.command) remove NAME --with friend@example.com
@@ -120,7 +120,7 @@ struct ShareRemove<Subject: SharedSubject>: CloudCommand {
 
 struct ShareAccept<Subject: SharedSubject>: CloudCommand {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(
+        CommandConfiguration.leaf(
             commandName: "accept", abstract: "Accept a sharing request from another user.",
             discussion: "Example: rainctl \(Subject.command) accept REQUEST")
     }
@@ -149,7 +149,7 @@ struct ShareAccept<Subject: SharedSubject>: CloudCommand {
 
 struct ShareDecline<Subject: SharedSubject>: CloudCommand {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(
+        CommandConfiguration.leaf(
             commandName: "decline", abstract: "Decline a sharing request from another user.",
             discussion: "Example: rainctl \(Subject.command) decline REQUEST")
     }
@@ -177,7 +177,7 @@ struct ShareDecline<Subject: SharedSubject>: CloudCommand {
 
 struct ShareCancel<Subject: SharedSubject>: CloudCommand {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(
+        CommandConfiguration.leaf(
             commandName: "cancel", abstract: "Withdraw a sharing request that you sent.",
             discussion: "Example: rainctl \(Subject.command) cancel REQUEST")
     }
@@ -208,7 +208,7 @@ enum SharedRoleArgument: String, WordArgument {
 
 struct ShareAdd<Subject: SharedSubject>: CloudCommand {
     static var configuration: CommandConfiguration {
-        CommandConfiguration(
+        CommandConfiguration.leaf(
             commandName: "add", abstract: "Offer \(Subject.noun)s to another user.",
             discussion: """
                 Example: rainctl \(Subject.command) add NAME --with friend@example.com

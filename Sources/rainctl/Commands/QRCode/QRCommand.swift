@@ -14,14 +14,14 @@ struct QRCommand: ParsableCommand {
 
 /// Draws a board's QR code.
 struct QRShow: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "show", abstract: "Draw a board's QR code: on the terminal, as a picture, or as a label to print.",
         discussion: """
             Example: rainctl qr show --device-name PROV_a1b2c3 --pop-file pop.txt \\
                          --svg label.svg
 
-            A code contains the board's proof of possession, so rainctl makes the files readable only by you. Here, --compact draws a \
-            smaller form of the code (NP:name|pop|b), which firmware and apps since 2025 support.
+            A code contains the board's proof of possession, so rainctl makes the files readable only by you. In this command, \
+            --compact draws a smaller form of the code (NP:name|pop|b). Firmware and apps since 2025 support this form.
             """)
 
     enum Medium: String, WordArgument { case ble, softap }
@@ -99,7 +99,7 @@ struct QRShow: AsyncParsableCommand {
         if (code == nil) == (deviceName == nil) { throw ValidationError("Give a code, or the board's --device-name.") }
         if code != nil, pop != nil || popFile != nil || popStdin || username != nil || compact || url {
             throw ValidationError(
-                "rainctl draws CODE unchanged: omit --pop, --pop-file, --pop-stdin, --username, --compact and --url.")
+                "CODE is drawn unchanged: omit --pop, --pop-file, --pop-stdin, --username, --compact and --url.")
         }
         if compact, url { throw ValidationError("--compact and --url draw different forms: give only one of them.") }
         if !(1...64).contains(scale) { throw ValidationError("--scale must be 1 to 64.") }
@@ -108,7 +108,7 @@ struct QRShow: AsyncParsableCommand {
             throw ValidationError("Only one picture can go to standard output: give a file for --png or --svg.")
         }
         if [png, svg].contains("-"), options.json {
-            throw ValidationError("Standard output is used by --json: give files for --png and --svg.")
+            throw ValidationError("--json writes to standard output: give files for --png and --svg.")
         }
     }
 
@@ -158,7 +158,8 @@ struct QRShow: AsyncParsableCommand {
         }
         let source = SecretSource(
             name: "proof of possession", flag: "--pop", value: pop, file: popFile, fromStandardInput: popStdin,
-            environmentVariable: .proofOfPossession, ifThereIsNone: "Omit it for a board without one.")
+            environmentVariable: .proofOfPossession,
+            ifThereIsNone: "If the board has no proof of possession, omit this option.")
         let proof = try source.read(environment: context.environment, output: context.output)
         let name = deviceName ?? ""
         do throws(BoardError) {
@@ -208,7 +209,7 @@ enum PrivateOutputFile {
 
 /// Reads QR codes from a picture.
 struct QRRead: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "read",
         abstract: "Read the QR codes in a picture, such as a photo or a screenshot.",
         discussion: """

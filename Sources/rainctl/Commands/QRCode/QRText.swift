@@ -27,7 +27,7 @@ enum QRText {
             if isNamedAsPicture, (try? QRPayload(bytes)) == nil {
                 throw CommandFailure(
                     .badData, reason: "bad_picture",
-                    message: "\(place) is not a picture, although its name ends like one: \(Self.content(of: bytes)).")
+                    message: "\(place) is named like a picture, but is not a picture: \(Self.content(of: bytes)).")
             }
             do throws(FileText.Fault) {
                 let text = try FileText.document(bytes)

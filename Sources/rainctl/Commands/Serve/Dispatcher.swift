@@ -159,7 +159,7 @@ final class Dispatcher: Sendable {
 
     private func take(_ line: RPCLines.Line) {
         guard case .complete(let bytes) = line else {
-            let message = "A line has more than \(Self.maximumLine) bytes; the rest of it is skipped."
+            let message = "A line has more than \(Self.maximumLine) bytes. The rest of the line is skipped."
             return refuse(RPCRefusal(id: nil, .invalidRequest, reason: "line_too_long", message))
         }
         let value: JSONValue
@@ -179,10 +179,11 @@ final class Dispatcher: Sendable {
                 RPCRefusal(id: nil, .invalidRequest, "This protocol has no batches: send one request on each line."))
         }
         guard !elements.isEmpty else {
-            return refuse(RPCRefusal(id: nil, .invalidRequest, "A batch has at least one request."))
+            return refuse(RPCRefusal(id: nil, .invalidRequest, "A batch must contain at least one request."))
         }
         guard elements.count <= Self.maximumBatch else {
-            let message = "A batch has at most \(Self.maximumBatch) requests, but this one has \(elements.count)."
+            let message =
+                "A batch can contain at most \(Self.maximumBatch) requests, but this one has \(elements.count)."
             return refuse(RPCRefusal(id: nil, .invalidRequest, message))
         }
         let batch = Batch(count: elements.count, send)

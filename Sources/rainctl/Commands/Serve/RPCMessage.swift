@@ -14,7 +14,7 @@ struct RPCCall: Sendable {
     /// - Throws: the error for an object that is not one, with its id as far as it is known.
     init(_ value: JSONValue) throws(RPCRefusal) {
         guard let members = value.members else {
-            throw RPCRefusal(id: nil, .invalidRequest, "A request is an object, but this is \(value.kind).")
+            throw RPCRefusal(id: nil, .invalidRequest, "A request must be an object, but this is \(value.kind).")
         }
         let idValue = value["id"]
         let id = idValue.flatMap { RPCID($0) }
@@ -27,7 +27,7 @@ struct RPCCall: Sendable {
         }
         guard let method = value["method"]?.string else { throw refusal("\"method\" must be a string.") }
         if let other = members.first(where: { !["jsonrpc", "id", "method", "params"].contains($0.name) }) {
-            throw refusal("A request has no member \"\(other.name.onOneLine)\".")
+            throw refusal("A request cannot have the member \"\(other.name.onOneLine)\".")
         }
         let params = value["params"] ?? [:]
         guard let named = params.members else {

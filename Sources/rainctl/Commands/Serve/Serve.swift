@@ -7,7 +7,7 @@ import RainKit
 
 /// Answers the requests of another program for as long as it runs, so that connections stay open between them.
 struct Serve: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "serve", abstract: "Answer requests from another program (JSON-RPC 2.0, one request per line).",
         discussion: """
             Example: rainctl serve

@@ -76,7 +76,7 @@ final class ServeSocket: Sendable {
 
     private static func failure(_ path: String, _ why: String) -> CommandFailure {
         CommandFailure(
-            .unavailable, reason: "cannot_listen", message: "rainctl cannot listen at \(path.onOneLine): \(why).")
+            .unavailable, reason: "cannot_listen", message: "The server cannot listen at \(path.onOneLine): \(why).")
     }
 
     /// Answers clients until the task is cancelled. Then it waits until `answer` has ended for each, and removes the socket.

@@ -37,7 +37,7 @@ struct ServedMethod: Sendable {
 
     /// The commands that are not methods, and the reason for each.
     static let excluded: [String: String] = [
-        "account.callback": "the desktop calls it to finish a sign-in that is waiting",
+        "account.callback": "the desktop runs this command to finish a waiting sign-in",
         "account.curl": "it starts curl, which writes to standard output",
         "account.fetch": "its result is a file's bytes, not a document",
         "account.header": "its result is a secret for a pipe, not a document",
@@ -61,6 +61,9 @@ struct ServedMethod: Sendable {
         "ap-password", "assertion", "code", "gate-password", "new-password", "passphrase", "password", "pop",
         "third-party-token",
     ]
+
+    /// The arguments without a name that are JSON. The argument parser describes their names and help, but not their types.
+    private static let jsonArguments: Set = ["account.data.set.value"]
 
     private static func words(_ name: String) -> [String] {
         name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -103,7 +106,8 @@ struct ServedMethod: Sendable {
             .noSuchMethod,
             CommandFailure(
                 .usage, reason: "no_such_command",
-                message: suggestion ?? "There is no method \"\(name.onOneLine)\". The method \"methods\" lists all."))
+                message: suggestion
+                    ?? "There is no method \"\(name.onOneLine)\". The method \"methods\" lists all methods."))
     }
 }
 
@@ -146,12 +150,14 @@ extension ServedMethod {
         summary = tool.command.abstract ?? ""
         let arguments = tool.command.arguments ?? []
         let options = Set(arguments.map(\.option))
-        members = arguments.compactMap { Self.member(of: $0, beside: options) }
+        members = arguments.compactMap { Self.member(of: $0, beside: options, in: name) }
         allMembers = Self.withSecrets(members)
     }
 
     /// Returns the member for an argument; nil for one that clients do not give.
-    private static func member(of argument: Argument, beside options: Set<String>) -> Member? {
+    private static func member(
+        of argument: Argument, beside options: Set<String>, in command: String
+    ) -> Member? {
         let option = argument.option
         if ownOptions.contains(option) || terminalOptions.contains(option) { return nil }
         // A secret comes as a member instead, so its file is only another way. Standard input carries the requests.
@@ -169,7 +175,7 @@ extension ServedMethod {
         if argument.kind == "positional" {
             if value.contains("=") { return member("values", .values) }
             if argument.isRepeating { return member("\(value)s", .strings) }
-            return member(value, help.contains("as JSON") ? .json : .string)
+            return member(value, jsonArguments.contains("\(command).\(value)") ? .json : .string)
         }
         if argument.isRepeating { return member(option, .strings) }
         return member(option, value == "json" ? .json : .string)

@@ -31,8 +31,8 @@ struct BrowserSignIn: Sendable {
             throw CommandFailure(
                 .usage, reason: "nobody_to_ask",
                 message:
-                    "A sign-in with a browser needs a terminal, but rainctl does not run in one. Use --browser to open a browser here, "
-                    + "--callback-port PORT to wait for a browser that you open elsewhere, or --paste with the address on standard input."
+                    "A sign-in with a browser needs a terminal, or one of these options. --browser opens a browser here. --callback-port "
+                    + "PORT waits for a browser that you open elsewhere. --paste reads the address from standard input."
             )
         }
     }
@@ -116,7 +116,7 @@ struct BrowserSignIn: Sendable {
                 output.tell(
                     isRemote || !opens
                         ? "Then paste the last address that the browser shows (the text stays hidden here): "
-                        : "If rainctl does not continue after the sign-in, paste the browser's last address here (the text stays hidden).\n"
+                        : "If nothing happens here after the sign-in, paste the browser's last address here (the text stays hidden).\n"
                 )
             }
             if opens, await !launcher.open(url) {
@@ -143,7 +143,7 @@ extension Folders {
             throw AccountError(
                 .invalidConfiguration,
                 message:
-                    "XDG_RUNTIME_DIR is not set to an absolute path, so rainctl cannot receive the browser's answer; use --redirect "
+                    "XDG_RUNTIME_DIR is not set to an absolute path, so the browser's answer cannot be received; use --redirect "
                     + "loopback or --paste"
             )
         }
@@ -202,10 +202,10 @@ struct BrowserOptions: ParsableArguments {
     func validate() throws {
         if browser && noBrowser { throw ValidationError("Give --browser or --no-browser, but not both.") }
         if paste && callbackPort != nil {
-            throw ValidationError("With --paste, rainctl listens on no port: omit --callback-port.")
+            throw ValidationError("With --paste, no port is used: omit --callback-port.")
         }
         if redirect == .scheme && callbackPort != nil {
-            throw ValidationError("With --redirect scheme, rainctl listens on no port: omit --callback-port.")
+            throw ValidationError("With --redirect scheme, no port is used: omit --callback-port.")
         }
     }
 }

@@ -270,7 +270,8 @@ struct ProviderSignInOptions: ParsableArguments {
 
     @Option(
         name: .customLong("app-id"),
-        help: ArgumentHelp("Use this id of the application to which the third party issued the token.", valueName: "id")
+        help: ArgumentHelp(
+            "Use this application id. The third party must have issued the token to this application.", valueName: "id")
     )
     var applicationID: String?
 
@@ -317,7 +318,7 @@ struct ProviderSignInOptions: ParsableArguments {
             throw ValidationError("--device-code needs no browser and no --mode: omit these options.")
         }
         if environment != nil, base != nil {
-            throw ValidationError("--environment selects a base URL, and --base-url gives one: omit one of them.")
+            throw ValidationError("--environment and --base-url both set the base URL: give only one of them.")
         }
         if thirdParty != nil, thirdPartyTokenFile == nil {
             throw ValidationError(
@@ -325,7 +326,7 @@ struct ProviderSignInOptions: ParsableArguments {
         }
         if thirdPartyExpires != nil, thirdParty == nil {
             throw ValidationError(
-                "--third-party-expires needs --third-party: it says when the third party's token expires.")
+                "--third-party-expires works only with --third-party.")
         }
         if thirdParty != nil, assertionFile != nil {
             throw ValidationError("Give --third-party or --assertion-file, but not both.")
@@ -405,7 +406,7 @@ struct ChallengeOptions: ParsableArguments {
     /// Answers with the given values, or asks the user. A second challenge is not answered, because the password was wrong.
     func resolver(_ context: Context) throws(CommandFailure) -> any ChallengeResolver {
         let password = try gatePasswordFile.map { file throws(CommandFailure) in
-            try SecretSource.contents(of: file, name: "password for the server in front")
+            try SecretSource.contents(of: file, name: "password for the proxy in front of the provider")
         }
         return OneAnswer(user: gateUser, password: password, screen: context.mayAsk ? context.screen : nil)
     }

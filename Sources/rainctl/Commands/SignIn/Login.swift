@@ -5,7 +5,7 @@ import RainKit
 import RainMaker
 
 struct Login: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "login", abstract: "Sign in, and keep the session for later commands.",
         discussion: """
             Example: rainctl login me@example.com --password-file password.txt
@@ -179,7 +179,8 @@ struct Login: AsyncParsableCommand {
         throw CommandFailure(
             .auth, reason: "no_pending_sign_in",
             message: "No sign-in\(user.map { " of \($0.onOneLine)" } ?? "") is waiting for a code. "
-                + "Start one with: \(commandLine("login \(user?.onOneLine.asShellWord ?? "USER") --one-time-code"))")
+                + "To start a sign-in, run: \(commandLine("login \(user?.onOneLine.asShellWord ?? "USER") --one-time-code"))"
+        )
     }
 
     /// Finishes a sign-in with the code that was sent. Until the cloud ends the sign-in, a later command can finish it too.
@@ -314,7 +315,7 @@ extension Context {
         }
         let use = { (account: String) in commandLine("account use \(account.onOneLine.asShellWord)") }
         return other.isStillInUse
-            ? "Commands still use the account \(other.name.onOneLine), which you chose. To use this one: \(use(name))"
+            ? "Commands still use the account \(other.name.onOneLine), which you chose earlier. To use the account of this sign-in: \(use(name))"
             : "Commands now use this account instead of \(other.name.onOneLine). To go back: \(use(other.name))"
     }
 

@@ -3,7 +3,7 @@ import ArgumentParser
 import RainKit
 
 struct Logout: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "logout", abstract: "Sign out: end the session, on this machine and at the identity provider.",
         discussion: "Example: rainctl logout"
     )

@@ -5,7 +5,7 @@ import RainKit
 import RainMaker
 
 struct Whoami: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "whoami", abstract: "Ask the cloud for the signed-in user, and show the answer.",
         discussion: "Example: rainctl whoami --json")
 

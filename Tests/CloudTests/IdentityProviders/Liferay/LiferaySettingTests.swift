@@ -143,7 +143,7 @@ struct LiferaySettingTests {
         let bare = await accountError { () throws(AccountError) in try await signIn(plain, user) }
         #expect(bare?.code == .invalidCredentials && bare?.remedies == [.parameter(name: "loginBy")])
         let guessed = user == "1001" ? "userId" : "email"
-        #expect(bare?.message.contains("does not sign people in by \(guessed) (loginBy)") == true)
+        #expect(bare?.message.contains("does not let users sign in by \(guessed) (loginBy)") == true)
         #expect(bare?.message.contains("session") == false, "\(bare as Any)")
     }
 

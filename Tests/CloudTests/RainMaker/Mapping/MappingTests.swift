@@ -112,7 +112,7 @@ struct MappingTests {
 
     @Test(
         "a refusal keeps the cloud's number and says what to do",
-        arguments: [(103_031, "signature"), (103_013, "not in this account"), (103_034, "run the command again")])
+        arguments: [(103_031, "signature"), (103_013, "not in this account"), (103_034, "was discarded; try again")])
     func refused(code: Int, words: String) async throws {
         let script = try ScriptedCloud()
         script.http.expect(

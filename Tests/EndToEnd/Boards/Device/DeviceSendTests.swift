@@ -46,7 +46,7 @@ struct DeviceSendTests {
             for (data, words) in [
                 (["--hex", "abc"], "pairs of hex digits"),
                 (["--json-data", "{"], "--json-data is not JSON: the text ends"),
-                (["--text", "a", "--hex", "00"], "once"),
+                (["--text", "a", "--hex", "00"], "only one of"),
             ] {
                 let outcome = try await send(maker, board, ["custom-data", "--json"] + data)
                 outcome.expectFailure(64, "usage", says: words)

@@ -55,12 +55,12 @@ extension InjectedFault {
         server(
             .proxy {
                 _ = $0.readRequest(); $0.respond("405 Method Not Allowed")
-            }, "a web server instead of a proxy", "is not a proxy"),
+            }, "a web server instead of a proxy", "is probably not a proxy"),
         server(
             .socks {
                 _ = $0.read(4096); $0.write([5, 0]); _ = $0.read(4096); $0.write([5, 5, 0, 1, 0, 0, 0, 0, 0, 0])
                 $0.waitForClose()
-            }, "a SOCKS proxy that cannot reach the cloud", "cannot reach it"),
+            }, "a SOCKS proxy that cannot reach the cloud", "cannot reach this host"),
         server(answer(511), "a network that requires a sign-in (HTTP 511)", "requires a sign-in"),
         server(answer(451), "a service that is blocked for legal reasons", "legal reasons"),
         server(answer(410), "a service that no longer exists", "no longer"),

@@ -10,7 +10,7 @@ extension InjectedFault {
         address("IPv6 without brackets", "brackets", "fe80::1"),
         address("two ports in an address", "more than one colon", "192.168.4.1:80:80"),
         address("a port after IPv6 without brackets", "[::1]:8080", "::1:8080"),
-        address("a password in an address", "no user name or password", "bob:planted@127.0.0.1:80"),
+        address("a password in an address", "without a user name or a password", "bob:planted@127.0.0.1:80"),
         address("a URL instead of an address", "http://", "http://192.168.4.1/"),
         address("a port that does not exist", "not a port", "192.168.4.1:99999"),
         address("a host name that does not exist", "the name nobody.invalid is not known", "nobody.invalid"),
@@ -29,6 +29,13 @@ extension InjectedFault {
             defer { printing.cancel() }
             return try await lab.rainctl(
                 "device", "monitor", "--port", terminal.path, "--until", "hello", "--timeout", "5")
+        },
+        InjectedFault("cable", "a silent port, monitored for a text", "No data arrived from", known: .silence(2)) {
+            lab in
+            let terminal = try PseudoTerminal()
+            let port = lab.folder.file("silent")
+            symlink(terminal.path, port)
+            return try await lab.rainctl("device", "monitor", "--port", port, "--until", "hello", "--timeout", "2")
         },
         InjectedFault("cable", "Security 2 over a console", "console line") { lab in
             let board = try await lab.board([

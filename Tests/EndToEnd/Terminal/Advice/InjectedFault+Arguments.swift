@@ -36,10 +36,11 @@ extension InjectedFault {
             "a telephone number without a country code", "country code", "login", "+49abc", "--password-file",
             "{}/password"),
         argument(
-            "a sign-in in a browser without a terminal", "needs a terminal, but", "login", "--idp",
+            "a sign-in in a browser without a terminal", "needs a terminal, or", "login", "--idp",
             "github"),
         argument(
-            "application data from two places", "once", "device", "send", "custom-data", "--text", "a", "--hex", "ab"),
+            "application data from two places", "only one of", "device", "send", "custom-data", "--text", "a", "--hex",
+            "ab"),
         argument(
             "application data that is not JSON", "--json-data", "device", "send", "custom-data", "--json-data", "{a"),
         argument("half a byte in application data", "hex digits", "device", "send", "custom-data", "--hex", "abc"),
@@ -49,7 +50,7 @@ extension InjectedFault {
             "{}/image"),
         argument("an empty text for --until", "--until", "device", "monitor", "--until", ""),
         argument(
-            "a password from two places", "--password-file or --password-stdin", "login", "me@example.com",
+            "a password from two places", "--password-file and --password-stdin", "login", "me@example.com",
             "--password-file",
             "{}/password", "--password-stdin"),
         argument(

@@ -65,7 +65,7 @@ extension InjectedFault {
             ["device", "discover", "--transport", "ble", "--service", "xyz"]),
         radio("absent", "no adapter", "no Bluetooth adapter"), radio("off", "the adapter is off", "off"),
         radio("on", "no board advertises", "PROV_1", known: .silence(3.75)),
-        InjectedFault("Wi-Fi", "the board's address is wrong", "address is wrong") {
+        InjectedFault("Wi-Fi", "the board's address is wrong", "address may be wrong") {
             try await $0.provision(["--transport", "softap", "--device-host", "127.0.0.1:9"])
         },
         InjectedFault("Wi-Fi", "the board has stopped", "answer", known: .silence(4)) { lab in

@@ -16,6 +16,31 @@ extension InjectedFault {
             ])
             return try await lab.rainctl("node", "list")
         },
+        InjectedFault("cloud", "a change whose answer is cut off", "the change may have been made", cloud: true) {
+            lab in
+            try await lab.fails([
+                "path": "/v1/user/node_group*", "action": "cut", "method": "POST", "processed": true,
+            ])
+            return try await lab.rainctl("group", "add", "Cellar")
+        },
+        InjectedFault("cloud", "an id of a board that is a number", "id is a number", cloud: true) { lab in
+            try await lab.fails([
+                "path": "/v1/user/nodes*", "action": "status", "status": 200,
+                "body": ["nodes": ["a"], "node_details": [["id": 5]], "total": 1],
+            ])
+            return try await lab.rainctl("node", "list")
+        },
+        InjectedFault(
+            "cloud", "a session that the cloud ended, at a command of two requests",
+            "no longer accepts its refresh token",
+            cloud: true
+        ) { lab in
+            try await lab.cloud?.control("revoke", ["user": .string(SimulatedCloud.user)])
+            return try await lab.rainctl("group", "add", "Cellar")
+        },
+        command(
+            "file", "a list instead of values", "is a list", cloud: true, files: ["values": "[1]"],
+            ["node", "params", "set", "node-1", "--file", "{}/values"]),
         InjectedFault("cloud", "a call that the deployment does not have", "does not know this request", cloud: true) {
             lab in
             try await lab.fails([
@@ -51,7 +76,8 @@ extension InjectedFault {
         },
         server("an empty answer", "empty", "200 OK", ""),
         server("an answer without a body", "204", "204 No Content", ""),
-        server("a web site", "the base URL belongs to a web site", "200 OK", "<html><title>Dashboard</title></html>"),
+        server(
+            "a web site", "the base URL may belong to a web site", "200 OK", "<html><title>Dashboard</title></html>"),
         server("plain text", "plain text instead of JSON", "200 OK", "It works!"),
         server("XML", "instead of JSON", "200 OK", "<?xml version='1.0'?><a/>"),
         server("JSON that is nested too deeply", "levels deep", "200 OK", String(repeating: "[", count: 1000)),

@@ -146,7 +146,7 @@ struct DoctorReportTests {
                 let found = finding(check, outcome)
                 #expect(found?["reason"] == "no_bus", "\(outcome.standardOutput)")
                 #expect(found?["fix"] == "unset DBUS_SYSTEM_BUS_ADDRESS")
-                #expect(found?["message"]?.string?.contains("DBUS_SYSTEM_BUS_ADDRESS names") == true)
+                #expect(found?["message"]?.string?.contains("DBUS_SYSTEM_BUS_ADDRESS is set to") == true)
             }
             withExtendedLifetime(listener) {}
         }

@@ -98,7 +98,7 @@ struct ConnectAttemptsTests {
         var attempts = ConnectAttempts(within: .seconds(60), hasForgotten: false)
         #expect(attempts.unfound(nothing) == nothing)
         _ = try attempts.failed(.stale, board: "PROV_1")
-        #expect(attempts.unfound(nothing).message.contains("Check that it is in provisioning mode."))
+        #expect(attempts.unfound(nothing).message.contains("Check that the board is in provisioning mode."))
         _ = try attempts.failed(.lost, board: "PROV_1")
         #expect(attempts.unfound(nothing).message.contains("broke each time"))
         #expect(attempts.unfound(Self.off) == Self.off)

@@ -43,13 +43,14 @@ struct PortRights {
     var advice: String {
         switch group {
         case .named(let name) where isMember:
-            "This user may not open the port yet: the group \(name) took effect after this session began. Sign out and in again, or run "
+            "This user may not open the port yet: the group \(name) takes effect only in a new session. Sign out and in again, or run "
                 + "`newgrp \(ShellWord.quoted(name))`."
         case .named(let name):
-            "This user may not open the port: it belongs to the group \(name). Run `sudo usermod -aG \(ShellWord.quoted(name)) $USER`, then sign out and in "
-                + "again."
+            "This user may not open the port: the port belongs to the group \(name). Run `sudo usermod -aG \(ShellWord.quoted(name)) "
+                + "$USER`, then sign out and in again."
         case .numbered(let id):
-            "This user may not open the port: it belongs to the group with the number \(id), which has no name here. In a container, start the container with that group added."
+            "This user may not open the port: the port belongs to the group with the number \(id), which has no name here. If this is a "
+                + "container, start the container with that group added."
         case .none:
             "Only root may open the port: no group has rights to it. Add a udev rule with `TAG+=\"uaccess\"` or `GROUP=\"dialout\", "
                 + "MODE=\"0660\"` for the port's adapter."

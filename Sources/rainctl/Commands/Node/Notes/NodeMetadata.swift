@@ -12,7 +12,7 @@ struct NodeMetadata: ParsableCommand {
 }
 
 struct NodeMetadataGet: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "get", abstract: "Print a board's metadata.",
         discussion: "Example: rainctl node metadata get 'Kitchen lamp'")
 
@@ -32,7 +32,7 @@ struct NodeMetadataGet: CloudCommand {
 }
 
 struct NodeMetadataSet: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "set", abstract: "Set members of a board's metadata, and keep the other members.",
         discussion: """
             Example: rainctl node metadata set 'Kitchen lamp' shelf=3
@@ -114,7 +114,7 @@ struct NodeMetadataSet: CloudCommand {
 }
 
 struct NodeMetadataDelete: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "delete", abstract: "Delete some or all members of a board's metadata.",
         discussion: "Example: rainctl node metadata delete 'Kitchen lamp' shelf")
 

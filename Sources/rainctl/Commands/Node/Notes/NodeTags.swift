@@ -14,7 +14,7 @@ struct NodeTags: ParsableCommand {
 }
 
 struct NodeTagsAdd: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "add", abstract: "Add tags to a board.",
         discussion: "Example: rainctl node tags add 'Kitchen lamp' room:kitchen floor:0")
 
@@ -46,7 +46,7 @@ struct NodeTagsAdd: CloudCommand {
 }
 
 struct NodeTagsRemove: CloudCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "remove", abstract: "Remove tags from a board.",
         discussion: "Example: rainctl node tags remove 'Kitchen lamp' floor:0")
 
@@ -68,7 +68,7 @@ struct NodeTagsRemove: CloudCommand {
             // The cloud may have a tag with a comma.
             let tags = given.flatMap { node.tags.contains($0) ? [$0] : Tags.divided($0) }
             let left = try await scene.client.removeTags(tags, from: node)
-            let rest = left.isEmpty ? "no tags are left" : "\(left.joined(separator: ", ")) is left"
+            let rest = left.isEmpty ? "no tags are left" : "remaining tags: \(left.joined(separator: ", "))"
             return ActionResult(
                 "Removed \(tags.joined(separator: ", ")) from the tags of \(node.shownName); \(rest)".onOneLine
             )

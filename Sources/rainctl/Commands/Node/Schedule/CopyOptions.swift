@@ -7,7 +7,7 @@ import RainMaker
 struct CopyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Add a copy to this board (repeatable). The board gets the values of the other boards, or the values that you give as BOARD:PATH=VALUE.",
+            "Store a copy on this board too (repeatable). The board gets the values of the other boards, or the values that you give as BOARD:PATH=VALUE.",
             valueName: "board"))
     var addBoard: [String] = []
 
@@ -38,7 +38,7 @@ struct CopyOptions: ParsableArguments {
         }
         guard repair, hasOtherChange || !addBoard.isEmpty || !removeBoard.isEmpty else { return }
         throw ValidationError(
-            "--repair only makes the copies equal: omit all other changes. Only --like may be given, too."
+            "--repair makes the copies equal, and changes nothing else. Omit all options for changes except --like."
         )
     }
 

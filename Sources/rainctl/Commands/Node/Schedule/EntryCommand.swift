@@ -110,8 +110,8 @@ extension EntryChangeCommand {
         if let unknown = outcome.unknown {
             var failure = CommandFailure(unknown)
             failure.message +=
-                " The cloud has sent \(what) to \(node.shownName), but did not show whether the board has it: "
-                + "\(commandLine("node \(Self.noun) list \(node.id.rawValue.asShellWord)")) shows the board's list."
+                " The cloud has sent \(what) to \(node.shownName), but did not show whether the board has it. To see the board's "
+                + "list, run: \(commandLine("node \(Self.noun) list \(node.id.rawValue.asShellWord)"))"
             failure.result = result
             throw failure
         }

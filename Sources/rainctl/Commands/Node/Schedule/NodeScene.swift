@@ -15,7 +15,7 @@ extension SceneCommand {
 }
 
 struct SceneList: SceneCommand, EntryListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "list", abstract: "List the scenes of a board, of several boards, or of all boards.",
         discussion: """
             Example: rainctl node scene list 'Kitchen lamp'
@@ -35,7 +35,7 @@ struct SceneList: SceneCommand, EntryListCommand {
 }
 
 struct SceneAdd: SceneCommand, EntryChangeCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "add", abstract: "Add a scene: a set of values with a name.",
         discussion: """
             Example: rainctl node scene add 'Kitchen lamp' --name Night Light.Power=off
@@ -75,7 +75,7 @@ struct SceneAdd: SceneCommand, EntryChangeCommand {
 }
 
 struct SceneEdit: SceneCommand, EntryChangeCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "edit", abstract: "Change a scene.",
         discussion: """
             Example: rainctl node scene edit 'Kitchen lamp' Night --name Late
@@ -133,7 +133,7 @@ struct SceneEdit: SceneCommand, EntryChangeCommand {
 }
 
 struct SceneRemove: SceneCommand, EntryChangeCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "remove", abstract: "Remove a scene.",
         discussion: "Example: rainctl node scene remove 'Kitchen lamp' Night")
 
@@ -162,7 +162,7 @@ struct SceneRemove: SceneCommand, EntryChangeCommand {
 }
 
 struct SceneActivate: SceneCommand, EntryChangeCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "activate", abstract: "Activate a scene: set its values on the board.",
         discussion: "Example: rainctl node scene activate 'Kitchen lamp' Night")
 

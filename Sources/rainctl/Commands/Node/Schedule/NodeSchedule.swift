@@ -19,7 +19,7 @@ extension ScheduleCommand {
 }
 
 struct ScheduleList: ScheduleCommand, EntryListCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "list", abstract: "List the schedules of a board, of several boards, or of all boards.",
         discussion: """
             Example: rainctl node schedule list 'Kitchen lamp'
@@ -39,7 +39,7 @@ struct ScheduleList: ScheduleCommand, EntryListCommand {
 }
 
 struct ScheduleAdd: ScheduleCommand, EntryChangeCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "add", abstract: "Add a schedule: the board sets values at a given time.",
         discussion: """
             Example: rainctl node schedule add 'Kitchen lamp' --name Evening \\
@@ -87,13 +87,14 @@ struct ScheduleAdd: ScheduleCommand, EntryChangeCommand {
 }
 
 struct ScheduleEdit: ScheduleCommand, EntryChangeCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "edit", abstract: "Change a schedule.",
         discussion: """
             Example: rainctl node schedule edit 'Kitchen lamp' Evening --at 20:00
 
-            If you give only --at, the days or the date stay. If you give only --days or --date, the time of day stays. rainctl takes \
-            these parts from the board's last report. Therefore, if you make several edits in a row, add --wait to each edit.
+            If you give only --at, the days or the date do not change. If you give only --days or --date, the time of day does not \
+            change. rainctl takes these parts from the board's last report. Therefore, if you make several edits in a row, add --wait to \
+            each edit.
 
             If a board was offline during a change, its copy of the schedule can differ. --repair then makes all copies equal. With --like, \
             you choose the right copy.
@@ -153,7 +154,7 @@ struct ScheduleEdit: ScheduleCommand, EntryChangeCommand {
 }
 
 struct ScheduleRemove: ScheduleCommand, EntryChangeCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "remove", abstract: "Remove a schedule.",
         discussion: "Example: rainctl node schedule remove 'Kitchen lamp' Evening")
 
@@ -182,7 +183,7 @@ struct ScheduleRemove: ScheduleCommand, EntryChangeCommand {
 }
 
 struct ScheduleEnable: ScheduleCommand, EntryChangeCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "enable", abstract: "Enable a schedule.",
         discussion: "Example: rainctl node schedule enable 'Kitchen lamp' Evening")
 
@@ -211,7 +212,7 @@ struct ScheduleEnable: ScheduleCommand, EntryChangeCommand {
 }
 
 struct ScheduleDisable: ScheduleCommand, EntryChangeCommand {
-    static let configuration = CommandConfiguration(
+    static let configuration = CommandConfiguration.leaf(
         commandName: "disable", abstract: "Disable a schedule without removing it.",
         discussion: "Example: rainctl node schedule disable 'Kitchen lamp' Evening")
 
