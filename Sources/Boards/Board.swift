@@ -203,8 +203,7 @@ extension JoinedNetwork {
         throw BoardError(
             .rejected,
             message:
-                "The board is already on the network \(ssid), and accepts no other network. To change the network, reset the board to "
-                + "factory settings."
+                "The board is already on the network \(ssid), and accepts no other network. \(BoardError.toChangeNetwork)"
         )
     }
 }

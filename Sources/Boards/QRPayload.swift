@@ -180,7 +180,7 @@ public struct QRPayload: Sendable {
 
     /// Without a cause: a torn line of a log may have lost the name.
     private static let nameless = BoardError(
-        .malformed, message: "This QR code does not name a board (member \"name\").")
+        .malformed, message: "This QR code does not say which board it is for: its JSON has no \"name\".")
 
     private static func unreadable(_ why: String) -> BoardError {
         BoardError(.malformed, message: "This is not a board's QR code: \(why).")

@@ -90,7 +90,7 @@ extension Secret {
     public func remark(as name: String) -> String? {
         let text = revealString()
         guard reveal({ String(validating: $0, as: UTF8.self) }) != nil else {
-            return "The given \(name) is not UTF-8 text, but perhaps Latin-1; save its file as UTF-8."
+            return "The given \(name) is not UTF-8 text (perhaps it is Latin-1). Save its file as UTF-8."
         }
         if text.first == "{", text.last == "}" {
             return "The given \(name) is JSON text; give only the \(name)."

@@ -95,6 +95,8 @@ public struct BoardError: Error, Sendable, CustomStringConvertible {
     package var isRefusedHandshake = false
     /// The node id of a board that accepts no Wi-Fi settings because it has a network already; nil if it is not known, or for other errors.
     package var provisionedNode: NodeID?
+    /// Whether the board did not scan (`rejected`) because it is on a network already.
+    package var isOnNetwork = false
     /// Whether this machine's end of the connection failed, not the board's.
     package var isOfThisMachine = false
 

@@ -170,7 +170,7 @@ public actor ProtocommSession {
             if let limit = transport.maximumRequestLength(on: .session), bytes.count > limit {
                 throw failure(
                     .securityMismatch, .session,
-                    "\(scheme.title) needs a message of \(bytes.count) bytes, but \(transport.carrier) carries at most \(limit). "
+                    "The board uses \(scheme.title), which needs a message of \(bytes.count) bytes, but \(transport.carrier) carries at most \(limit). "
                         + "Use another transport, or firmware with Security 1.")
             }
             let answer: [UInt8]
@@ -400,7 +400,7 @@ extension ProtocommSession {
         } catch {
             switch error {
             case .proofMismatch:
-                throw wrongProof("The board did not prove that it knows the same proof of possession.")
+                throw wrongProof("The board did not show that it knows the given proof of possession.")
             case .versionMismatch, .malformed, .rejected, .unsafePublicKey:
                 throw failure(.securityMismatch, .session, Self.refusal(error, round, title, answer))
             case .invalidParameters, .notEstablished, .cryptoFailure:

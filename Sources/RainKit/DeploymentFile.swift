@@ -110,7 +110,7 @@ public struct DeploymentFile: Sendable {
     private func unusable(_ error: PrivateDocumentError) -> AccountError {
         AccountError(
             .invalidConfiguration,
-            message: error.sentence("the list of deployments", afterMoving: "add them again"))
+            message: error.sentence("the list of deployments", afterMoving: "add the deployments again"))
     }
 }
 

@@ -121,6 +121,7 @@ struct Rainctl: AsyncParsableCommand {
         if let sentence = CommandSuggestion.boardsSentence(for: arguments, message) { return sentence }
         if ["Unexpected argument", "Unknown option"].contains(where: message.contains) {
             return CommandSuggestion.terminatorSentence(for: arguments)
+                ?? CommandSuggestion.quotationSentence(for: arguments, message)
         }
         return CommandSuggestion.negativeSentence(for: arguments, message) ?? CommandSuggestion.timeSentence(message)
     }

@@ -101,7 +101,9 @@ struct ScanStateTests {
             }
         }
         #expect(error?.code == .rejected)
+        #expect(error?.isOnNetwork == true)
         #expect(error?.message.contains("already on a network") == true)
+        #expect(error?.message.contains("hold its BOOT button for 3 s") == true)
         #expect(!firmware.asked.contains(.scan))
     }
 }

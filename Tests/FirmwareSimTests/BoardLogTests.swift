@@ -73,4 +73,29 @@ struct BoardLogTests {
                 "I app_wifi: Provisioning successful",
             ])
     }
+
+    @Test(
+        "the start shows the board's own addresses, and its name has the digits of the address",
+        arguments: [BootLogOption.switch, .plain, .ledLight, .older, .wifiProv])
+    func addresses(style: BootLogOption) {
+        var random = BoardRandom(seed: 1)
+        let identity = BoardIdentity(
+            name: nil, proofOfPossession: nil, username: "wifiprov", nodeID: nil,
+            address: [0x7C, 0xDF, 0xA1, 0x00, 0x00, 0xFF], isClaimed: true, random: &random)
+        #expect(identity.name == "PROV_0000ff" && identity.bluetoothAddress == "7C:DF:A1:00:01:01")
+        let start = BootLog(
+            style: style, identity: identity, qrCode: identity.qrCode(security: 1, transport: "ble"), hasConsole: true,
+            isSecurity2: false)
+        let text = String(decoding: start.rest(BoardLog(bootTime: 0)), as: UTF8.self)
+        #expect(text.contains("mode : sta (7c:df:a1:00:00:ff) + softAP (7c:df:a1:00:01:00)"), "\(text)")
+    }
+
+    @Test("a board without a given address has one with the digits of its name")
+    func ownAddress() {
+        var random = BoardRandom(seed: 7)
+        let identity = BoardIdentity(
+            name: nil, proofOfPossession: nil, username: "wifiprov", nodeID: nil, isClaimed: true, random: &random)
+        #expect(identity.name.lowercased() == "prov_" + identity.macAddress.suffix(6).lowercased())
+        #expect(identity.stationAddress.filter { $0 != ":" } == identity.macAddress)
+    }
 }

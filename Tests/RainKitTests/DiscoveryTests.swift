@@ -84,6 +84,13 @@ struct DiscoveryTests {
         #expect(found == ["a"])
     }
 
+    @Test(
+        "a search uses nearly all of its time",
+        arguments: [(1000, 750), (4000, 3500), (8000, 7500), (120_000, 119_500)])
+    func time(limit: Int, search: Int) {
+        #expect(RainKitClient.timeToSearch(within: .milliseconds(limit)) == .milliseconds(search))
+    }
+
     @Test("if no transport works, the search ends at once, with each reason reported once and its transport before it")
     func noWay() async throws {
         let other = BoardError(.unavailable, message: "The cable is cut.", reason: "no_port")

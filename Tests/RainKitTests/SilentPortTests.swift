@@ -19,7 +19,38 @@ struct SilentPortTests {
     private func port(mac: String?, hasProof: Bool, _ changes: Changes) -> SilentPort {
         SilentPort(
             macAddress: { mac }, hasProof: hasProof, tell: { changes.add($0) },
-            look: { found in for board in Self.found { found(board) } })
+            schemes: ["ble", "softap"],
+            look: { found, unavailable in
+                unavailable("softap")
+                for board in Self.found { found(board) }
+            })
+    }
+
+    @Test("only the transports that can search are named", arguments: [["ble", "softap"], ["softap"], []])
+    func searches(usable: [String]) async throws {
+        let changes = Changes()
+        let port = SilentPort(
+            macAddress: { nil }, hasProof: true, tell: { changes.add($0) }, schemes: ["ble", "softap"],
+            look: { _, unavailable in
+                for scheme in ["ble", "softap"] where !usable.contains(scheme) { unavailable(scheme) }
+                // Without a transport, the search ends at once.
+                if !usable.isEmpty { try? await Task.sleep(for: .seconds(3600)) }
+            })
+        port.report("/dev/ttyUSB0", isSilent: true)
+        while changes.all.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        await port.end()
+        #expect(changes.all == [.needsRestart("/dev/ttyUSB0", isSilent: true, searches: usable)])
+    }
+
+    @Test("a port whose board was opened meanwhile is not reported")
+    func openedMeanwhile() async {
+        let changes = Changes()
+        let port = SilentPort(
+            macAddress: { nil }, hasProof: true, tell: { changes.add($0) }, schemes: ["ble"],
+            look: { _, _ in _ = try? await Task.sleep(for: .seconds(3600)) })
+        port.report("/dev/ttyUSB0", isSilent: true)
+        await port.end()
+        #expect(changes.all.isEmpty)
     }
 
     @Test("the board of a port with a MAC address is the one whose name ends with its last six digits")
@@ -33,7 +64,7 @@ struct SilentPortTests {
         await port.end()
         #expect(port.board(at: .zero) == Self.found[1])
         #expect(port.names == ["PROV_5128ca", "PROV_BEEF02"])
-        #expect(changes.all.first == .needsRestart("/dev/ttyACM0", isSilent: true, searches: true))
+        #expect(changes.all.first == .needsRestart("/dev/ttyACM0", isSilent: true, searches: ["ble"]))
         #expect(changes.all.count == 3, "it is reported once: \(changes.all)")
     }
 

@@ -71,6 +71,15 @@ struct PostgreSQLAddressTests {
                 "connection failed: Connection refused\n\tIs the server running?", nil,
                 "connection failed: Connection refused"
             ),
+            (
+                "failed: received invalid response to SSL negotiation: H", nil,
+                "the server there does not speak PostgreSQL's protocol (failed: received invalid response to SSL negotiation: H)"
+            ),
+            (
+                "failed: server closed the connection unexpectedly\n\tThis probably means", nil,
+                "the server there closed the connection without an answer, so it may not be PostgreSQL "
+                    + "(failed: server closed the connection unexpectedly)"
+            ),
             ("odd:  abc12: lower case", nil, "odd:  abc12: lower case"), ("end:  28P01", nil, "end:  28P01"),
         ] as [(String, String?, String)] {
             let error = PostgreSQLError(connecting: text)

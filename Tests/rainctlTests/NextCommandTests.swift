@@ -36,6 +36,51 @@ struct NextCommandTests {
     }
 
     @Test(
+        "a command that continues a batch has the options of the batch, and no secrets",
+        arguments: [
+            (
+                "batch run boards.csv --ssid=Home --passphrase-file wi-fi.txt --pop-file pop --board-timeout 5s --json",
+                "batch retry 1",
+                "rainctl batch retry 1 --pop-file pop --ssid Home --passphrase-file wi-fi.txt --board-timeout 5s"
+            ),
+            (
+                "batch run - --ssid Home --passphrase planted-word --profile lab", "batch resume 4 --secrets -",
+                "rainctl batch resume 4 --profile lab --ssid Home --secrets -"
+            ),
+            (
+                "batch run --discover --transport serial --ssid Home --open --ledger l.sqlite", "batch resume 4",
+                "rainctl batch resume 4 --ledger l.sqlite --transport serial --ssid Home --open --discover"
+            ),
+            ("batch run --discover --no-wifi", "batch retry 4", "rainctl batch retry 4 --no-wifi"),
+            (
+                "batch retry 4 --lines 3 --secrets o.csv --passphrase-stdin", "batch retry 4",
+                "rainctl batch retry 4 --secrets o.csv --passphrase-stdin"
+            ),
+            (
+                "station b.csv --ssid=-x --ledger postgresql://a@db/shop", "batch resume 4",
+                "rainctl batch resume 4 --ledger postgresql://a@db/shop --ssid=-x"
+            ),
+            (
+                "batch run b.csv --ledger postgresql://a:planted-word@db/shop", "batch resume 4",
+                "rainctl batch resume 4 --ledger URL"
+            ),
+            ("batch status 99 --ledger l", "batch status --all", "rainctl batch status --ledger l --all"),
+            ("batch status --ledger l --ssid Home", "node list", "rainctl node list"),
+        ])
+    func batch(given: String, command: String, line: String) {
+        let arguments = given.split(separator: " ").map(String.init)
+        #expect(GivenOptions(arguments).line(command) == line)
+    }
+
+    @Test("a value with blanks or signs of the shell is quoted")
+    func quotedBatch() {
+        let arguments = ["batch", "run", "b.csv", "--ssid", "My $(net)", "--tags", "room:a b"]
+        #expect(
+            GivenOptions(arguments).line("batch retry 1")
+                == "rainctl batch retry 1 --ssid 'My $(net)' --tags 'room:a b'")
+    }
+
+    @Test(
         "a tick is for a terminal that shows it",
         arguments: [
             (["LANG": "en_US.UTF-8", "NO_COLOR": "1"], "✓ "), (["LANG": "C"], nil), ([:], nil),

@@ -14,7 +14,9 @@ struct SuggestionTests {
             ("prov", "rainctl provision"), ("log --json", "rainctl login, rainctl logout"),
             ("scan", "rainctl device scan"), ("signup", "rainctl account signup"),
             ("ota", "rainctl node ota"), ("node scan", "rainctl device scan"), ("node login", "rainctl login"),
-            ("node help", "rainctl help node"), ("help provison", "rainctl help provision"),
+            ("node delete n1", "rainctl node remove"), ("profile rm x", "rainctl profile remove"),
+            ("group create x", "rainctl group add"), ("node help", "rainctl help node"),
+            ("help provison", "rainctl help provision"),
             (
                 "list",
                 """
@@ -106,6 +108,19 @@ struct SuggestionTests {
         for message in ["Unknown option '--tag'. Did you mean '--tags'?", "Unknown option '--bogus'", "Missing 'x'"] {
             #expect(CommandSuggestion.withoutFarSuggestion(message) == message)
         }
+    }
+
+    @Test("a name with spaces but without quotation marks is explained")
+    func quotation() {
+        func sentence(_ arguments: String...) -> String? {
+            CommandSuggestion.quotationSentence(for: arguments, "Unexpected argument 'on'")
+        }
+        #expect(
+            sentence("set", "Lamp", "3", "on")
+                == "Unexpected argument 'on': if a name contains spaces, put it in quotation marks, as in 'Kitchen lamp'."
+        )
+        #expect(sentence("whoami", "on") == nil)
+        #expect(CommandSuggestion.quotationSentence(for: ["set", "Lamp", "3"], "Missing value") == nil)
     }
 
     @Test("several boards as separate arguments get the form with commas", arguments: ["show", "watch"])

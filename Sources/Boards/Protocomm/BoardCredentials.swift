@@ -83,7 +83,7 @@ struct SecurityPolicy: Sendable, Equatable {
         }
         guard wanted == nil, expectsProof, claim.version == 0 else { return nil }
         return refusal(
-            of: claim, "\(Self.clear), but you gave a proof of possession, and only boards with encryption have one")
+            of: claim, "\(Self.clear), but you gave a proof of possession, which only boards with encryption have")
     }
 
     private func refusal(of claim: SecurityRequirement, _ contradiction: String) -> BoardError {

@@ -623,7 +623,7 @@ extension ProtocommBoard {
             guard time.elapsed() - began < .seconds(30) else {
                 throw BoardError(
                     .deviceLost,
-                    message: "The board's scan does not end. Restart the board, or give the network's name.",
+                    message: "The board's scan does not end. Restart the board, and try again.",
                     remedies: [.networkName])
             }
         }
@@ -678,11 +678,7 @@ extension ProtocommBoard {
             let now = try await wifiStatus()
             switch (now.state, now.detail) {
             case (.connected, _):
-                throw BoardError(
-                    .rejected,
-                    message:
-                        "The board is already on a network and cannot scan for others. To change the network, reset the board to factory "
-                        + "settings.")
+                throw .connected
             case (.connectionFailed, _):
                 // The board has reset itself, as RainMaker's firmware does, or does so now.
                 _ = try await resetWhereItCan()
@@ -713,8 +709,21 @@ extension BoardError {
         BoardError(
             .unsupported,
             message:
-                "The board at \(peer) is already on its network, where it \(lacks). To give the board another network, reset the board."
+                "The board at \(peer) is already on its network, where it \(lacks). \(toChangeNetwork)"
         )
+    }
+
+    /// The advice for a board that accepts no other network. RainMaker's examples have this button.
+    static var toChangeNetwork: String {
+        "To give the board another network, hold its BOOT button for 3 s, and try again."
+    }
+
+    /// The error for a scan of a board that has joined its network, and still runs its provisioning service.
+    fileprivate static var connected: BoardError {
+        var error = BoardError(
+            .rejected, message: "The board is already on a network, and does not scan for others. \(toChangeNetwork)")
+        error.isOnNetwork = true
+        return error
     }
 
     fileprivate static var joining: BoardError {

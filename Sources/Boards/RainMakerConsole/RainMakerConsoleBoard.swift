@@ -68,7 +68,7 @@ public actor RainMakerConsoleBoard: Board {
 
     public func scan() async throws(BoardError) -> [AccessPoint] {
         throw BoardError(
-            .unsupported, message: "The board's console cannot list networks. Give the name of the network to join.",
+            .unsupported, message: "The board's console cannot list networks.",
             remedies: [.networkName])
     }
 
@@ -76,7 +76,9 @@ public actor RainMakerConsoleBoard: Board {
         guard case .userMapping(let user, let secret) = request else {
             throw BoardError(
                 .unsupported,
-                message: "The board's console does not support challenges. It can be associated only by user mapping.")
+                message:
+                    "The board's console does not support challenges. Over its console, a board can be associated only by user-node mapping."
+            )
         }
         let nodeID = try await knownNodeID()
         try await tellUser(

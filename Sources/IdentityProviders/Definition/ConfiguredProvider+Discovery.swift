@@ -88,7 +88,7 @@ extension ConfiguredProvider {
         }
         error.code = .invalidConfiguration
         error.message =
-            "there is no \(title) provider at \(presentable(place)) (HTTP \(status) for its description); check the "
+            "no \(title) provider was found at \(presentable(place)): the request for its description returned HTTP \(status); check the "
             + (isIssuer ? "issuer" : "base URL")
         return error
     }

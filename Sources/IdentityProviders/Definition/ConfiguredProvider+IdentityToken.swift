@@ -188,7 +188,7 @@ extension ConfiguredProvider {
     private func noKeys(at url: String, _ why: String, status: Int? = nil) -> AccountError {
         AccountError(
             .malformedAnswer,
-            message: "there are no keys to check \(title)'s ID tokens at \(presentable(url)): \(why); "
+            message: "no keys for checking \(title)'s ID tokens could be read from \(presentable(url)): \(why); "
                 + "try again later",
             status: status)
     }

@@ -55,7 +55,8 @@ extension ConfiguredProvider {
         let reply = try await send(HTTPRequest(method: .get, url: url, headers: HTTPRequest.usualHeaders), with: tokens)
         guard var found = user(in: reply.json) else {
             throw AccountError(
-                .malformedAnswer, message: "the answer of \(title) has no user id that is a string or a number",
+                .malformedAnswer,
+                message: "the answer of \(title) has no user id, or one that is neither text nor a number",
                 status: reply.response.status)
         }
         found.attributes += keptAttributes(of: tokens).filter { kept in

@@ -87,7 +87,7 @@ extension ConfiguredProvider {
             // The token request must repeat the redirect URI of the code's request (RFC 6749, section 4.1.3), but the caller gave none.
             guard lacksRedirect, !error.isTransient, error.code != .cancelled else { throw error }
             var error = error
-            error.message += ". No redirect URI was given for the code"
+            error.message += ". The code may belong to a redirect URI, but none was given"
             error.remedies.append(.redirectURI)
             throw error
         }

@@ -327,7 +327,7 @@ extension LiferayExtension {
                 error.code = .wrongContext
                 error.message =
                     "the portal accepts the password, but has no such user in its company \(companyID ?? 0) "
-                    + "(\(settings.companySetting)); set \(settings.companySetting)"
+                    + "(\(settings.companySetting))"
                 error.remedies = [.parameter(name: settings.companySetting)]
                 throw error
             }
@@ -345,7 +345,7 @@ extension LiferayExtension {
                 .wrongContext,
                 message:
                     "the user belongs to the portal's company \(company), but \(companyID) is configured "
-                    + "(\(settings.companySetting)); set \(settings.companySetting)",
+                    + "(\(settings.companySetting))",
                 remedies: [.parameter(name: settings.companySetting)])
         }
         return user
@@ -396,7 +396,7 @@ extension LiferayExtension {
         else {
             throw AccountError(
                 .missingParameter,
-                message: "\(provider.title) does not name the user's company; set companyId",
+                message: "\(provider.title) does not name the user's company",
                 remedies: [.parameter(name: "companyId")])
         }
         return id

@@ -106,7 +106,7 @@ struct LiferayCookieSignIn: Sendable {
             throw AccountError(
                 .forbidden,
                 message:
-                    "\(server.authority) did not accept the sign-in form (HTTP 403). The page may have another token, or the portal may "
+                    "\(server.authority) did not accept the sign-in form (HTTP 403). The form's token may be wrong, or the portal may "
                     + "not allow this kind of sign-in",
                 status: 403)
         case 200..<300: return .done(try session(in: response))

@@ -58,17 +58,17 @@ extension AuthenticationChallenge {
     fileprivate var refusal: AccountError {
         let what =
             previousFailureCount > 0
-            ? "does not accept the given name and password for it" : "asks for its own name and password"
+            ? "does not accept the given name and password" : "asks for its own name and password"
         return gateError(.invalidCredentials, "\(asker) \(what) (HTTP \(status))")
     }
 
     /// Returns the error for a request that already uses the header of the answer.
     /// - Parameter mode: the provider's mode that can answer, if there is one.
     func conflict(mode: String?) -> AccountError {
-        let advice = mode.map { ": sign in with the mode \($0), which can answer it" } ?? ""
+        let advice = mode.map { ": sign in with the mode \($0), which does not use this header" } ?? ""
         return gateError(
             .unsupported,
-            "\(asker) asks for its own name and password (HTTP \(status)), but in this mode the same header carries the session's credentials\(advice)"
+            "\(asker) asks for its own name and password (HTTP \(status)). In this mode, the header for them already carries the session's credentials\(advice)"
         )
     }
 

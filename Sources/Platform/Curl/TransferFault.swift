@@ -81,7 +81,7 @@ struct TransferFault {
             !isNewConnection || hasAnswer
             ? ""
             : !isEncrypted
-                ? ". That port may require https:// or use another protocol: check the scheme and the port of the address"
+                ? ", so that port may require https:// or use another protocol: check the scheme and the port of the address"
                 : " right after the secure connection was made. The server may require a client certificate, which this program does not "
                     + "have, or be overloaded"
         return switch code {
@@ -120,8 +120,8 @@ struct TransferFault {
         case 400, 404, 405, 501: return (.proxyRefused, "\(notOne) (HTTP \(connectStatus))")
         case 300..<400:
             return (.proxyRefused, "\(notOne), or requires a sign-in in the browser (HTTP \(connectStatus))")
-        case 500...: return (.proxy, "\(name) cannot reach this host (HTTP \(connectStatus))")
-        case 1...: return (.proxyRefused, "\(name) does not let this machine reach this host (HTTP \(connectStatus))")
+        case 500...: return (.proxy, "\(name) cannot reach that host (HTTP \(connectStatus))")
+        case 1...: return (.proxyRefused, "\(name) does not let this machine reach that host (HTTP \(connectStatus))")
         default: break
         }
         // Although the syntax is valid, libcurl may have taken a part of a password for the host.
@@ -139,7 +139,7 @@ struct TransferFault {
         case CURLE_PROXY: return (.proxyRefused, "\(notOne) of that kind (\(text))")
         case CURLE_OPERATION_TIMEDOUT: return (.timeout, "\(name) did not answer in time")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
-            return (.proxy, "\(name) closed the connection: it may not be a proxy")
+            return (.proxy, "\(name) closed the connection: perhaps it is not a proxy")
         default: break
         }
         // Plain HTTP has no CONNECT, so a later failure may be the server's.
@@ -159,7 +159,7 @@ struct TransferFault {
         case CURLE_PROXY: break
         default: return nil
         }
-        if let reply = socksReply { return (.proxy, "\(name) cannot reach this host (\(reply))") }
+        if let reply = socksReply { return (.proxy, "\(name) cannot reach that host (\(reply))") }
         switch proxyError {
         case CURLPX_NO_AUTH, CURLPX_USER_REJECTED, CURLPX_IDENTD, CURLPX_IDENTD_DIFFER, CURLPX_GSSAPI,
             CURLPX_GSSAPI_PERMSG, CURLPX_GSSAPI_PROTECTION:
@@ -180,7 +180,7 @@ struct TransferFault {
             )
         case CURLPX_CLOSED, CURLPX_RECV_ADDRESS, CURLPX_RECV_AUTH, CURLPX_RECV_CONNECT, CURLPX_RECV_REQACK,
             CURLPX_SEND_AUTH, CURLPX_SEND_CONNECT, CURLPX_SEND_REQUEST:
-            return (.proxy, "\(name) closed the connection: it may not be a proxy")
+            return (.proxy, "\(name) closed the connection: perhaps it is not a proxy")
         default: return (.proxyRefused, "\(notOne) of that kind (\(text))")
         }
     }

@@ -211,7 +211,7 @@ final class BusThread {
     private func expire() {
         guard !sent.isEmpty || !waiting.isEmpty else { return }
         let now = monotonicMicroseconds()
-        let timeout = DBusError(.timeout, message: "No answer over D-Bus in time.")
+        let timeout = DBusError(.timeout, message: "No answer arrived over D-Bus in time.")
         for (serial, call) in sent where call.deadline <= now {
             sent[serial] = nil
             queue.answer(call.id, .failure(timeout))

@@ -61,6 +61,8 @@ package final class MosquittoConnection: Sendable {
         var ending: Int32?
         /// What libmosquitto has logged as errors.
         var errors: [String] = []
+        /// OpenSSL's result of the verification of the broker's certificate, if that failed.
+        var verification = 0
         /// Why the connection cannot go on.
         var problem: MosquittoEnd?
         var outbox = MosquittoOutbox()
@@ -174,11 +176,20 @@ package final class MosquittoConnection: Sendable {
             guard let granted, count > 0 else { return }
             MosquittoConnection.from(context)?.hasSubscribed(identifier, granted.pointee)
         }
-        library.onLog(client) { _, context, level, text in
-            guard level == MosquittoLibrary.errorLog, let text else { return }
+        library.onLog(client) { client, context, level, text in
+            guard level == MosquittoLibrary.errorLog, let text, let connection = MosquittoConnection.from(context)
+            else { return }
             let line = String(cString: text)
-            MosquittoConnection.from(context)?.state.withLock { state in
+            // libmosquitto logs the error while the channel still exists.
+            var verification = 0
+            if line.contains("certificate verify failed"), let client,
+                let channel = connection.library.secureChannel(client)
+            {
+                verification = connection.library.verification?(channel) ?? 0
+            }
+            connection.state.withLock { state in
                 if state.errors.count < MosquittoConnection.maximumErrors { state.errors.append(line) }
+                if verification != 0 { state.verification = verification }
             }
         }
     }
@@ -243,7 +254,7 @@ package final class MosquittoConnection: Sendable {
         let reason = reason(code, number, wasAccepted: state.wasAccepted)
         // MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE
         if code == 8 || code == 23 || settings.isSecure && !state.wasAccepted && !state.errors.isEmpty {
-            let fault = MosquittoEnd.TLSFault(state.errors)
+            let fault = MosquittoEnd.TLSFault(state.errors, verification: state.verification)
             let text = (state.errors.last ?? reason).onOneLine
             if case .file(let file) = fault, let path = settings.path(of: file) {
                 return .file(file, path, reason: text)

@@ -32,8 +32,14 @@ package enum MosquittoEnd: Error, Sendable, Equatable {
         case noTLS
         /// The certificate is for another host.
         case otherHost
-        /// The certificate is not signed by a trusted authority, or has expired.
+        /// The certificate is not signed by a trusted authority, or what is wrong with it is unknown.
         case untrusted
+        /// The certificate is signed with its own key, and is not among the trusted ones.
+        case selfSigned
+        /// By the clock of this machine, the certificate has expired.
+        case expired
+        /// By the clock of this machine, the certificate is not valid yet.
+        case notYetValid
         /// The client's key does not belong to its certificate.
         case otherKey
         /// The client's key is encrypted, and nobody is asked for its passphrase.
@@ -48,7 +54,9 @@ package enum MosquittoEnd: Error, Sendable, Equatable {
 
 extension MosquittoEnd.TLSFault {
     /// Finds the cause in the lines that libmosquitto has logged, of which the last ones are OpenSSL's.
-    package init(_ lines: [String]) {
+    ///
+    /// - Parameter verification: OpenSSL's result of the certificate's verification, a number of its x509_vfy.h; 0 if it is unknown.
+    package init(_ lines: [String], verification: Int = 0) {
         let text = lines.joined(separator: "\n")
         func says(_ words: String...) -> Bool { words.contains { text.contains($0) } }
         // The line about the key's file comes with it.
@@ -65,7 +73,13 @@ extension MosquittoEnd.TLSFault {
         } else if says("host name verification failed") {
             self = .otherHost
         } else if says("certificate verify failed") {
-            self = .untrusted
+            self =
+                switch verification {
+                case 9: .notYetValid
+                case 10: .expired
+                case 18: .selfSigned
+                default: .untrusted
+                }
         } else if says("alert certificate", "alert bad certificate", "alert unknown ca", "certificate required") {
             self = .clientCertificate
         } else if says("wrong version number", "unexpected eof", "packet length too long", "http request") {

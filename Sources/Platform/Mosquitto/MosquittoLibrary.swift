@@ -45,6 +45,10 @@ struct MosquittoLibrary: @unchecked Sendable {
     let onLog: @convention(c) (Client, OnLog?) -> Void
     let setContext: @convention(c) (Client, Context?) -> Void
     let explain: @convention(c) (Int32) -> Text?
+    /// The `SSL` of the connection.
+    let secureChannel: @convention(c) (Client) -> OpaquePointer?
+    /// `SSL_get_verify_result` of the libssl that libmosquitto uses; nil if it uses another library for TLS.
+    let verification: (@convention(c) (OpaquePointer) -> Int)?
     let addNumber: @convention(c) (UnsafeMutablePointer<Properties?>, Int32, UInt32) -> Int32
     let freeProperties: @convention(c) (UnsafeMutablePointer<Properties?>) -> Void
 
@@ -94,6 +98,8 @@ struct MosquittoLibrary: @unchecked Sendable {
         onLog = try function("log_callback_set")
         setContext = try function("user_data_set")
         explain = try function("strerror")
+        secureChannel = try function("ssl_get")
+        verification = try? library.function("SSL_get_verify_result")
         addNumber = try function("property_add_int32")
         freeProperties = try function("property_free_all")
         _ = start()

@@ -151,7 +151,12 @@ package final class PostgreSQLConnection: @unchecked Sendable {
         while true {
             let events: PollEvents = next == PostgreSQLLibrary.Polling.reading ? .readable : .writable
             guard pollDescriptor(library.socket(connection), for: events, until: deadline) else {
-                throw PostgreSQLError(.timedOut, "the server did not accept a connection within 10 s")
+                // CONNECTION_STARTED: TCP has not connected yet.
+                throw PostgreSQLError(
+                    .timedOut,
+                    library.status(connection) == 2
+                        ? "the server did not accept a connection within 10 s"
+                        : "a server accepted the connection, but sent no answer of PostgreSQL within 10 s")
             }
             next = library.pollConnection(connection)
             switch next {

@@ -45,7 +45,18 @@ package struct PostgreSQLError: Error, Sendable, Equatable {
             }
         }
         // The lines after the first are advice for people who run a server.
-        self.init(.unreachable, text.split(separator: "\n").first.map(String.init) ?? text)
+        let first = text.split(separator: "\n").first.map(String.init) ?? text
+        // Texts of libpq (fe-connect.c, fe-misc.c) about a server that speaks another protocol, or ends the connection before an answer.
+        func says(_ words: String...) -> Bool { words.contains { text.contains($0) } }
+        let cause: String? =
+            if says("invalid response to SSL negotiation", "expected authentication request from server") {
+                "the server there does not speak PostgreSQL's protocol"
+            } else if says("server closed the connection unexpectedly") {
+                "the server there closed the connection without an answer, so it may not be PostgreSQL"
+            } else {
+                nil
+            }
+        self.init(.unreachable, cause.map { "\($0) (\(first))" } ?? first)
     }
 
     private static func isStateByte(_ byte: UInt8) -> Bool {

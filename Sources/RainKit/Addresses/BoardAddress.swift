@@ -31,7 +31,7 @@ public struct BoardAddress: Hashable, Sendable, CustomStringConvertible {
         guard let colon = text.firstIndex(of: ":"), Self.isScheme(text[..<colon]) else {
             throw BoardError(
                 .invalidArgument,
-                message: "A board's address consists of a transport and a place, such as serial:/dev/ttyUSB0.")
+                message: "A board's address must have the form TRANSPORT:LOCATION, such as serial:/dev/ttyUSB0.")
         }
         let rest = text[text.index(after: colon)...]
         let mark = rest.firstIndex(of: "?")
@@ -41,7 +41,7 @@ public struct BoardAddress: Hashable, Sendable, CustomStringConvertible {
         for pair in rest[rest.index(after: mark)...].split(separator: "&") {
             guard let equals = pair.firstIndex(of: "="), equals > pair.startIndex else {
                 throw BoardError(
-                    .invalidArgument, message: "The parameters of a board's address have the form name=value.")
+                    .invalidArgument, message: "Each parameter of a board's address must have the form name=value.")
             }
             parameters[String(pair[..<equals])] = String(pair[pair.index(after: equals)...])
         }
@@ -116,7 +116,7 @@ extension RainKitClient {
             transports.first,
         ]
         guard let found = candidates.compactMap(\.self).first else {
-            throw BoardError(.invalidArgument, message: "No board transport is registered.")
+            throw BoardError(.invalidArgument, message: "This client has no transport to boards.")
         }
         return found
     }

@@ -78,13 +78,16 @@ struct BatchBoards: Sendable {
                 let node: OnboardedNode
                 let earlier = try await earlier(board, journal)
                 if earlier?.isOnline == true, let id = earlier?.node, try await hasJoined(board) {
-                    node = OnboardedNode(
+                    let joined = OnboardedNode(
                         nodeID: id, network: nil, mapping: .confirmed, resumed: true, elapsed: time.elapsed() - began)
+                    node = await name(joined, board, entry)
                 } else {
                     // The time in which a board has to be found is that of the first attempt.
                     let limit = isSearching ? options.deadline - (attempt - began) : options.deadline
                     node = try await run(board, entry, journal, mapped: earlier?.node, within: limit)
                 }
+                // A cancelled run has not named its board, so the next run does that.
+                if node.nameProblem?.code == .cancelled { throw BatchFault.run(.cancelled) }
                 try await join(entry.group, node, journal)
                 try await journal.write(.done(nodeID: node.nodeID?.rawValue))
                 report(.done(board.board, node))
@@ -224,6 +227,13 @@ struct BatchBoards: Sendable {
             if let fault = fault.withLock({ $0 }) { throw fault }
             throw .run(RainKitError(wrapping: error))
         }
+    }
+
+    /// Gives its name to a board that an earlier run has put into the account. That run may have ended before it named the board.
+    private func name(_ node: OnboardedNode, _ board: LeasedBoard, _ entry: BatchEntry) async -> OnboardedNode {
+        var request = OnboardingRequest(network: .none, deadline: node.elapsed + options.deadline)
+        request.nodeName = entry.nodeName
+        return await client.name(node, request) { report(.step(board.board, $0)) }
     }
 
     /// Waits until the board's transport has room for it, or the station stops.

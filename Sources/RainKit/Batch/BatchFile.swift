@@ -95,7 +95,8 @@ private struct BatchReader {
         switch form {
         case .csv: readCSV(text)
         case .jsonLines: readJSONLines(text)
-        case .premade: faults.add(.unusable, nil, "This is a file. Give a folder of esp-rainmaker-admin-cli.")
+        case .premade:
+            faults.add(.unusable, nil, "The path is a file. Give the folder that esp-rainmaker-admin-cli has written.")
         }
         if lines == 0, faults.count == 0 {
             faults.add(.unusable, nil, "The file lists no boards. Add a line for each board.")

@@ -37,8 +37,10 @@ public struct BatchDiscovery: Sendable {
     public var searches = true
     /// Where to look, such as `["ble"]`; all transports if nil.
     public var transports: Set<String>?
-    /// Makes the entry of a board that was found. Returns nil for a board that is to be left alone. The line is 0 before the board is in the
-    /// ledger.
+    /// Makes the entry of a board that was found. Returns nil for a board that is to be left alone.
+    ///
+    /// It is called when the board is found, with the line 0, and again when the station begins with the board. Then the found board has the
+    /// name that the ledger has, or no name if that is the board's address.
     public var entry: @Sendable (FoundBoard, _ line: Int) -> BatchEntry?
 
     public init(
@@ -275,12 +277,24 @@ final class BatchStop: Sendable {
 }
 
 extension RainKitError {
-    static func changedFile(of batch: Batch) -> RainKitError {
-        let name = batch.file.isEmpty ? "the file from standard input" : "the file \(batch.file.onOneLine)"
+    /// - Parameter path: where the list was read from: `-` for standard input, and nil if that is unknown.
+    static func changedFile(of batch: Batch, givenAs path: String? = nil) -> RainKitError {
+        let original =
+            batch.sha256.isEmpty
+            ? "a search for boards"
+            : batch.file.isEmpty ? "the list from standard input" : "the file \(batch.file.onOneLine)"
+        let fault =
+            if let path, path == "-" || path.absolutePath != batch.file {
+                "The lines of \(path == "-" ? "the list from standard input" : path.onOneLine) differ from those of batch \(batch.id), which "
+                    + "began with \(original). They may be for other boards"
+            } else if path == nil {
+                "The given list of boards differs from that of batch \(batch.id), which began with \(original). Its lines may be for other "
+                    + "boards"
+            } else {
+                "The content of \(original) has changed since batch \(batch.id) began. Its lines may now be for other boards"
+            }
         return RainKitError(
-            .request(.badData, reason: "changed_batch_file"),
-            message:
-                "The content of \(name) has changed since batch \(batch.id) began. Its lines may now be for other boards, so nothing was started.",
+            .request(.badData, reason: "changed_batch_file"), message: "\(fault), so nothing was started.",
             remedies: [.originalBatchFile])
     }
 }

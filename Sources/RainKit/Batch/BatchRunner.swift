@@ -317,6 +317,8 @@ private struct EntryBook: Sendable {
     func entry(of board: LedgerBoard, _ options: BatchOptions) -> BatchEntry? {
         if let entry = entries[board.line] { return entry }
         guard let discovery = options.discovery, let address = try? BoardAddress(board.address) else { return nil }
-        return discovery.entry(FoundBoard(address, name: board.name), board.line)
+        // A board without a name is recorded under its address, which is not the name on its label.
+        let name = board.name == board.address ? nil : board.name
+        return discovery.entry(FoundBoard(address, name: name), board.line)
     }
 }

@@ -17,7 +17,7 @@ extension LedgerError {
     }
 
     static func noSession(_ id: LedgerSession.ID, place: String) -> LedgerError {
-        LedgerError(.unavailable, "The ledger \(place) does not have session \(id) any more: the session was closed.")
+        LedgerError(.unavailable, "This station's session \(id) in the ledger \(place) has ended: it was closed.")
     }
 
     /// Decodes all rows. Throws `damaged` if one of them is not as this program writes it.

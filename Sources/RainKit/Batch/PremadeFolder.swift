@@ -132,7 +132,7 @@ private struct PremadeReader {
             String(decoding: $0, as: UTF8.self).trimmed
         }
         guard lines.first == "node_id" else {
-            fault(path, "The first line must be the name of the column, node_id.")
+            fault(path, "The first line must be node_id, the name of the column.")
             return []
         }
         var seen: Set<String> = []
@@ -244,7 +244,7 @@ private final class OpenFolder {
             isMissing = code == ENOENT
             switch code {
             case ENOENT: message = "It is missing."
-            case ELOOP: message = "It is a symbolic link, which is not followed."
+            case ELOOP: message = "It is a symbolic link, but it must be a folder or a file."
             case ENOTDIR: message = "It is not a folder, or it is a symbolic link."
             default: message = "It cannot be read: \(String(cString: strerror(code)))."
             }

@@ -75,9 +75,12 @@ extension RainKitClient {
 }
 
 extension BatchFile {
-    /// Checks that the file has the content with which a batch began. Throws `RainKitError`: `changed_batch_file`.
-    public func check(isFileOf batch: Batch) throws {
-        guard sha256 == batch.sha256 else { throw RainKitError.changedFile(of: batch) }
+    /// Checks that the file has the content with which a batch began.
+    ///
+    /// - Parameter path: the file's path for the message, `-` for standard input; nil if it is unknown.
+    /// - Throws: `RainKitError`: `changed_batch_file`.
+    public func check(isFileOf batch: Batch, readFrom path: String? = nil) throws {
+        guard sha256 == batch.sha256 else { throw RainKitError.changedFile(of: batch, givenAs: path) }
     }
 }
 

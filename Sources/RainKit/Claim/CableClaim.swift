@@ -152,7 +152,7 @@ public struct UnfinishedClaim: Sendable {
 
     /// One or two sentences for a person, without the commands.
     var message: String {
-        let claimed = "\(error.message.asSentence) The board is claimed as \(node.rawValue.onOneLine)"
+        let claimed = "\(error.message.asSentence) The board is claimed as the node \(node.rawValue.onOneLine)"
         return switch kept {
         case .image(let path):
             "\(claimed). The image, with the board's private key, is kept in \(path.withoutControls)."

@@ -131,8 +131,7 @@ extension RainKitClient {
         waitsForBoard: Bool = false, waitsForPerson: Bool = false, followsLog: Bool = true
     ) async throws(BoardError) -> UnopenedBoard {
         let end = ContinuousClock.now + limit
-        // The search ends a little before the limit, since "not found" with its remedies is more useful than "late".
-        let foundBy = end - min(.seconds(2), limit / 4)
+        let foundBy = end - (limit - Self.timeToSearch(within: limit))
         let transport = try registeredTransport(for: address)
         var opening = BoardOpening(
             credentials: credentials, tools: configuration.tools, foundBy: foundBy, logger: configuration.logger)
@@ -151,7 +150,11 @@ extension RainKitClient {
         }
         let others = configuration.transports.filter { $0.findsNewBoards && $0.scheme != address.scheme }
         let finder = BoardFinder(transports: others, logger: configuration.logger, timer: configuration.tools.timer)
-        opening.nearby = { time, found in _ = try? await finder.look(for: time, endsWithFirst: false, isNew: found) }
+        opening.nearbySchemes = others.map(\.scheme)
+        opening.nearby = { time, found, unavailable in
+            _ = try? await finder.look(
+                for: time, endsWithFirst: false, isNew: found, unavailable: { scheme, _ in unavailable(scheme) })
+        }
         let (ready, timer) = (opening, configuration.tools.timer)
         // A transport of the program's own may exceed the limit.
         let opened = await withDeadline(limit, sleep: { try await timer.sleep(for: $0) }) {
@@ -207,7 +210,14 @@ private actor FoundCounter {
 
 extension RainKitClient {
     /// How long to look for a board without a name or address, unless the caller waits for it.
-    static let searchTime = Duration.seconds(20)
+    package static let searchTime = Duration.seconds(20)
+
+    /// Returns how long to search if the caller has this much time. The search ends half a second earlier, or after three quarters of a
+    /// time under two seconds: "not found" with its remedies is more useful than "late".
+    package static func timeToSearch(within limit: Duration) -> Duration {
+        limit - min(.milliseconds(500), limit / 4)
+    }
+
     /// How long to look for other boards once the first has been found.
     static let timeForOthers = Duration.milliseconds(1500)
 

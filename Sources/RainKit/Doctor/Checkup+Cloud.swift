@@ -70,15 +70,15 @@ extension Checkup {
         case 429:
             return .warn(
                 "cloud", "rate_limited",
-                "\(host) answers, but accepts no more requests at the moment (429): try again later.")
+                "\(host) answers, but accepts no more requests at the moment (HTTP 429): try again later.")
         case 500...:
             return .fail(
                 "cloud", "server_fault",
-                "\(host) answers, but has an internal fault (\(response.status)): try again later.")
+                "\(host) answers, but has an internal fault (HTTP \(response.status)): try again later.")
         default:
             return .fail(
                 "cloud", "not_the_service",
-                "\(host) answers, but is not a RainMaker cloud (status \(response.status)): check the base URL.",
+                "\(host) answers, but is not a RainMaker cloud (HTTP \(response.status)): check the base URL.",
                 fix: .remedy(.deploymentSettings))
         }
     }

@@ -76,7 +76,7 @@ extension Checkup {
                 fix: .program(["chmod", "700", folder]))
         case .symbolicLink:
             return .fail(
-                "files", "symbolic_link", "\(path) is a symbolic link, which is not followed.",
+                "files", "symbolic_link", "\(path) is a symbolic link, so no files are stored there.",
                 fix: .command("rm \(folder.asShellWord)"))
         default:
             return .fail(

@@ -157,7 +157,7 @@ extension EntryBoardsResult {
         let silent = nodes.filter { $0.state == "silent" && !$0.isUntold }
         return sentence("It is not known whether the cloud has sent the change to", unsure)
             + sentence("The cloud has sent the change, but did not show whether these boards have it:", sent)
-            + sentence("Boards that have not reported the change in time:", silent)
+            + sentence("These boards have not reported the change in time:", silent)
     }
 
     /// What the cloud has sent: `the removal of schedule Dawn`. A new entry is sent itself.

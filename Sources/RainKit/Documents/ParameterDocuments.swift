@@ -203,7 +203,7 @@ extension ParamsSetResult {
         return sentence("It is not known whether the cloud has sent the values to", unsure, hints)
             + sentence(
                 "The cloud has sent the values, but did not show whether these boards have reported them:", sent, hints)
-            + (silent.isEmpty ? "" : " Boards that have not reported the values in time: \(names(of: silent)).")
+            + (silent.isEmpty ? "" : " These boards have not reported the values in time: \(names(of: silent)).")
     }
 
     private func sentence(_ words: String, _ entries: [Entry], _ hints: Hints) -> String {

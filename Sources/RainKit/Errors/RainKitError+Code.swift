@@ -80,7 +80,7 @@ extension RainKitError {
             case .wifiAuthFailed: "the access point refused the board"
             case .wifiApNotFound: "the board cannot find that network"
             case .mappingFailed: "the cloud did not confirm the mapping, or the board does not reach this cloud"
-            case .deviceLost: "the board answered, then fell silent or its connection broke"
+            case .deviceLost: "the board stopped answering, or its connection broke"
             case .securityMismatch:
                 "the board does not use the requested security scheme, or is less secure than expected"
             case .deadline: "the time limit is over"

@@ -46,8 +46,10 @@ struct BrokerFault {
                 .auth, reason: "broker_refused", "The broker \(broker) refuses the connection: \(text).",
                 .brokerCredentials
             )
-        case .refused(_, let text), .ended(_, let text):
+        case .refused(_, let text):
             return (.auth, reason: "broker_refused", "The broker \(broker) refuses the connection: \(text).", nil)
+        case .ended(_, let text):
+            return (.auth, reason: "broker_refused", "The broker \(broker) ended the connection: \(text).", nil)
         case .refusedMessage(let topic, let code):
             return (.auth, reason: "broker_refused", refused(topic, code, broker), nil)
         case .refusedSubscription(let filter, let code):
@@ -63,7 +65,7 @@ struct BrokerFault {
         case .file(let file, let path, let text):
             return (
                 .config, reason: "broker_files",
-                "\(name(file)) for \(broker) cannot be used: \"\(path.onOneLine)\": \(text.onOneLine).",
+                "\(name(file)) \"\(path.onOneLine)\" cannot be used for the broker \(broker): \(text.onOneLine).",
                 file == .authorities ? .brokerAuthorities : .brokerClientCertificate
             )
         case .noLibrary:
@@ -110,9 +112,15 @@ struct BrokerFault {
             )
         case .untrusted:
             (
-                "The certificate of the broker \(broker) is not signed by an authority that is trusted here, or it has expired (\(text)).",
+                "The certificate of the broker \(broker) is not signed by an authority that is trusted here (\(text)).",
                 .brokerAuthorities
             )
+        case .selfSigned:
+            ("The certificate of the broker \(broker) is self-signed, and it is not trusted here.", .brokerAuthorities)
+        case .expired:
+            ("The certificate of the broker \(broker) has expired, or this machine's clock is wrong.", nil)
+        case .notYetValid:
+            ("The certificate of the broker \(broker) is not valid yet, or this machine's clock is wrong.", nil)
         case .encryptedKey:
             (
                 "The client's key for \(broker) is encrypted. Give a key without a passphrase, in a file that only you can read.",
@@ -147,9 +155,9 @@ struct BrokerFault {
         case .closed(let text) where !hasWorked:
             let advice =
                 broker.isSecure
-                ? "if this port does not speak TLS, use mqtt://" : "if this port speaks TLS, use mqtts://"
+                ? "the port may not speak TLS (then use mqtt://)" : "the port may require TLS (then use mqtts://)"
             return
-                "\(broker): the connection was closed before the broker had accepted this client (\(text)). The port may belong to another service, or the broker may accept no more clients; \(advice)"
+                "\(broker): the connection was closed before the broker had accepted this client: \(advice), the port may belong to another service, or the broker may accept no more clients (\(text))"
         case .refused(_, let text), .ended(_, let text), .tls(_, let text), .closed(let text), .network(let text):
             return "\(broker): \(text)"
         case .refusedMessage(let topic, let code):

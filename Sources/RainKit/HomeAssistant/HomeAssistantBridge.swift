@@ -312,9 +312,13 @@ public final class HomeAssistantBridge: Sendable {
         let end = await running.value
         guard isFree else { throw fault(.ended(code: 0x8E, "")) }
         guard end == .stopped, !Task.isCancelled else { return end }
-        guard wasAccepted.load(ordering: .relaxed) else { return .network("no answer") }
+        guard wasAccepted.load(ordering: .relaxed) else {
+            return .network("no MQTT answer arrived in time, so the port may belong to another service")
+        }
         if hasReturned.load(ordering: .relaxed) { return nil }
-        guard wasAcknowledged.load(ordering: .relaxed) else { return .network("no answer to the first message") }
+        guard wasAcknowledged.load(ordering: .relaxed) else {
+            return .network("the broker did not confirm the first message")
+        }
         // Brokers pretend to grant what the access list forbids, and so the missing message is all there is to see.
         return .refusedSubscription(filter: "\(topics.base)/#", code: 0x87)
     }
@@ -483,8 +487,9 @@ extension HomeAssistantBridge.Event: CustomStringConvertible {
         case .disconnected(let reason): "no connection to \(reason); trying again".onOneLine
         case .warning(let message): message.onOneLine
         case .ready(let boards): "ready: \(boards.counting("board"))"
-        case .added(let node, let entities): "\(node.shownName): shown with \(entities.counting("entity", "entities"))"
-        case .removed(let id, let given): "\(name(id, given)): no longer shown"
+        case .added(let node, let entities):
+            "\(node.shownName): shown in Home Assistant with \(entities.counting("entity", "entities"))"
+        case .removed(let id, let given): "\(name(id, given)): no longer shown in Home Assistant"
         case .connectivity(let id, let given, let isOnline): "\(name(id, given)): \(isOnline ? "online" : "offline")"
         case .done(let id, let given, let changes):
             "\(name(id, given)): \(changes.map { "\($0.path)=\($0.value.shown)" }.joined(separator: ", "))".onOneLine

@@ -83,7 +83,7 @@ public struct HomeAssistantEntity: Sendable {
                 .notAllowed, message: "The command is longer than \(Self.maximumPayload) bytes.")
         }
         guard let text = String(validating: payload, as: UTF8.self) else {
-            throw ParameterError(.notAllowed, message: "The command is not a text in UTF-8.")
+            throw ParameterError(.notAllowed, message: "The command is not UTF-8 text.")
         }
         guard let configuration = NodeConfiguration(node.configuration) else {
             throw ParameterError(.noConfiguration, message: "The board has not reported its devices.")

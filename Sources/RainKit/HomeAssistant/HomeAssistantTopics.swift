@@ -22,7 +22,7 @@ public struct HomeAssistantTopics: Sendable, Equatable {
                 && !topic.unicodeScalars.contains { $0 == "+" || $0 == "#" || $0.value < 0x20 || $0.value == 0x7F }
             guard isUsable else {
                 throw RainKitError.usage(
-                    "The \(name) \"\(topic.onOneLine)\" is not a topic: it must have 1 to 200 bytes, no empty level, no + or #, and no $ at the beginning."
+                    "The \(name) \"\(topic.onOneLine)\" cannot be used: a topic has 1 to 200 bytes. It must not begin with $, and must not contain +, # or an empty level."
                 )
             }
         }

@@ -32,7 +32,7 @@ public struct MQTTBroker: Sendable {
             throw unusable("it must be mqtt://HOST or mqtts://HOST")
         }
         guard parts.count == 3 || parts.count == 4 && parts[3].isEmpty else {
-            throw unusable("it must end with the port")
+            throw unusable("nothing may follow the host and the port")
         }
         isSecure = parts[0].lowercased() == "mqtts:"
         var place = parts[2]

@@ -118,7 +118,7 @@ public struct EntryGroup: Sendable {
         throw RainKitError(
             .request(.usage, reason: "out_of_sync"),
             message:
-                "The copies of the \(service.noun) \(shownName) differ, and no version is on more boards than the others: \(differenceText()).",
+                "The copies of the \(service.noun) \(shownName) differ, and no version is the most common: \(differenceText()).",
             remedies: [.modelNode])
     }
 
@@ -212,7 +212,7 @@ extension ServiceEntry {
                 ? "has no time" : "acts \(triggers.map(\.description).joined(separator: ", "))".onOneLine
         case .info: "has a different remark"
         case .flags: "has different flags"
-        case .validity: "has a different validity"
+        case .validity: "has a different validity period"
         }
     }
 }

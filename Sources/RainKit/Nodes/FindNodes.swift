@@ -112,8 +112,9 @@ struct NodeMatch: Sendable {
         }
         throw RainKitError(
             .request(.other, reason: "no_such_node"),
-            message: "There is no board \(name.asGiven) in your account."
-                + (name.contains(",") ? " Give only one board here." : ""), remedies: [.knownNode])
+            message: "There is no board \(name.asGiven) in your account\(name.quotationAdvice)."
+                + (name.contains(",") ? " Give only one board here." : ""),
+            remedies: [.knownNode])
     }
 }
 
@@ -224,7 +225,17 @@ extension String {
     package var asGiven: String {
         guard withoutOuterBlanks != self else { return "\"\(onOneLine)\"" }
         let control = unicodeScalars.contains { $0 == "\r" || $0 == "\n" }
-        return "\"\(onOneLine)\" (with a \(control ? "line end" : "space") before or after it)"
+        return control
+            ? "\"\(withoutOuterBlanks.onOneLine)\" (the given name has a line end before or after it)"
+            : "\"\(onOneLine)\" (the given name has a space before or after it)"
+    }
+
+    /// The end of a sentence about quotation marks that are a part of the name, because the shell does not know these; empty for other names.
+    fileprivate var quotationAdvice: String {
+        guard let first = unicodeScalars.first,
+            "\u{201C}\u{201D}\u{201E}\u{2018}\u{2019}\u{00AB}".unicodeScalars.contains(first)
+        else { return "" }
+        return ": \(first) is a typographic quotation mark, so type ' or \" instead"
     }
 
     /// The name in a list such as `lamp, fan`.

@@ -87,9 +87,12 @@ public struct FirmwareUpdate: Sendable {
     }
 
     private static func unreadable(_ path: String, _ number: Int32) -> RainKitError {
-        RainKitError(
+        let isAddress = path.contains("://") && number == ENOENT
+        return RainKitError(
             .request(.badData, reason: "bad_data"),
-            message: "The image cannot be read from \(path.onOneLine): \(systemErrorText(number)).")
+            message: isAddress
+                ? "The image must be a file on this machine, but \(path.onOneLine) is a URL. Download the image first."
+                : "The image cannot be read from \(path.onOneLine): \(systemErrorText(number)).")
     }
 
     /// Why the node may reject the image, or get it late.
@@ -140,9 +143,9 @@ extension FirmwareImage.Failure {
         case .notAnImage where bytes.isEmpty: "is empty."
         case .notAnImage:
             "is not the image of an application\(Self.kind(of: bytes).map { ", but \($0)" } ?? " (its first byte is not E9)"): give the .bin "
-                + "file that has the project's name."
+                + "file that is named after the project."
         case .notAnApplication:
-            "is not an application's image: give the .bin file that has the project's name. That file contains no boot loader and no partition table."
+            "is not the image of an application: give the .bin file that is named after the project. That file contains no boot loader and no partition table."
         case .truncated: "is cut off: its header announces more bytes than the file has. Copy it again."
         case .wrongChecksum:
             "is damaged: the checksum after its segments does not match their bytes. Copy or build it again."
@@ -238,7 +241,7 @@ public struct FirmwareUpdateOutcome: Sendable {
             let words = Self.inBrackets(earlier.words)
             return reports.earlierIsOver
                 ? (
-                    "\(name) has ended an earlier update\(words), and has not begun this one: \(alone).",
+                    "\(name) was busy with an earlier update\(words) and has not begun this one: \(alone).",
                     "Send the update again."
                 )
                 : (
@@ -278,13 +281,13 @@ extension RainKitClient {
             }
             var before = update.node
             if isFollowed {
-                before = try await again("The cloud is asked again.", report) { () async throws(AccountError) in
+                before = try await again("Asking the cloud again.", report) { () async throws(AccountError) in
                     try await cloud.node(node)
                 }
             }
             isHandedOver = true
             // The upload is done, and sending the same address twice does no harm.
-            try await again("The request is sent again.", report) { () async throws(AccountError) in
+            try await again("Sending the request again.", report) { () async throws(AccountError) in
                 try await cloud.set([update.service.change(to: url)], at: node)
             }
             report(.sent(isOffline: before.isOffline))
@@ -520,7 +523,7 @@ struct UpdateService: Sendable {
                 .request(.badData, reason: "no_service"),
                 message:
                     "\(node.shownName) cannot be updated in this way: its firmware does not have the service esp.service.ota (OTA "
-                    + "using parameters). The board gets updates over MQTT topics: create an update in the deployment's dashboard.",
+                    + "using parameters). If its firmware gets updates over MQTT topics, create an update in the deployment's dashboard.",
                 remedies: [.updateJobs(node: node.id.rawValue)])
         }
         self.url = url

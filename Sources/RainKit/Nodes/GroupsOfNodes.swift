@@ -63,7 +63,7 @@ extension RainKitClient {
                 throw RainKitError(
                     .request(.badData, reason: "not_in_group"),
                     message:
-                        "Boards that are not in group \(group.name.onOneLine): \(absent.onOneLine). Nothing was changed."
+                        "These boards are not in group \(group.name.onOneLine): \(absent.onOneLine). Nothing was changed."
                 )
             }
         }

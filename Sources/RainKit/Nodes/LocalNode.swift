@@ -80,7 +80,7 @@ public struct LocalNode: Sendable {
                     .unsupported,
                     message:
                         "\(board.peer.onOneLine) does not report its values during provisioning: its firmware was probably built without "
-                        + "rmaker_extra's local_ctrl.", remedies: [.nodeInAccount])
+                        + "local control (local_ctrl of rmaker_extra).", remedies: [.nodeInAccount])
             }
             try await board.secure()
             let data = NodeData(board)
@@ -195,7 +195,7 @@ extension RainKitClient {
             guard let error = error as? BoardError else { throw RainKitError(wrapping: error) }
             throw RainKitError(
                 error.isAboutLocalProof
-                    ? error.aboutLocalProof(of: name, isUnknown: proof.isUnknown) : error.withLocalHost)
+                    ? error.aboutLocalProof(of: name, proof) : error.withLocalHost)
         }
     }
 
@@ -227,20 +227,33 @@ extension RainKitClient {
     /// The proof that is given, or the one that the node has reported to the cloud. `isUnknown` if the cloud was asked and has none.
     private func localProof(
         of name: String, _ options: LocalNodeOptions, within limit: Duration
-    ) async -> (value: ProofOfPossession?, isUnknown: Bool) {
-        if options.proof != nil || options.securityVersion == 0 || !options.asksCloud { return (options.proof, false) }
+    ) async -> LocalProof {
+        if options.proof != nil || options.securityVersion == 0 || !options.asksCloud {
+            return LocalProof(value: options.proof)
+        }
         let timer = configuration.tools.timer
         let outcome = await withDeadline(limit, sleep: { try await timer.sleep(for: $0) }) {
             try await self.node(named: name)
         }
         guard case .success(let node)? = outcome else {
             // Nobody is signed in, or there is no internet. The node itself says whether it wants a proof.
-            configuration.logger.debug("the cloud was not asked for the proof of possession of local control")
-            return (nil, false)
+            configuration.logger.debug("the proof of possession of local control could not be read from the cloud")
+            var isAbsent = false
+            if case .failure(let error)? = outcome { isAbsent = (error as? RainKitError)?.reason == "no_such_node" }
+            return LocalProof(isUnknown: isAbsent, isOfNoBoard: isAbsent)
         }
         let proof = node.localProof
-        return (proof.map { ProofOfPossession(Secret($0)) }, proof == nil)
+        return LocalProof(value: proof.map { ProofOfPossession(Secret($0)) }, isUnknown: proof == nil)
     }
+}
+
+/// What is known about the proof of possession for a node's local control.
+private struct LocalProof {
+    var value: ProofOfPossession?
+    /// Whether the cloud was asked and does not have it.
+    var isUnknown = false
+    /// Whether the account has no board of that name.
+    var isOfNoBoard = false
 }
 
 extension BoardError {
@@ -257,18 +270,23 @@ extension BoardError {
         code == .wrongProofOfPossession || remedies.contains(.proofOfPossession)
     }
 
-    /// - Parameter isUnknown: whether the cloud was asked for the proof, and has none.
-    fileprivate func aboutLocalProof(of name: String, isUnknown: Bool) -> BoardError {
+    fileprivate func aboutLocalProof(of name: String, _ proof: LocalProof) -> BoardError {
         var error = self
+        if proof.isOfNoBoard, code != .wrongProofOfPossession {
+            error.message =
+                "There is no board \(name.asGiven) in your account, so the proof of possession for its local control is not known."
+            error.remedies = [.localProof(isInCloud: false), .knownNode]
+            return error
+        }
         error.message =
             (code == .wrongProofOfPossession
                 ? "The board refused the proof of possession for its local control."
                 : "The board's local control requires a proof of possession, but no proof is known.")
             + " The firmware makes this proof, so it differs from the proof on the label."
-            + (isUnknown
+            + (proof.isUnknown && !proof.isOfNoBoard
                 ? " \(name.onOneLine) has not reported this proof to the cloud, so the proof is known only to the firmware."
                 : "")
-        error.remedies = [.localProof(isInCloud: !isUnknown)]
+        error.remedies = [.localProof(isInCloud: !proof.isUnknown)]
         return error
     }
 }

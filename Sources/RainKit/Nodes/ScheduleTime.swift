@@ -91,13 +91,17 @@ public enum ScheduleTime: Sendable, Equatable {
             guard let minutes = given ?? known?.minutes else {
                 throw .usage("A schedule needs a time.", remedies: [.scheduleTime])
             }
-            guard (0..<1440).contains(minutes) else { throw .usage("A time of day must be 0 to 1439 minutes.") }
+            guard (0..<1440).contains(minutes) else {
+                throw .usage("A time of day must be 0 to 1439 minutes after midnight.")
+            }
             switch days {
             case .week(let mask)?:
-                guard (0...ScheduleTrigger.everyDay).contains(mask) else { throw .usage("A week has seven days.") }
+                guard (0...ScheduleTrigger.everyDay).contains(mask) else {
+                    throw .usage("The days of the week must be a number from 0 to 127.")
+                }
                 return .weekly(minutes: minutes, days: mask)
             case .date(let day)?:
-                guard day.exists else { throw .usage("This date does not exist.") }
+                guard day.exists else { throw .usage("The date of the schedule does not exist in the calendar.") }
                 return .date(
                     minutes: minutes, day: day.day, months: 1 << (day.month - 1), year: day.year,
                     isEveryYear: day.year == nil)
@@ -236,7 +240,7 @@ extension ScheduleTrigger: CustomStringConvertible {
             let end = year.map { " \($0)" } ?? (isEveryYear ? " every year" : "")
             return "\(clock(minutes)) on \(day) \(named.isEmpty ? "next" : named)\(end)"
         case .after(let seconds): return "\(Self.span(seconds)) after it was set"
-        case .other: return "at times of another kind"
+        case .other: return "at times of an unknown kind"
         }
     }
 

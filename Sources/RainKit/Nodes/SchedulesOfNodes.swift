@@ -512,18 +512,21 @@ extension RainKitClient {
         _ change: EntryGroupChange, nodes: Set<NodeID>, added: [Node], removed: Set<NodeID>
     ) throws(RainKitError) {
         if let node = added.first(where: { nodes.contains($0.id) }) {
-            throw .usage("\(node.shownName) already has a copy of the entry. Name only boards without a copy.")
+            throw .usage(
+                "\(node.shownName) already has a copy of the schedule or scene. Name only boards without a copy.")
         }
         if let node = change.removed.first(where: { !nodes.contains($0.id) }) {
             throw .usage("\(node.shownName) cannot be removed, because it is not one of the boards of this change.")
         }
         guard removed.count < nodes.count || !added.isEmpty else {
-            throw .usage("After this change, no board would have the entry. Remove the entry instead.")
+            throw .usage(
+                "This change would leave no board with the schedule or scene. Remove the schedule or scene itself instead."
+            )
         }
         let known = nodes.subtracting(removed).union(added.map(\.id))
         if let node = change.values.keys.first(where: { !known.contains($0) }) {
             throw .usage(
-                "You gave values for \(node.rawValue.onOneLine), but this board would not have the entry after the change."
+                "You gave values for \(node.rawValue.onOneLine), but this board is not one that keeps or gets the schedule or scene."
             )
         }
     }

@@ -126,7 +126,7 @@ extension RainKitClient {
         var before: UpdateJobReport?
         if let job {
             before = try await RainKitError.rethrowing { () async throws(AccountError) -> UpdateJobReport? in
-                try await again("The cloud is asked again.", report) {
+                try await again("Asking the cloud again.", report) {
                     () async throws(AccountError) -> UpdateJobReport? in
                     do throws(AccountError) { return try await cloud.updateReport(of: job.id, at: node.id) } catch {
                         // A job that nobody has started may have no state.
@@ -137,7 +137,7 @@ extension RainKitClient {
             }
             do throws(AccountError) {
                 // A node ignores the address of an update while it installs one.
-                try await again("The request is sent again.", report) { () async throws(AccountError) in
+                try await again("Sending the request again.", report) { () async throws(AccountError) in
                     try await cloud.startUpdate(job.id, at: node.id)
                 }
             } catch {
@@ -205,7 +205,7 @@ extension RainKitClient {
         let cloud = try rainMakerNodes()
         func tell(_ operation: String) async throws {
             try await RainKitError.rethrowing { () async throws(AccountError) in
-                try await again("The request is sent again.", report) { () async throws(AccountError) in
+                try await again("Sending the request again.", report) { () async throws(AccountError) in
                     try await cloud.set([ParameterChange(approval.operation, .string(operation))], at: node.id)
                 }
             }
@@ -229,7 +229,7 @@ extension RainKitClient {
             throw RainKitError(
                 .request(.deadline, reason: "deadline"),
                 message:
-                    "\(node.shownName) starts an update only after approval on the board, but has not shown this update for approval yet.",
+                    "\(node.shownName) installs an update only after an approval, but has not reported yet that this update waits for approval.",
                 remedies: [.updateJob(node: node.id.rawValue, job: job.id)])
         }
         try await tell("start")

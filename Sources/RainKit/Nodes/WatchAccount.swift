@@ -84,10 +84,10 @@ extension NodeEvent: CustomStringConvertible {
         case .removed(let id, let name): "\((name ?? id.rawValue).onOneLine): removed"
         case .changed(let change): "\(change)"
         case .alert(let alert): "\(alert.node.rawValue.onOneLine): alert: \(alert.text.onOneLine)"
-        case .unreachable(let error): "no list from the cloud: \(error.message)"
+        case .unreachable(let error): "the list of boards could not be read from the cloud: \(error.message)"
         case .reachable: "the cloud answers again"
-        case .listening: "listening to the boards' own reports"
-        case .interrupted(let reason): "not listening to the boards' own reports: \(reason)"
+        case .listening: "receiving the boards' own reports live"
+        case .interrupted(let reason): "not receiving the boards' own reports live: \(reason)"
         case .alive: "alive"
         }
     }

@@ -70,7 +70,7 @@ public struct RememberedProviders: Sendable {
             AccountError(
                 .storeUnreadable,
                 message: error.sentence(
-                    "the list of providers' settings", afterMoving: "give them at the next sign-in"))
+                    "the list of providers' settings", afterMoving: "give the settings again at the next sign-in"))
         }
     }
 }

@@ -163,7 +163,12 @@ private struct OnboardingRun: Sendable {
             try await ask(board, .reset) { (board) throws(BoardError) in try await board.reset() }
         }
         // scan
-        let network = try await network(for: found.identity, board)
+        let network: WiFiNetwork?
+        switch try await self.network(for: found, board, means, account) {
+        case .join(let wanted): network = wanted
+        case .keep: network = nil
+        case .alreadyOnline(let node): return alreadyOnline(node)
+        }
         // A transport that supports only Wi-Fi settings requires that the board joins its network first.
         let joinsFirst = found.identity.associatesOnNetwork
         if joinsFirst { try await sendCustomData(board) }
@@ -376,22 +381,57 @@ private struct OnboardingRun: Sendable {
         identity.isOnNetwork ? .none : context.request.network
     }
 
-    /// Returns the network that the board is to join; nil if its Wi-Fi is not changed.
-    private func network(for identity: BoardIdentity, _ board: any Board) async throws(RainKitError) -> WiFiNetwork? {
-        switch network(of: identity) {
-        case .none: return nil
-        case .given(let network): return network
+    /// What to do with the board's Wi-Fi.
+    private enum NetworkDecision {
+        case join(WiFiNetwork)
+        /// It is not changed.
+        case keep
+        /// The board is on a network already. The cloud sees it online in the account, so nothing is left to do.
+        case alreadyOnline(NodeID)
+    }
+
+    private func network(
+        for found: IdentifiedBoard, _ board: any Board, _ means: Means?, _ account: SignedIn?
+    ) async throws(RainKitError) -> NetworkDecision {
+        switch network(of: found.identity) {
+        case .none: return .keep
+        case .given(let network): return .join(network)
         case .chosen(let choose):
-            return try await context.perform(.scan) { () async throws(RainKitError) in
+            return try await context.perform(.scan) { () async throws(RainKitError) -> NetworkDecision in
                 let wifi = WiFiSetup(context: context, board: board, mapping: nil)
-                guard !identity.canScan, let ask = context.request.networkByName else {
-                    return try await wifi.choose(choose)
+                guard !found.identity.canScan, let ask = context.request.networkByName else {
+                    do throws(RainKitError) {
+                        return .join(try await wifi.choose(choose))
+                    } catch {
+                        guard error.board?.isOnNetwork == true,
+                            let node = await onlineNode(found, board, means, account)
+                        else { throw error }
+                        context.tell(.alreadyOnline(node))
+                        return .alreadyOnline(node)
+                    }
                 }
                 context.tell(.cannotListNetworks)
                 guard let network = await ask() else { throw .cancelled }
-                return network
+                return .join(network)
             }
         }
+    }
+
+    /// Returns the node of a board that is on a network already, if the cloud sees this node online in the account.
+    private func onlineNode(
+        _ found: IdentifiedBoard, _ board: any Board, _ means: Means?, _ account: SignedIn?
+    ) async -> NodeID? {
+        guard let account, await !board.isOffline else { return nil }
+        var node = found.claimedNode ?? found.identity.nodeID
+        if node == nil, case .signature(let challenge)? = means {
+            // The reply has the board's name. A signature changes nothing on the board, and this one is not sent to the cloud.
+            let reply = try? await context.ask(board) { (board) throws(BoardError) in
+                try await board.associate(.challenge(challenge.challenge))
+            }
+            node = reply?.nodeID
+        }
+        guard let node, await isOnline(node, account) else { return nil }
+        return node
     }
 
     // MARK: associate, verify
@@ -534,7 +574,7 @@ private struct OnboardingRun: Sendable {
         let wifi = WiFiSetup(context: context, board: board, mapping: mapping)
         let handOver = try await context.perform(.join) { () async throws(RainKitError) in
             let handOver = try await wifi.handOver(network)
-            if case .mayBeJoining = handOver { context.status.emit(.deferred(UnansweringBoard.sentence)) }
+            if case .mayBeJoining(let lost) = handOver { context.status.emit(.deferred(lost.sentence)) }
             return handOver
         }
         if case .alreadyOnline(let node) = handOver { return .alreadyOnline(node) }

@@ -169,13 +169,13 @@ package struct StationPage: Sendable {
             change(board) { ($0.state, $0.step, $0.note, $0.percent) = ("waiting", nil, nil, 0) }
         case .counts, .alive: break
         case .ledgerUnreachable(let error):
-            notice = "The record cannot be reached, so boards wait: \(error.message)"
-        case .cloudUnreachable(let error): notice = "The cloud cannot be reached, so boards wait: \(error.message)"
+            notice = "The ledger cannot be reached, so the boards wait: \(error.message)"
+        case .cloudUnreachable(let error): notice = "The cloud cannot be reached, so the boards wait: \(error.message)"
         case .cloudAnswers: notice = nil
         case .searchFailed(let transport, let error):
             notice = "The search for boards over \(transport) does not work at the moment: \(error.message)"
         }
-        if case .step = event, notice?.hasPrefix("The record") == true { notice = nil }
+        if case .step = event, notice?.hasPrefix("The ledger") == true { notice = nil }
     }
 
     private mutating func change(_ board: LedgerBoard, _ change: (inout Row) -> Void) {

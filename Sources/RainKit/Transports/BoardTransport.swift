@@ -161,8 +161,14 @@ public struct BoardOpening: Sendable {
     public var networkChange: @Sendable (NetworkChange) -> Void = { _ in }
     /// Called while nothing arrives from a serial port, with what is done about it and what a person can do.
     public var portChange: @Sendable (PortChange) -> Void = { _ in }
-    /// Searches over the other transports for that time, and reports each board once.
-    var nearby: @Sendable (Duration, @escaping @Sendable (FoundBoard) -> Void) async -> Void = { _, _ in }
+    /// Searches over the other transports for that time, and reports each board once. Also reports the scheme of each transport that cannot
+    /// search.
+    var nearby:
+        @Sendable (Duration, @escaping @Sendable (FoundBoard) -> Void, @escaping @Sendable (String) -> Void) async ->
+            Void =
+            { _, _, _ in }
+    /// The transports of ``nearby``.
+    var nearbySchemes: [String] = []
     /// A folder private to the user, for data that a killed run leaves for the next; nil if nothing is to be kept.
     public var state: String?
 

@@ -95,7 +95,7 @@ struct RainMakerService: Sendable {
             switch reply?[member]?.unlessNull {
             case nil: "\(member) is missing"
             case .string("")?: "\(member) is empty"
-            case let found?: "\(member) is \(found.kind)"
+            case let found?: "\(member) is \(found.kind), which was not expected"
             }
         return AccountError(
             .malformedAnswer,

@@ -85,7 +85,15 @@ extension RainMakerAccount {
             .init("user_name", .string(user)), .init("verification_code", .string(code.revealString())),
         ]
         if !tags.isEmpty { body.append(.init("tags", Self.list(tags))) }
-        try await service.call(RainMakerCall(.post, "user2", body: .object(body)))
+        do throws(AccountError) {
+            try await service.call(RainMakerCall(.post, "user2", body: .object(body)))
+        } catch {
+            // The cloud's text about an unknown user mentions a password, which this call does not have.
+            guard error.code == .invalidCredentials else { throw error }
+            var error = error
+            error.message = "the cloud has no account \(presentable(user)) that waits for a code; check the user name"
+            throw error
+        }
     }
 }
 

@@ -283,7 +283,7 @@ extension SavedSession {
             expires: end.map { UnixTime(seconds: $0) })
         guard let user = RainMakerIdentity.user(claimedBy: tokens), !user.userID.rawValue.isEmpty else {
             throw AccountError(
-                .storeUnreadable, message: "the session's tokens do not name a user: sign in again",
+                .storeUnreadable, message: "the session's tokens do not name a user",
                 remedies: [.signIn])
         }
         self.init(provider: "rainmaker", userID: user.userID, userName: user.userName, tokens: tokens)

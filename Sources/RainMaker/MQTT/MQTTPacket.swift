@@ -81,13 +81,13 @@ struct MQTTPacketReader {
             length |= Int(byte & 0x7F) << (7 * (index - 1))
             guard byte & 0x80 == 0 else { continue }
             guard length <= Self.maximumBytes else {
-                throw MQTTError(.malformed, "an MQTT packet of more than \(Self.maximumBytes) bytes")
+                throw MQTTError(.malformed, "the server sent an MQTT packet of more than \(Self.maximumBytes) bytes")
             }
             let start = bytes.startIndex + index + 1
             guard bytes.endIndex - start >= length else { return nil }
             return (head, bytes[start..<start + length])
         }
-        throw MQTTError(.malformed, "an MQTT packet with an invalid length")
+        throw MQTTError(.malformed, "the server sent an MQTT packet with an invalid length")
     }
 
     private static func decoded(_ head: UInt8, _ body: ArraySlice<UInt8>) throws(MQTTError) -> MQTTPacket {
@@ -101,7 +101,7 @@ struct MQTTPacketReader {
         case 0x30...0x3F: if let packet = publish(head, bytes) { return packet }
         default: break
         }
-        throw MQTTError(.malformed, "an MQTT packet of an unexpected type")
+        throw MQTTError(.malformed, "the server sent an MQTT packet of an unexpected type")
     }
 
     /// Reads a PUBLISH packet (section 3.3). This client never requests quality of service 2.

@@ -301,7 +301,7 @@ private struct SubscriberState {
             (.publish(let topic, let payload, let id), .subscribed):
             let message = Action.message(MQTTMessage(topic: topic, payload: payload))
             return [message] + (id.map { [.send(frame(MQTTPacket.publishAcknowledgement(id: $0)))] } ?? [])
-        default: throw MQTTError(.malformed, "an unexpected MQTT packet")
+        default: throw MQTTError(.malformed, "the server sent an unexpected MQTT packet")
         }
     }
 

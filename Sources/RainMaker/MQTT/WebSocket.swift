@@ -153,7 +153,7 @@ struct WebSocketFrameReader {
         let start = bytes.startIndex
         let (first, second) = (bytes[start], bytes[start + 1])
         guard first & 0x70 == 0, let opcode = WebSocketFrame.Opcode(rawValue: first & 0x0F) else {
-            throw MQTTError(.malformed, "unknown WebSocket opcode")
+            throw MQTTError(.malformed, "the server sent an unknown WebSocket opcode")
         }
         guard second & 0x80 == 0 else {
             throw MQTTError(.malformed, "the server masks its WebSocket frames, which is not allowed")
@@ -164,20 +164,22 @@ struct WebSocketFrameReader {
         let long = bytes[(start + 2)...].prefix(lengthBytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let length = lengthBytes == 0 ? UInt64(second) : long
         guard length <= UInt64(Self.maximumPayload) else {
-            throw MQTTError(.malformed, "a WebSocket frame of more than \(Self.maximumPayload) bytes")
+            throw MQTTError(.malformed, "the server sent a WebSocket frame of more than \(Self.maximumPayload) bytes")
         }
         let (head, size) = (2 + lengthBytes, Int(length))
         switch opcode {
         case .binary, .continuation:
             guard (opcode == .continuation) == isWithinMessage else {
-                throw MQTTError(.malformed, "an unexpected WebSocket frame")
+                throw MQTTError(.malformed, "the server sent an unexpected WebSocket frame")
             }
             isWithinMessage = !isLast
             left = size
             return (nil, head)
-        case .text: throw MQTTError(.malformed, "a WebSocket text frame, but MQTT uses binary frames")
+        case .text: throw MQTTError(.malformed, "the server sent a WebSocket text frame, but MQTT uses binary frames")
         case .close, .ping, .pong:
-            guard isLast, size <= 125 else { throw MQTTError(.malformed, "a WebSocket control frame that is too long") }
+            guard isLast, size <= 125 else {
+                throw MQTTError(.malformed, "the server sent a WebSocket control frame that is too long or in parts")
+            }
             guard bytes.count >= head + size else { return nil }
             let payload = Array(bytes[(start + head)..<(start + head + size)])
             if opcode == .close { isClosed = true }

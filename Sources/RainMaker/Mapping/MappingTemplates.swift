@@ -145,7 +145,8 @@ struct URLTemplate: Sendable, Equatable {
         guard !Self.hasDotSegment(url) else {
             throw AccountError(
                 .invalidInput,
-                message: "one of \(names) is . or .., which would lead to another address at \(authority)")
+                message: "one of the values \(names) is \".\" or \"..\", which would change the address at \(authority)"
+            )
         }
         return url
     }

@@ -229,7 +229,7 @@ struct NeoBroker: Sendable {
         }
         switch ending {
         case .done: return
-        case .late: throw MQTTError(.timedOut, "no answer in time")
+        case .late: throw MQTTError(.timedOut, "no answer arrived in time")
         case .cancelled: throw MQTTError(.cancelled, "cancelled")
         case .failed(let error): throw error
         }

@@ -16,11 +16,11 @@ extension NeoCloud {
     public func addMapping(
         node: NodeID, secret: MappingSecret, notes: MappingNotes
     ) async throws(AccountError) -> RequestID {
-        throw unsupported("boards that do not sign challenges (ch_resp)")
+        throw AccountError(.unsupported, message: "\(kind) accepts only boards that sign challenges (ch_resp)")
     }
 
     public func mappingStatus(_ request: RequestID) async throws(AccountError) -> MappingStatus {
-        throw unsupported("boards that do not sign challenges (ch_resp)")
+        throw AccountError(.unsupported, message: "\(kind) accepts only boards that sign challenges (ch_resp)")
     }
 
     /// Returns a challenge for a node that is to come into the user's group "Home", or else into the first group that the user owns. If

@@ -425,7 +425,7 @@ enum NeoSchedules {
     /// Applies the operations of RainMaker's form to a list.
     static func applying(_ operations: JSONValue, to present: [JSONValue]) throws(AccountError) -> [JSONValue] {
         guard let operations = operations.array else {
-            throw AccountError(.invalidInput, message: "schedules are changed by a list of operations")
+            throw AccountError(.invalidInput, message: "a change of schedules must be a list of operations")
         }
         var schedules = present
         for operation in operations {

@@ -134,7 +134,8 @@ extension RainMakerCloud {
             throw AccountError(
                 .insecureURL,
                 message: "\(deployment.base.authority) gave the image an address that is not an https URL "
-                    + "(it begins with \"\(start)\"). The address was not sent to the board, because boards run firmware from it"
+                    + "(it begins with \"\(start)\"). The address was not sent to the board, because without https, firmware can be "
+                    + "replaced on its way"
             )
         }
         return url

@@ -147,7 +147,8 @@ extension NodeConfiguration {
             let known = devices.isEmpty ? components.map(\.name) : devices
             throw ParameterError(
                 .noSuchComponent,
-                message: "There is no device \(presentable(path.component)); the board has \(Self.list(known)).")
+                message:
+                    "The board has no device \"\(presentable(path.component))\"; its devices are: \(Self.list(known)).")
         }
         guard let parameter = component.parameter(path.parameter) else {
             let device = "\(component.isService ? "service" : "device") \(presentable(component.name))"

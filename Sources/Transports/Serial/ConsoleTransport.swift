@@ -76,10 +76,10 @@ public actor ConsoleTransport: Transport {
         case .answer(let bytes):
             return bytes
         case .refused:
-            throw error(.refused, endpoint, "The console showed its prompt without an answer.")
+            throw error(.refused, endpoint, "The board's console showed its prompt again, but no answer.")
         case .nothing:
             throw error(
-                .refused, endpoint, "The console showed its prompt without an answer.",
+                .refused, endpoint, "The board's console showed its prompt again, but no answer.",
                 reason: BoardError.noAnswer)
         case .malformed:
             throw error(

@@ -159,13 +159,13 @@ extension SoftAPTransport {
             throw error(
                 .noSuchEndpoint, endpoint,
                 names == .localControl
-                    ? "The device at \(peer) has no RainMaker service for its network (HTTP 404). It may not be a RainMaker board, or its "
-                        + "firmware may lack this service."
+                    ? "The device at \(peer) does not offer RainMaker's service on the network (HTTP 404). It may not be a RainMaker board, "
+                        + "or its firmware may lack this service."
                     : "The board has no such endpoint.")
         default:
             throw error(
                 .malformed, endpoint,
-                "The answer has HTTP status \(response.status), which no board sends here. Check that this is the board's address."
+                "The server answered with HTTP status \(response.status), which a board never sends here. Check that this is the board's address."
             )
         }
     }
@@ -200,8 +200,8 @@ extension SoftAPTransport {
             self.error(
                 .unreachable, endpoint,
                 names == .localControl
-                    ? "Nothing listens at \(peer) (connection refused): the board may be off or have no service for its network, or the "
-                        + "address may be wrong."
+                    ? "Nothing listens at \(peer) (connection refused): the board may be off, its firmware may not offer a service on the "
+                        + "network, or the address may be wrong."
                     : "Nothing listens at \(peer) (connection refused): the board may not be in provisioning mode, or the address may be "
                         + "wrong. A RainMaker board leaves that mode after five wrong proofs of possession, until it restarts."
             )

@@ -60,7 +60,7 @@ struct BridgeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Ask the cloud for the boards at this interval, at least 1s. With more boards, the interval is at least 0.1s for each board.",
+            "Ask the cloud for the boards at this interval. The minimum is 1s, or 0.1s for each board if that is longer.",
             valueName: "time"))
     var interval = DurationArgument(.seconds(5))
 

@@ -130,11 +130,11 @@ struct DeploymentOptions: ParsableArguments {
 
 struct ProfileSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration.leaf(
-        commandName: "set", abstract: "Change settings of one of your own deployments.",
+        commandName: "set", abstract: "Change the profile of one of your own deployments.",
         discussion: """
             Example: rainctl profile set lab --claim-url https://claim.example.com
 
-            Settings without an option stay as they are. An empty value removes a setting. Before you change the base URL or the claim \
+            Settings that you omit stay unchanged. An empty value removes a setting. Before you change the base URL or the claim \
             URL, sign out all accounts of the deployment. Their sessions are valid only for these URLs.
             """)
 
@@ -280,7 +280,7 @@ struct ProfileUse: AsyncParsableCommand {
 
 struct ProfileRemove: AsyncParsableCommand {
     static let configuration = CommandConfiguration.leaf(
-        commandName: "remove", abstract: "Remove one of your own deployments.",
+        commandName: "remove", abstract: "Remove the profile of one of your own deployments from this machine.",
         discussion: """
             Example: rainctl profile remove lab
 

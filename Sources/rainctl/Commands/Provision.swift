@@ -54,7 +54,7 @@ struct Provision: AsyncParsableCommand {
     @Flag(help: "First make the board forget Wi-Fi settings that failed.")
     var resetFirst = false
 
-    @Flag(help: "First give up unfinished mappings: boards of earlier runs that the cloud has not confirmed.")
+    @Flag(help: "First forget unfinished mappings of earlier runs, which the cloud has not confirmed.")
     var forgetPending = false
 
     @Option(help: .timeLimit)
@@ -190,7 +190,7 @@ struct Provision: AsyncParsableCommand {
     private func forgetLeftOvers(_ client: RainKitClient, _ time: TimeBudget, _ context: Context) async throws {
         let nodes = try await time.run { try await client.forgetPendingMappings() }
         guard !nodes.isEmpty else {
-            return context.output.say("note: No earlier run left a board whose mapping is unfinished.")
+            return context.output.say("note: There are no unfinished mappings of earlier runs.")
         }
         context.output.warn(
             "the mappings of \(nodes.map(\.rawValue.onOneLine).joined(separator: ", ")) were given up. The cloud is not asked about "

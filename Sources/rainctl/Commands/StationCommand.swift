@@ -11,8 +11,8 @@ struct StationCommand: AsyncParsableCommand {
             Example: rainctl station boards.csv --ssid Home --passphrase-file wifi.txt
 
             Open the link that rainctl prints. With a file, the station continues the newest batch of this file, or begins a batch. With \
-            --discover, the station provisions each board that appears. Without a file and without --discover, the station continues the \
-            batch of --batch, or the newest batch. The station runs until Ctrl-C.
+            --discover, the station provisions each board that appears. Otherwise, the station continues the batch of --batch, or the \
+            newest batch. The station runs until Ctrl-C.
             """)
 
     @Argument(

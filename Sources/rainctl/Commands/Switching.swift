@@ -111,9 +111,7 @@ struct RouteOptions: ParsableArguments {
         let output = context.output
         let outcomes = try await time.run {
             try await client.change(change, at: lamps, over: route, waiting: limit) { away in
-                let names = away.joined(separator: ", ")
-                output.say(
-                    "note: \(names) \(away.count == 1 ? "is" : "are") offline: waiting for an answer (--timeout).")
+                output.say(ReportWait.note(offline: away, time.total))
             }
         }
         try DeviceChangeResult(outcomes, change).tell(output)

@@ -68,7 +68,7 @@ final class BatchProgress: Sendable {
             if case .lost = event {
                 write(
                     "·", .yellow,
-                    "\(label(board)): another station has taken over this board, because this station did not write to the record for too long"
+                    "\(label(board)): another station has taken over this board, because this station did not write to the ledger for too long"
                 )
             }
             writer(of: board)?.note("stopped")
@@ -76,7 +76,7 @@ final class BatchProgress: Sendable {
         case .alive: break
         case .counts(let counts): state.withLock { $0.counts = counts }
         case .ledgerUnreachable(let error):
-            write("·", .yellow, "the record cannot be reached, so boards wait: \(error.message)")
+            write("·", .yellow, "the ledger cannot be reached, so the boards wait: \(error.message)")
         case .cloudUnreachable(let error):
             write(
                 "·", .yellow,

@@ -17,6 +17,7 @@ final class ProgressReport: Sendable {
     private struct State {
         var facts = OnboardingFacts()
         var running: Running?
+        var lost = LostBoardLines()
     }
 
     /// A running step, and ``Screen/timeAsked`` when it began.
@@ -65,6 +66,7 @@ final class ProgressReport: Sendable {
         events.writer?.take(event)
         state.withLock { state in
             state.facts.take(event)
+            guard state.lost.hasLine(event.step, event.state) || isDetailed else { return }
             switch event.state {
             case .started:
                 state.running = Running(step: event.step, askedBefore: screen.timeAsked)
@@ -127,6 +129,25 @@ final class ProgressReport: Sendable {
         let milliseconds = max(0, Int(taken / .milliseconds(1)))
         let hundredths = milliseconds / 10
         return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100) s"
+    }
+}
+
+/// Leaves out lines about a board that is lost while it joins its network, if an earlier or a later line says the same.
+struct LostBoardLines: Sendable {
+    /// The text of the line about the lost board.
+    private var told: String?
+
+    /// Whether people get the event's line.
+    mutating func hasLine(_ step: OnboardingStep, _ state: OnboardingEvent.State) -> Bool {
+        switch state {
+        // The board answers again soon, or it is reported as lost.
+        case .progress(.wifi(.unreachable)): return false
+        case .progress(.waitingForNode): return told == nil
+        case .deferred(let why) where step == .join || step == .connect:
+            defer { told = why }
+            return told != why
+        default: return true
+        }
     }
 }
 
@@ -215,11 +236,13 @@ enum StepText {
         case .wifi(.attemptFailed(let remaining)):
             "the board could not join the network; it has \(Int(remaining).counting("attempt")) left"
         case .wifi(.unreachable): "the board cannot be reached at the moment"
-        case .alreadyOnline(let node): "node \(node) is in your account and online already: its Wi-Fi was not changed"
+        case .alreadyOnline(let node):
+            "node \(node) is in your account and online already, so nothing is left to do. To change its Wi-Fi, hold the board's BOOT "
+                + "button for 3 s first"
         case .resumed(let node): "finished the mapping of node \(node)"
         case .abandoned(let node, let why): "gave up the mapping of node \(node): \(why)"
         case .associationLeftOpen(let why):
-            "the board still answers challenges on its network. Switching them off failed: \(why)"
+            "the board still answers challenges on its network, because switching this off failed: \(why)"
         case .waitingForBoard:
             "the board has not appeared yet; if the board has its own network (PROV_…), join this network"
         case .waitingForCloud: "no answer from the server yet; asking again"

@@ -16,6 +16,10 @@ struct BoardTarget {
     private let transport: any BoardTransport
     private var credentials: BoardCredentials
     private let waits: Bool
+    private let screen: Screen
+
+    /// The live line while no board has been found.
+    private static let waitingForBoard = "Waiting for a board: plug it in with a USB cable"
 
     init(_ options: DeviceOptions, _ context: Context, _ kit: RainKitClient, within time: TimeBudget) async throws {
         let code = try Self.qrCode(options, context, within: time)
@@ -23,6 +27,7 @@ struct BoardTarget {
         label = options.deviceName ?? code?.name
         self.kit = kit
         waits = options.wait
+        screen = context.screen
         if options.transport.scheme == nil, options.place.isEmpty, code?.transport == nil, code?.name == nil {
             let names = Mutex<[BoardAddress: String]>([:])
             let found = try await Self.search(kit, context, waits: options.wait, within: time) { board in
@@ -33,6 +38,11 @@ struct BoardTarget {
         } else {
             address = try kit.address(
                 for: BoardHint(scheme: options.transport.scheme, options: options.place, code: code))
+        }
+        if address.scheme == "serial", context.mayAsk, !credentials.hasProofOfPossession, code?.proofOfPossession == nil
+        {
+            let question = ProofQuestion(screen: context.screen, isOnCable: true)
+            credentials.proofOfPossession = { await question.ask() }
         }
         transport = try kit.transport(for: address)
     }
@@ -51,11 +61,16 @@ struct BoardTarget {
 
     /// Finds the board without sending it anything. Problems with this machine's Bluetooth are reported at once.
     func locate(within time: TimeBudget, followsLog: Bool = true) async throws -> UnopenedBoard {
-        try await time.run(unfinished: "the board has not been found yet") {
-            try await kit.locate(
-                address, with: credentials, within: time.left, waitsForBoard: waits,
-                waitsForPerson: StandardStreams.errIsTerminal, followsLog: followsLog)
+        let search = { () async throws -> UnopenedBoard in
+            try await time.run(unfinished: "the board has not been found yet") {
+                try await kit.locate(
+                    address, with: credentials, within: time.left, waitsForBoard: waits,
+                    waitsForPerson: StandardStreams.errIsTerminal, followsLog: followsLog)
+            }
         }
+        let what =
+            address.scheme == "serial" ? Self.waitingForBoard : "Looking for the board \(address.scheme.wayToBoard)"
+        return try await screen.waiting(what, upTo: waits ? time.left : nil, search)
     }
 
     /// Does the work. If the board refuses the proof of possession, the user is asked for another one, up to three times in all. Boards
@@ -84,7 +99,7 @@ struct BoardTarget {
                     await context.screen.asking {
                         while let secret = await context.screen.askSecret("Proof of possession again: ") {
                             guard secret.isEmpty else { return secret as Secret? }
-                            context.screen.say("Nothing was typed. Type the proof of possession, or press Ctrl-C.")
+                            context.screen.say(ProofQuestion.afterNothing)
                         }
                         return nil
                     }
@@ -144,17 +159,20 @@ struct BoardTarget {
         }
         while true {
             // This leaves a moment to report where the search has looked.
-            let left = time.left
+            let limit = time.leftForWaiting
+            let shown = waits ? time.left : min(time.left, RainKitClient.searchTime)
             do {
-                return try await kit.findBoard(
-                    within: left - min(.seconds(2), left / 4), waits: waits,
-                    // A list of all follows where somebody can choose from it.
-                    found: { board in
-                        found(board)
-                        if !context.mayAsk { context.output.say("Found \(board.line)") }
-                    },
-                    unavailable: { obstacles.take($1, on: $0) },
-                    choose: choose)
+                return try await context.screen.waiting(waitingForBoard, upTo: shown) {
+                    try await kit.findBoard(
+                        within: limit, waits: waits,
+                        // A list of all follows where somebody can choose from it.
+                        found: { board in
+                            found(board)
+                            if !context.mayAsk { context.output.say("Found \(board.line)") }
+                        },
+                        unavailable: { obstacles.take($1, on: $0) },
+                        choose: choose)
+                }
             } catch {
                 let again = looksAgain.withLock { looksAgain in
                     defer { looksAgain = false }
@@ -214,6 +232,36 @@ final class SearchProblems: Sendable {
             state.isTelling = true
             for line in state.lines { output.say(line) }
             state.lines = []
+        }
+    }
+}
+
+/// The question for the board's proof of possession.
+struct ProofQuestion: Sendable {
+    let screen: Screen
+    /// Whether the board is on a cable, so that its log can be read.
+    var isOnCable = false
+
+    static let afterNothing = "Nothing was typed. Type the proof of possession, or press Ctrl-C."
+
+    /// The text before the question.
+    var explanation: String {
+        let places = "The board requires its proof of possession. It is on the board's label or in its QR code."
+        guard isOnCable else { return places }
+        return
+            "\(places) It is also in the log that the board prints when it starts. To let the command read it from there, press "
+            + "Ctrl-C, press RESET on the board, and run the command again at once."
+    }
+
+    /// Returns the answer; nil at the end of input and at Ctrl-C.
+    func ask() async -> ProofOfPossession? {
+        await screen.asking {
+            screen.say(explanation)
+            while let secret = await screen.askSecret("Proof of possession: ") {
+                guard secret.isEmpty else { return ProofOfPossession(secret) }
+                screen.say(Self.afterNothing)
+            }
+            return nil
         }
     }
 }

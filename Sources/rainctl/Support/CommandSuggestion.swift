@@ -63,6 +63,17 @@ enum CommandSuggestion {
         return "Give several boards as one argument, with commas: rainctl\(line(named.path)) 'Kitchen lamp,Fan'"
     }
 
+    /// Returns a sentence for a name with spaces that was typed without quotation marks; nil for other messages.
+    /// - Parameter message: the parser's message.
+    static func quotationSentence(for arguments: [String], _ message: String) -> String? {
+        let named = NamedCommand(arguments)
+        guard message.hasPrefix("Unexpected argument"), named.rest.count(where: { !$0.hasPrefix("-") }) > 1 else {
+            return nil
+        }
+        return message.prefix { $0 != "\n" }
+            + ": if a name contains spaces, put it in quotation marks, as in 'Kitchen lamp'."
+    }
+
     /// Returns a sentence for a negative number after an option, which the parser takes for another option; nil for others.
     /// - Parameter message: the parser's message.
     static func negativeSentence(for arguments: [String], _ message: String) -> String? {
@@ -106,12 +117,19 @@ enum CommandSuggestion {
         "\u{FF0D}",
     ]
 
-    /// Returns possible commands, each with a space before every name: those that begin with the word, one with a similar spelling, or
+    /// Words of other tools for names of commands.
+    private static let synonyms = [
+        "delete": "remove", "del": "remove", "rm": "remove", "ls": "list", "create": "add", "new": "add",
+        "info": "show",
+    ]
+
+    /// Returns possible commands, each with a space before every name: a synonym, those that begin with the word, one with a similar spelling, or
     /// those with that name elsewhere.
     private static func candidates(for word: String, _ named: NamedCommand) -> [String] {
         let there = line(named.path)
         let names = shown(named.command).map(NamedCommand.name(of:))
         if word == "help" { return [" help\(there)"] }
+        if let other = synonyms[word.lowercased()], names.contains(other) { return ["\(there) \(other)"] }
         let longer = names.filter { !word.isEmpty && $0.hasPrefix(word.lowercased()) }
         if !longer.isEmpty { return longer.map { "\(there) \($0)" } }
         let nearest = names.map { (name: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }

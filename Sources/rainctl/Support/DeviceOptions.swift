@@ -141,15 +141,7 @@ extension BoardCredentials {
         ) {
             if let proof { return proof }
             guard context.mayAsk else { return nil }
-            return await context.screen.asking {
-                while let secret = await context.screen.askSecret(source.question) {
-                    guard secret.isEmpty else { return ProofOfPossession(secret) }
-                    context.screen.say(
-                        "The board requires a proof of possession. Look for the proof on the board's label or in its QR code."
-                    )
-                }
-                return nil
-            }
+            return await ProofQuestion(screen: context.screen).ask()
         }
         hasProofOfPossession = given != nil
         accessPointPassphrase = code?.accessPointPassphrase

@@ -26,7 +26,7 @@ enum GivenValue {
                 let path = text.prefix { $0 != "=" }
                 let fault =
                     path.count == text.count
-                    ? "has no value"
+                    ? "has no value (a board's name with spaces needs quotation marks)"
                     : path.contains(".") ? "has an empty name" : "names a device or a parameter, but not both"
                 throw ValidationError("\"\(text.onOneLine)\" \(fault): write DEVICE.PARAM=VALUE, without spaces.")
             }

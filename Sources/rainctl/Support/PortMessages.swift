@@ -7,9 +7,9 @@ enum PortMessages {
         switch change {
         case .needsRestart(let path, let isSilent, let searches):
             let what = isSilent ? "Nothing has arrived from" : "The board has not printed its name at"
+            let ways = searches.map { $0 == "softap" ? "for the board's own Wi-Fi network" : $0.wayToBoard }
             let search =
-                searches
-                ? " Meanwhile, the search continues over Bluetooth, and for the board's own Wi-Fi network." : ""
+                ways.isEmpty ? "" : " Meanwhile, the search continues \(ways.joined(separator: " and ").onOneLine)."
             return "\(what) \(path.onOneLine): press RESET now, or unplug the board and plug it in again.\(search)"
         case .restarted(let path): return "The board at \(path.onOneLine) was restarted through DTR and RTS."
         case .found(let board): return "Found \(board.line)"

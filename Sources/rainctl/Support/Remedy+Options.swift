@@ -16,7 +16,7 @@ extension Remedy {
         case .networkName: "name the network with \(commandLine("provision --ssid"))"
         case .networkPassword: "give the Wi-Fi password with --passphrase-file"
         case .openNetwork: "join the network with --open"
-        case .claimService: "name the claim service with \(commandLine("profile set --claim-url"))"
+        case .claimService: "name the claim service with rainctl profile set --claim-url URL PROFILE"
         case .claimOverCable: "claim the board with \(commandLine("device claim --host"))"
         case .boardLog: "see the board's log with \(commandLine("device monitor --restart"))"
         case .withoutMapping: "set up only the Wi-Fi with \(commandLine("provision --no-mapping"))"

@@ -23,9 +23,13 @@ struct ReportWait: Sendable {
             isRequired: isRequired, isAtTerminal: isAtTerminal, hasOfflineBoards: !away.isEmpty, time.leftForWaiting)
         self.isRequired = isRequired
         guard isRequired, !away.isEmpty else { return }
-        let names = away.joined(separator: ", ")
-        context.output.say(
-            "note: \(names) \(away.count == 1 ? "is" : "are") offline: waiting for an answer (--timeout).")
+        context.output.say(Self.note(offline: away, time.total))
+    }
+
+    /// The line about boards that are waited for although they are offline.
+    /// - Parameter limit: the command's time limit, as text.
+    static func note(offline names: [String], _ limit: String) -> String {
+        "note: \(names.joined(separator: ", ")) \(names.count == 1 ? "is" : "are") offline: waiting up to \(limit) (--timeout) for an answer."
     }
 
     static func limit(

@@ -91,6 +91,9 @@ struct SecretSource {
     /// Asks for the secret on the terminal, without echo.
     func prompt(mayAsk: Bool) throws(CommandFailure) -> Secret {
         guard mayAsk else {
+            guard Invocation.current.request == nil else {
+                throw CommandFailure(.usage, reason: "missing_secret", message: Self.absenceSentence(name))
+            }
             throw CommandFailure(
                 .usage, reason: "missing_secret",
                 message: "No \(name) given: use \(flag)-file FILE or \(flag)-stdin.")
@@ -151,8 +154,13 @@ struct SecretSource {
         // Opening a pipe without a writer would block forever.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
+            let number = errno
+            let isAddress = path.contains("://") && number == ENOENT
             throw CommandFailure(
-                .badData, message: "The \(name) cannot be read from \(path): \(systemErrorText(errno)).")
+                .badData,
+                message: isAddress
+                    ? "The \(name) must be a file on this machine, but \(path.onOneLine) is a URL."
+                    : "The \(name) cannot be read from \(path): \(systemErrorText(number)).")
         }
         defer { close(descriptor) }
         var status = stat()
@@ -169,7 +177,12 @@ struct SecretSource {
     static func standardInput(
         name: String, maximumBytes: Int = Self.maximumBytes, isExact: Bool = false, within limit: Duration? = nil
     ) throws(CommandFailure) -> Secret {
-        guard Invocation.current.request == nil else { throw absent(name) }
+        guard Invocation.current.request == nil else {
+            throw CommandFailure(
+                .usage, reason: "missing_data",
+                message:
+                    "A request has no standard input for the \(name): give it as a member of params, or in a file.")
+        }
         guard !StandardStreams.inIsTerminal else {
             throw CommandFailure(.usage, message: "Standard input is a terminal: pipe the \(name) into the command.")
         }
@@ -213,9 +226,11 @@ struct SecretSource {
 
     /// The error of a request to `rainctl serve`, whose standard input carries the requests.
     private static func absent(_ name: String) -> CommandFailure {
-        CommandFailure(
-            .usage, reason: "missing_data",
-            message: "The request has no \(name): give it as a member of params, or in a file.")
+        CommandFailure(.usage, reason: "missing_data", message: absenceSentence(name))
+    }
+
+    private static func absenceSentence(_ name: String) -> String {
+        "The request has no \(name): give it as a member of params, or in a file."
     }
 
     private static func secret(

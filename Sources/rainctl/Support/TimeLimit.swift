@@ -113,6 +113,9 @@ final class TimeBudget: Sendable {
         end = Mutex(ContinuousClock.now + limit.duration)
     }
 
+    /// The whole time, as in the option: `15s`.
+    var total: String { DurationArgument(limit).defaultValueDescription }
+
     var left: Duration { max(.zero, ContinuousClock.now.duration(to: end.withLock { $0 })) }
 
     /// Runs one step within the remaining time; throws `deadline` when it is over.
@@ -196,5 +199,5 @@ extension Context {
 
 extension TimeBudget {
     /// The time to wait for a board. A moment is left for reporting the outcome.
-    var leftForWaiting: Duration { left - min(.milliseconds(500), left / 4) }
+    var leftForWaiting: Duration { RainKitClient.timeToSearch(within: left) }
 }

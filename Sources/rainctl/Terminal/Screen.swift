@@ -101,15 +101,18 @@ final class Screen: Sendable {
     }
 
     /// Does the work. After half a second, the live line shows what it is and how long it has taken.
-    func waiting<Value>(_ what: String, _ work: () async throws -> Value) async rethrows -> Value {
+    /// - Parameter limit: the time after which the work ends, which the line then also shows.
+    func waiting<Value>(
+        _ what: String, upTo limit: Duration? = nil, _ work: () async throws -> Value
+    ) async rethrows -> Value {
         guard self === Screen.shared, TerminalStyle.ofErrors.isLive else { return try await work() }
         let began = ContinuousClock.now
         let line = Task {
             while true {
                 try await Task.sleep(
                     for: began.duration(to: .now) < .milliseconds(500) ? .milliseconds(500) : .milliseconds(100))
-                let tenths = Int(began.duration(to: .now) / .milliseconds(100))
-                draw("… \(what) (\(tenths / 10).\(tenths % 10) s)".cut(toColumns: TerminalSize.current.columns - 1))
+                let text = WaitingText.line(what, after: began.duration(to: .now), of: limit)
+                draw(text.cut(toColumns: TerminalSize.current.columns - 1))
             }
         }
         func end() async {
@@ -165,6 +168,16 @@ final class Screen: Sendable {
         return rows > 1
             ? StandardStreams.eraseLine + String(repeating: "\u{1B}[A\u{1B}[2K", count: rows - 1)
             : StandardStreams.eraseLine
+    }
+}
+
+/// The live line of a wait.
+enum WaitingText {
+    /// - Parameter limit: the time after which the wait ends, if it is known.
+    static func line(_ what: String, after time: Duration, of limit: Duration?) -> String {
+        let tenths = Int(time / .milliseconds(100))
+        let end = limit.map { " of \(max(1, Int(($0 / .seconds(1)).rounded()))) s" } ?? ""
+        return "… \(what) (\(tenths / 10).\(tenths % 10) s\(end))"
     }
 }
 

@@ -55,7 +55,7 @@ struct ParameterTests {
     @Test(
         "a value that the node would not accept is refused, with the accepted values",
         arguments: [
-            ("Lamp.Power", "on", ParameterError.Code.noSuchComponent, "the board has Light"),
+            ("Lamp.Power", "on", ParameterError.Code.noSuchComponent, "its devices are: Light"),
             ("Light.Pover", "on", .noSuchParameter, "Brightness"), ("Light.Heat", "20", .readOnly, "is read-only"),
             ("Light.Power", "bright", .wrongType, "true or false"),
             ("Light.Brightness", "dark", .wrongType, "a whole number from 0 to 100 in steps of 5"),

@@ -15,6 +15,8 @@ struct BatchCommandTests {
                 ["run", folder.file("boards.csv"), "--at-once", "5", "--board-timeout", "20s"] + shop.common)
             #expect(first.status == 20, "\(first.error)")
             #expect(first.document["error"]?["code"]?.string == "batch_partial")
+            let advice = "rainctl batch retry 1 --ssid \(SimulatedBoard.ssid) --passphrase-file \(folder.file("wifi"))"
+            #expect(first.document["error"]?["message"]?.string?.contains(advice) == true, "\(first.document)")
             #expect(first.document["done"]?.integer == 12 && first.document["failed"]?.integer == 1)
             let board = first.document["boards"]?.array?.first
             #expect(board?["line"]?.integer == 14 && board?["name"]?.string == "PROV_absent")
@@ -80,6 +82,12 @@ struct BatchCommandTests {
             try shop.write(["PROV_other,ble,abcd1234"])
             let changed = try await shop.run(["resume"] + shop.common)
             #expect(changed.status == 65 && changed.document["error"]?["reason"]?.string == "changed_batch_file")
+            try folder.write("name,transport\nPROV_other,ble\n", to: "other.csv")
+            let other = try await shop.run(["retry", "--secrets", folder.file("other.csv")] + shop.common)
+            #expect(
+                other.document["error"]?["message"]?.string?.hasPrefix(
+                    "The lines of \(folder.file("other.csv")) differ")
+                    == true, "\(other.document)")
             let retried = try await shop.run(["retry"] + shop.common)
             #expect(retried.status == 65 && !retried.error.contains("again"), "\(retried.error)")
             try shop.write()
@@ -92,8 +100,8 @@ struct BatchCommandTests {
                 #expect(mistyped.error.contains("There is no ledger at") || mistyped.document["error"] != nil)
                 #expect(access(folder.file("lodger.sqlite"), F_OK) != 0)
             }
-            let other = try await shop.run(["resume", "--no-mapping"] + shop.common)
-            #expect(other.status == 64 && other.document["error"]?["reason"]?.string == "other_account")
+            let unmapped = try await shop.run(["resume", "--no-mapping"] + shop.common)
+            #expect(unmapped.status == 64 && unmapped.document["error"]?["reason"]?.string == "other_account")
             let absent = try await shop.run(["resume", "99"] + shop.common)
             #expect(absent.status == 1 && absent.document["error"]?["reason"]?.string == "no_such_batch")
 

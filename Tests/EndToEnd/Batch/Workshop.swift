@@ -106,9 +106,13 @@ final class Workshop: Sendable {
         }.compactMap { $0["node"]?.string }
     }
 
-    /// The nodes that the cloud says are in the account.
+    /// The nodes that the cloud says are in the account. A cloud that is too busy to answer in time (75) is asked again.
     func nodes() async throws -> [String] {
-        let outcome = try await maker.rainctl(["node", "list", "--json"], within: .waitLimit)
+        let end = ContinuousClock.now + .waitLimit
+        var outcome: Maker.Outcome
+        repeat {
+            outcome = try await maker.rainctl(["node", "list", "--json"], within: .waitLimit)
+        } while outcome.status == 75 && ContinuousClock.now < end
         #expect(outcome.status == 0, "\(outcome.standardError)")
         let document = try JSONValue(parsing: Array(outcome.standardOutput.utf8))
         return try #require(document["nodes"]?.array).compactMap { $0["node_id"]?.string }

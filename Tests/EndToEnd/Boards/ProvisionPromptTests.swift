@@ -222,7 +222,9 @@ struct ProvisionPromptTests {
     @Test("an empty proof of possession is asked for again")
     func emptyProof() async throws {
         try await scene(["device", "scan"]) { scene in
+            try await scene.person.hears("label")
             try await scene.person.answers("Proof of possession: ", "")
+            try await scene.person.hears("Nothing was typed")
             try await scene.person.answers("Proof of possession: ", SimulatedBoard.proofOfPossession)
             try await scene.ends(0)
         }

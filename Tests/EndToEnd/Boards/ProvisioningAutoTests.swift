@@ -115,6 +115,9 @@ struct ProvisioningAutoTests {
             try await person.hears("Looking for a board on a cable, over Bluetooth")
             // Long before the search is over.
             try await person.hears("Looking for a board over Bluetooth failed: ")
+            // The live line.
+            try await person.hears("plug it in")
+            try await person.hears("of 8 s)")
             #expect(try await person.wait() == .exited(69))
             #expect(person.transcript.contains("hci0 is off"), "\(person.transcript)")
             try await radio.process.terminate()

@@ -126,6 +126,40 @@ struct BridgeTests {
         }
     }
 
+    static let certificates: [(days: Int, certificate: String, trusted: String?, says: String)] = [
+        (-1, "server", "ca.pem", "has expired, or this machine's clock is wrong."),
+        (
+            2, "ca", nil,
+            "is self-signed, and it is not trusted here. Give a file of trusted certificates with --broker-ca."
+        ),
+        (2, "server", "other.pem", "is not signed by an authority that is trusted here"),
+    ]
+
+    @Test("the error names what is wrong with the broker's certificate", arguments: certificates)
+    func certificate(days: Int, certificate: String, trusted: String?, says: String) async throws {
+        try await OnlineBoards.with { scene in
+            let folder = scene.maker.folder
+            let issued = ServerCertificate(names: "IP:127.0.0.1", days: days)
+            try await issued.issue(in: folder)
+            try folder.write(try folder.read("ca.pem"), to: "other.pem")
+            if trusted == "other.pem" { try await issued.issue(in: folder) }
+            let broker = try await HomeBroker.start(
+                [
+                    "allow_anonymous true", "certfile \(folder.file("\(certificate).pem"))",
+                    "keyfile \(folder.file("\(certificate).key"))",
+                ], in: folder)
+            defer { broker.kill() }
+            let authorities = trusted.map { ["--broker-ca", folder.file($0)] } ?? []
+            let outcome = try await scene.maker.rainctl(
+                ["bridge", "mqtts://127.0.0.1:\(broker.port)", "--compact"] + authorities)
+            // A broker that ends the connection first counts as an outage once.
+            let last = outcome.standardOutput.split(separator: "\n").last.map(String.init) ?? ""
+            let error = try JSONValue(parsing: Array(last.utf8))["error"]
+            #expect(outcome.status == 78 && error?["reason"] == "broker_tls", "\(outcome.standardOutput)")
+            #expect(last.contains(says), "\(last)")
+        }
+    }
+
     @Test("wrong credentials, foreign certificates and a broker that keeps nothing end it with a clear error")
     func refusals() async throws {
         try await OnlineBoards.with { scene in
@@ -249,7 +283,7 @@ struct BridgeTests {
             defer { secure.kill() }
             let toSecure = try await scene.maker.start(["bridge", secure.address])
             defer { toSecure.kill() }
-            try await toSecure.output(containing: "if this port speaks TLS, use mqtts://; trying again")
+            try await toSecure.output(containing: "the port may require TLS (then use mqtts://)")
             let port = try LoopbackServer.assignablePort()
             let nowhere = try await scene.maker.start(["bridge", "mqtt://127.0.0.1:\(port)"])
             defer { nowhere.kill() }

@@ -85,7 +85,7 @@ private final class Elapsed: Sendable {
     }
 }
 
-/// A real client that remembers which paths were asked for.
+/// A real client that remembers which paths were asked for, and waits as long for an answer as a busy machine may need.
 final class CountingHTTPClient: HTTPClient {
     private let http: any HTTPClient
     private let sent = Mutex<[HTTPRequest]>([])
@@ -100,6 +100,8 @@ final class CountingHTTPClient: HTTPClient {
 
     func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         sent.withLock { $0.append(request) }
-        return try await http.send(request)
+        var patient = request
+        patient.deadline = max(request.deadline, .waitLimit)
+        return try await http.send(patient)
     }
 }

@@ -135,7 +135,9 @@ struct OwnCloudSignInTests {
             let message = outcome.failure?["message"]?.string ?? ""
             #expect(message.contains("rainctl login --provider liferay --mode oauth2Redirect"), "\(message)")
             #expect(try scene.requests().isEmpty)
-            #expect(outcome.standardError.contains("No earlier run left a board"), "\(outcome.standardError)")
+            #expect(
+                outcome.standardError.contains("There are no unfinished mappings of earlier runs"),
+                "\(outcome.standardError)")
         }
     }
 

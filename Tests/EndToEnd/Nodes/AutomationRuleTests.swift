@@ -106,11 +106,11 @@ struct AutomationRuleTests {
         ]
         try await AccountScene.run(answers, signedIn: true) { maker, cloud in
             let wrong = try await maker.rainctl("automation", "edit", "Rule", "--of", "n2", "--json")
-            wrong.expectFailure(65, "bad_data", says: "no device Light")
+            wrong.expectFailure(65, "bad_data", says: "no device \"Light\"")
             try maker.folder.write(#"{"node_id":"n2"}"#, to: "moved.json")
             let file = try await maker.rainctl(
                 "automation", "edit", "Rule", "--file", maker.folder.file("moved.json"), "--json")
-            file.expectFailure(65, "bad_data", says: "no device Light")
+            file.expectFailure(65, "bad_data", says: "no device \"Light\"")
             #expect(!cloud.calls.contains { $0.hasPrefix("PUT") })
             try await maker.succeeds(["automation", "edit", "Rule", "--of", "n3"])
             let sent = cloud.bodies("PUT /v1/user/node_automation?automation_id=a1")

@@ -121,7 +121,7 @@ struct NodeParamsTests {
         "is sent nothing that it would not take",
         arguments: [
             (["Light.Power=bright"], "wrong_type", "true or false"),
-            (["Lamp.Power=on"], "no_such_component", "has Light"),
+            (["Lamp.Power=on"], "no_such_component", "its devices are: Light"),
             (["Light.Power=on", "Light.Bright=1"], "no_such_parameter", "Name, Power"),
         ])
     func refused(changes: [String], reason: String, words: String) async throws {

@@ -165,7 +165,7 @@ struct NodeUpdateJobTests {
             let future: JSONValue = ["validity": ["start": 4_000_000_000]]
             try await Self.job("J1", NodeUpdateTests.image(), [.init("metadata", future)], at: scene)
             let offer = try await scene.done("node", "update", "check", "nodelight")
-            #expect(offer.standardOutput.contains("not before 2096-10-02T07:06:40"))
+            #expect(offer.standardOutput.contains("valid from 2096-10-02T07:06:40"))
             let outcome = try await Self.delayed(at: scene)
             outcome.expectFailure(16, "deadline", says: "delayed (Not within valid window.)")
             #expect(

@@ -128,7 +128,7 @@ struct NodeUpdateTests {
             }
             for (file, reason, words) in [
                 ("s3.bin", "wrong_chip", "esp32s3"), ("short.bin", "bad_image", "is cut off"),
-                ("boot.bin", "bad_image", "application's image"), ("text.bin", "bad_image", "E9"),
+                ("boot.bin", "bad_image", "image of an application"), ("text.bin", "bad_image", "E9"),
                 ("sum.bin", "bad_image", "is damaged: the checksum"),
                 ("hash.bin", "bad_image", "is damaged: the SHA-256"),
             ] {
@@ -204,7 +204,7 @@ struct NodeUpdateTests {
             #expect(cloud.bodies(Self.put) == sent)
             let said = outcome.standardError
             #expect(
-                said.contains(" The request is sent again.") && !said.contains(".;") && !said.contains(".."), "\(said)")
+                said.contains(" Sending the request again.") && !said.contains(".;") && !said.contains(".."), "\(said)")
             #expect(cloud.calls.count { $0 == "POST /v1/user/otaimage" } == 1)
         }
         try await Self.canned(Self.uploaded, [CannedCloud.refusal(100_010)]) { maker, cloud, file in
@@ -305,7 +305,7 @@ struct NodeUpdateTests {
         let ended = Self.board(("success", "finished"), isOnline: true, version: "1.1")
         for (nodes, words) in [
             ([busy], "n1 is still installing an earlier update (in-progress: Downloading): a board accepts"),
-            ([busy, busy, ended], "n1 has ended an earlier update (success: finished), and has not begun this one"),
+            ([busy, busy, ended], "n1 was busy with an earlier update (success: finished) and has not begun this one"),
         ] {
             try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
                 let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "3", "--json"])

@@ -33,7 +33,7 @@ struct ShortCommandTests {
             let shown = try await scene.done("node", "show", "nodelight,nodefan", "--json")
             #expect(shown.document?["nodes"]?.array?.map { $0["name"] } == ["Kitchen lamp", "Fan"])
             let none = try await scene.rainctl("on", "Fan/Lamp", "--json")
-            none.expectFailure(65, "bad_data", says: "has Light")
+            none.expectFailure(65, "bad_data", says: "its devices are: Light")
 
             try await scene.cloud.process.terminate()
             let offered = try await scene.maker.rainctl(

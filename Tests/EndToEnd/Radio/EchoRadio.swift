@@ -79,6 +79,8 @@ final class EchoRadio: Sendable {
     private struct State {
         var behaviour: Behaviour
         var log: [String] = []
+        /// The methods that are done with, so that a change after them no longer reaches them.
+        var done: [String] = []
         var isStopped = false
         var writes = 0
         var incidents: [Incident] = []
@@ -123,10 +125,11 @@ final class EchoRadio: Sendable {
     /// Makes it happen, in its turn.
     func befall(_ incident: Incident) { state.withLock { $0.incidents.append(incident) } }
 
-    /// Waits until a method was called that often.
+    /// Waits until a method was called that often, and what it does has happened.
     func called(_ member: String, times count: Int = 1) async throws {
-        for _ in 0..<1000 {
-            guard log.count(where: { $0 == member }) < count else { return }
+        let end = ContinuousClock.now + .waitLimit
+        while ContinuousClock.now < end {
+            guard state.withLock({ $0.done.count { $0 == member } }) < count else { return }
             try await Task.sleep(for: .milliseconds(10))
         }
         throw ProcessError("no \(member): \(log)")
@@ -199,6 +202,7 @@ final class EchoRadio: Sendable {
         func take(_ message: DBusMessage) throws {
             guard message.kind == .call, let member = message.member, let path = message.path else { return }
             shared.state.withLock { $0.log.append(member) }
+            defer { shared.state.withLock { $0.done.append(member) } }
             if owesAttributes {
                 owesAttributes = false
                 try addAttributes()

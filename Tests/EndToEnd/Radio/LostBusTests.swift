@@ -181,7 +181,7 @@ struct LostBusTests {
         try await withMachine { machine in
             let radio = try await machine.start(Self.silence)
             let central = try await BluetoothCentral.open(bus: .at(machine.address), logger: Self.silent)
-            let listening = Task { try await central.discover(.anyBoard, for: .milliseconds(1500)) { _ in true } }
+            let listening = Task { try await central.discover(.anyBoard, for: .seconds(6)) { _ in true } }
             try await radio.called("StartDiscovery")
             try await machine.end()
             await #expect { try await listening.value } throws: { ($0 as? BluetoothError)?.code == .noBus }
@@ -212,7 +212,7 @@ struct LostBusTests {
                 adapter: wanted, bus: .at(machine.address), logger: Self.silent)
             let heard = Mutex<[String]>([])
             let listening = Task {
-                try await central.discover(.anyBoard, for: isFound ? .seconds(20) : .milliseconds(1500)) { board in
+                try await central.discover(.anyBoard, for: isFound ? .seconds(20) : .seconds(6)) { board in
                     heard.withLock { $0.append(board.label) }
                     return false
                 }

@@ -22,7 +22,7 @@ struct OutageTests {
         try await withEchoRadio(behaviour) { radio, address in
             let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
             let listening = Task {
-                try await central.discover(.anyBoard, for: .milliseconds(1500)) { _ in true }
+                try await central.discover(.anyBoard, for: .seconds(6)) { _ in true }
             }
             try await radio.called("StartDiscovery")
             radio.befall(incident)
@@ -103,7 +103,7 @@ struct OutageTests {
         behaviour.isSilent = true
         try await withEchoRadio(behaviour) { radio, address in
             let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
-            let listening = Task { try await central.discover(.anyBoard, for: .milliseconds(1500)) { _ in true } }
+            let listening = Task { try await central.discover(.anyBoard, for: .seconds(6)) { _ in true } }
             try await radio.called("StartDiscovery")
             for incident: EchoRadio.Incident in [.scanFails(Self.failure), .power(false), .power(true)] {
                 radio.befall(incident)

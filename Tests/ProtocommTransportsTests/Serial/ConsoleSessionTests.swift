@@ -45,7 +45,8 @@ struct ConsoleSessionTests {
             random: &random)
         let error = await #expect(throws: BoardError.self) { try await session.handshake(client) }
         #expect(error?.code == .securityMismatch)
-        #expect(error?.message.hasPrefix("Security 2 needs a message of ") == true, "\(error as Any)")
+        #expect(
+            error?.message.hasPrefix("The board uses Security 2, which needs a message of ") == true, "\(error as Any)")
         #expect(console.typed.isEmpty)
         await session.end()
     }

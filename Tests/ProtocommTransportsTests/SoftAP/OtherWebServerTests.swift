@@ -91,7 +91,7 @@ struct OtherWebServerTests {
             $0.respond("404 Not Found", "Nothing matches the given URI")
         }
         #expect(error?.code == .noSuchEndpoint && error?.reason == nil)
-        #expect(error?.message.contains("has no RainMaker service for its network") == true)
+        #expect(error?.message.contains("does not offer RainMaker's service on the network") == true)
     }
 
     @Test("nor is one that waits for its network")

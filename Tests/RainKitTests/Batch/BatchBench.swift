@@ -37,12 +37,13 @@ final class BatchBench: Sendable {
     }
 
     /// The file with all boards, in the lines from 2 on.
-    func file() throws -> BatchFile {
+    /// - Parameter nodeName: the name that each node gets in the account; nil for none.
+    func file(nodeName: String? = nil) throws -> BatchFile {
         var defaults = BatchDefaults()
         defaults.network = Self.home
         defaults.transports = ["bench"]
-        let lines = boards.names.map { "bench:\($0)" }
-        return try BatchFile(Array((["address"] + lines).joined(separator: "\n").utf8), defaults: defaults)
+        let lines = boards.names.map { "bench:\($0),\(nodeName ?? "")" }
+        return try BatchFile(Array((["address,node_name"] + lines).joined(separator: "\n").utf8), defaults: defaults)
     }
 
     func batch(_ file: BatchFile?, in ledger: any Ledger) async throws -> Batch {
@@ -148,6 +149,8 @@ final class BenchBoards: BoardTransport {
     private let boards: [String: BenchBoard]
     /// Why the next searches fail.
     let failures = Mutex<[BoardError]>([])
+    /// Whether searches learn the names of boards. A search of cables does not.
+    let findsNames = Mutex(true)
     var canDiscover: Bool { true }
 
     init(_ count: Int, _ cloud: BenchCloud, staysReachable: Bool) {
@@ -159,8 +162,10 @@ final class BenchBoards: BoardTransport {
 
     func discover(_ search: BoardSearch, found: @Sendable (FoundBoard) async -> Bool) async throws(BoardError) {
         if let failure = failures.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw failure }
+        let findsNames = findsNames.withLock { $0 }
         for name in names {
-            guard await found(FoundBoard(BoardAddress(scheme: scheme, location: name), name: name)) else { return }
+            let address = BoardAddress(scheme: scheme, location: name)
+            guard await found(FoundBoard(address, name: findsNames ? name : nil)) else { return }
         }
         do { try await Task.sleep(for: .seconds(3600)) } catch { throw BoardError(.cancelled, message: "Cancelled.") }
     }
@@ -184,6 +189,8 @@ actor BenchBoard: Board {
     private(set) var associations = 0
     /// How the next calls of ``identify()`` fail.
     private var faults: [BoardError] = []
+    /// What its log says at its start, if it has a log.
+    private var printed: PrintedIdentity?
 
     init(_ name: String, _ cloud: BenchCloud, _ staysReachable: Bool) {
         self.staysReachable = staysReachable
@@ -194,9 +201,18 @@ actor BenchBoard: Board {
 
     func fail(with faults: [BoardError]) { self.faults = faults }
 
+    /// Makes its log show the name of its provisioning service.
+    func prints(_ name: String) {
+        var printed = PrintedIdentity()
+        printed.serviceName = name
+        self.printed = printed
+    }
+
     func identify() throws(BoardError) -> BoardIdentity {
         if !faults.isEmpty { throw faults.removeFirst() }
-        return BoardIdentity(association: .userMapping, needsClaim: false, version: "netprov-v1.2")
+        var identity = BoardIdentity(association: .userMapping, needsClaim: false, version: "netprov-v1.2")
+        identity.printed = printed
+        return identity
     }
 
     func secure() {}

@@ -129,6 +129,36 @@ struct BatchRunTests {
         #expect(deaths > 20 / atOnce - 1, "\(deaths)")
     }
 
+    @Test("a board that was mapped before its station died gets its name from the next station")
+    func nameAfterDeath() async throws {
+        var deaths = 0
+        for number in 1... {
+            let isDead = try await withTemporaryFolder { folder in
+                let bench = BatchBench(1, folder)
+                let (file, ledger) = (try bench.file(nodeName: "Lamp"), try await bench.ledger())
+                let batch = try await bench.batch(file, in: ledger)
+                let dying = DyingLedger(ledger, at: number, .before)
+                _ = try? await bench.work(on: batch, file, in: dying)
+                guard dying.isDead else { return false }
+                bench.clock.advance(seconds: 60)
+                let asked = Mutex(0)
+                let counts = try await bench.work(on: batch, file, in: ledger) { event in
+                    guard case .step(_, let step) = event, step.step == .name, case .started = step.state else {
+                        return
+                    }
+                    asked.withLock { $0 += 1 }
+                }
+                #expect(counts == BatchCounts(done: 1), "record \(number)")
+                #expect(asked.withLock { $0 } == 1, "record \(number)")
+                await ledger.close()
+                return true
+            }
+            guard isDead else { break }
+            deaths += 1
+        }
+        #expect(deaths > 5, "\(deaths)")
+    }
+
     @Test("a cloud that does not answer while a batch is resumed never leads to a second mapping")
     func outageWhileResuming() async throws {
         var cases = 0
@@ -304,6 +334,64 @@ struct BatchRunTests {
             let boards = try await ledger.boards(of: batch.id, after: 0, limit: 10)
             #expect(boards.map(\.line) == [1, 2, 3] && Set(boards.map(\.name)) == Set(bench.boards.names))
             await ledger.close()
+        }
+    }
+
+    @Test("a board that is found without its name is provisioned, whatever name its log shows")
+    func nameInLog() async throws {
+        try await withTemporaryFolder { folder in
+            let bench = BatchBench(1, folder)
+            bench.boards.findsNames.withLock { $0 = false }
+            await bench.boards.board(bench.boards.names[0])?.prints("PROV_444444")
+            let ledger = try await bench.ledger()
+            let batch = try await bench.batch(nil, in: ledger)
+            var options = BatchOptions()
+            options.discovery = BatchDiscovery { found, line in
+                let name = found.name ?? found.address.description
+                var entry = BatchEntry(line: line, name: name, address: found.address)
+                entry.label = found.name
+                entry.network = BatchBench.home
+                return entry
+            }
+            let stop = BatchStop()
+            let problems = Mutex<[String]>([])
+            let counts = try await bench.work(on: batch, nil, in: ledger, options: options, stop: stop) { event in
+                switch event {
+                case .done: stop.set()
+                case .failed(_, let error):
+                    problems.withLock { $0.append(error.message) }
+                    stop.set()
+                default: break
+                }
+            }
+            #expect(counts == BatchCounts(done: 1))
+            #expect(problems.withLock { $0 } == [])
+            let boards = try await ledger.boards(of: batch.id, after: 0, limit: 10)
+            #expect(boards.map(\.name) == boards.map(\.address))
+            await ledger.close()
+        }
+    }
+
+    // MARK: The file
+
+    @Test("a list with other lines is named as it was given")
+    func otherFile() throws {
+        let file = try BatchFile(Array("name,transport\nA,ble\n".utf8), defaults: BatchDefaults())
+        let batch = Batch(
+            id: 17, file: "/work/a.csv", sha256: "ab12", deployment: "bench", user: "user-1",
+            created: UnixTime(seconds: 1_800_000_000))
+        for (path, text) in [
+            ("/work/a.csv", "The content of the file /work/a.csv has changed since batch 17 began."),
+            (
+                "OTHER.csv",
+                "The lines of OTHER.csv differ from those of batch 17, which began with the file /work/a.csv."
+            ),
+            ("-", "The lines of the list from standard input differ from those of batch 17,"),
+            (nil, "The given list of boards differs from that of batch 17,"),
+        ] as [(String?, String)] {
+            let error = #expect(throws: RainKitError.self) { try file.check(isFileOf: batch, readFrom: path) }
+            #expect(error?.reason == "changed_batch_file")
+            #expect(error?.message.hasPrefix(text) == true, "\(error?.message ?? "")")
         }
     }
 

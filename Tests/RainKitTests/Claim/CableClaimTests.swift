@@ -82,7 +82,7 @@ struct CableClaimTests {
         #expect(error.code == .deadline && error.reason == "deadline" && error.remedies == [.moreTime])
         #expect(
             error.message
-                == "python3 did not end in time. The board is claimed as n1. The image, with the board's private key, is kept in "
+                == "python3 did not end in time. The board is claimed as the node n1. The image, with the board's private key, is kept in "
                 + "/state/claims/kept-1/image.bin.")
         claim.kept = .nothing
         #expect(claim.message.hasSuffix("the board's key was lost. Claim the board again."))

@@ -89,6 +89,18 @@ struct BrokerFaultTests {
         #expect(MosquittoEnd.TLSFault(lines) == fault)
     }
 
+    /// The numbers of OpenSSL's x509_vfy.h: not valid yet, expired, self-signed, without the issuer's certificate.
+    @Test(
+        "what OpenSSL says of the certificate names the cause",
+        arguments: [(9, .notYetValid), (10, .expired), (18, .selfSigned), (20, .untrusted), (0, .untrusted)]
+            as [(Int, MosquittoEnd.TLSFault)])
+    func verification(result: Int, fault: MosquittoEnd.TLSFault) {
+        let line = "OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify failed"
+        #expect(MosquittoEnd.TLSFault([line], verification: result) == fault)
+        #expect(
+            MosquittoEnd.TLSFault(["Error: host name verification failed.", line], verification: result) == .otherHost)
+    }
+
     @Test("errors of TLS say which side is wrong, and have the remedy for it")
     func tls() throws {
         func message(_ fault: MosquittoEnd.TLSFault) throws -> (String, [Remedy]) {
@@ -99,7 +111,10 @@ struct BrokerFaultTests {
         #expect(try message(.noTLS).0.contains("does not speak TLS (detail). Use the port for TLS, or mqtt://"))
         #expect(try message(.otherHost).0.contains("is for another host"))
         let untrusted = try message(.untrusted)
-        #expect(untrusted.0.contains("trusted here, or it has expired") && untrusted.1 == [.brokerAuthorities])
+        #expect(untrusted.0.contains("trusted here (detail)") && untrusted.1 == [.brokerAuthorities])
+        #expect(try message(.selfSigned).1 == [.brokerAuthorities])
+        #expect(try message(.expired).0.contains("has expired, or this machine's clock is wrong."))
+        #expect(try message(.notYetValid).0.contains("is not valid yet"))
         let wanted = try message(.clientCertificate)
         #expect(wanted.0.contains("requires a client certificate") && wanted.1 == [.brokerClientCertificate])
         #expect(try message(.encryptedKey).0.hasPrefix("The client's key for broker:8883 is encrypted."))
@@ -117,7 +132,7 @@ struct BrokerFaultTests {
         #expect(fault.error.reason == "broker_files" && fault.error.remedies == [.brokerClientCertificate])
         #expect(
             fault.error.message
-                == "The client's key for broker:8883 cannot be used: \"/x/k\": No such file or directory.")
+                == "The client's key \"/x/k\" cannot be used for the broker broker:8883: No such file or directory.")
     }
 
     @Test(
@@ -129,8 +144,8 @@ struct BrokerFaultTests {
             return HomeAssistantBridge.Event.disconnected(reason: reason).description
         }
         #expect(line(.network("Connection refused"), plain) == "no connection to b:1: Connection refused; trying again")
-        #expect(line(.closed("lost"), plain).contains("if this port speaks TLS, use mqtts://;"))
-        #expect(line(.closed("lost"), secure).contains("if this port does not speak TLS, use mqtt://;"))
+        #expect(line(.closed("lost"), plain).contains("the port may require TLS (then use mqtts://)"))
+        #expect(line(.closed("lost"), secure).contains("the port may not speak TLS (then use mqtt://)"))
         #expect(line(.closed("lost"), plain, hasWorked: true) == "no connection to b:1: lost; trying again")
     }
 

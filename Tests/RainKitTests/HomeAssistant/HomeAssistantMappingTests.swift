@@ -558,7 +558,7 @@ struct HomeAssistantMappingTests {
         #expect(
             refusal(fan, "set", Array(repeating: 0x20, count: 4097))?.message
                 == "The command is longer than 4096 bytes.")
-        #expect(refusal(fan, "set", [0xFF, 0xFE])?.message == "The command is not a text in UTF-8.")
+        #expect(refusal(fan, "set", [0xFF, 0xFE])?.message == "The command is not UTF-8 text.")
         #expect(
             refusal(fan, "speed", on)?.message
                 == "The topic ends with set/speed, but commands for this entity need set or set/percentage.")

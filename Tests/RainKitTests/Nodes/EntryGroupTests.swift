@@ -92,7 +92,7 @@ struct EntryGroupTests {
             (entry("A1", with: [("flags", 1)]), [.flags], "n2's copy has different flags"),
             (
                 entry("A1", with: [("validity", ["start": 1, "end": 2])]), [.validity],
-                "n2's copy has a different validity"
+                "n2's copy has a different validity period"
             ),
             (
                 entry("A1", "Late", enabled: false), [.name, .enabled], "n2's copy is called Late and is disabled"

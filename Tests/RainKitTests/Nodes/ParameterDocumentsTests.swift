@@ -44,7 +44,7 @@ struct ParameterDocumentsTests {
         #expect(
             failed.message == """
                 The values were not set on 1 of 3 boards: n1: no. The cloud has sent the values, but did not show whether these boards \
-                have reported them: n2. Boards that have not reported the values in time: n3.
+                have reported them: n2. These boards have not reported the values in time: n3.
                 """)
         #expect(ParamsSetResult([Self.outcome("n1", isReported: true), Self.outcome("n2")]).failure == nil)
     }

@@ -77,7 +77,7 @@ struct WatchAccountTests {
         await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         let first = try await Self.round(&events)
-        #expect(first.count == 1 && first[0].hasPrefix("no list from the cloud"))
+        #expect(first.count == 1 && first[0].hasPrefix("the list of boards could not be read from the cloud"))
         await clock.waitForSleepers(1)
         #expect(clock.nextDeadline?.offset == .seconds(15))
         clock.advance(by: .seconds(10))

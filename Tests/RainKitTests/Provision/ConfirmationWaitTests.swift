@@ -10,6 +10,14 @@ struct ConfirmationWaitTests {
     private static let lost = UnansweringBoard(
         error: BoardError(.deviceLost, message: "scripted"), since: .seconds(100))
 
+    @Test("the line about a lost board names its cable if the port is gone")
+    func cable() {
+        #expect(Self.lost.sentence.hasPrefix("the board stopped answering; "))
+        let unplugged = UnansweringBoard(
+            error: BoardError(.deviceLost, message: "scripted", reason: BoardError.portGone), since: .zero)
+        #expect(unplugged.sentence.contains("check the cable"))
+    }
+
     private static func outage(retryAfter: Duration? = nil) -> AccountError {
         var error = AccountError(.network, message: "scripted")
         error.retryAfter = retryAfter

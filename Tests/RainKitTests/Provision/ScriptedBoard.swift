@@ -25,6 +25,7 @@ actor ScriptedBoard: Board {
     nonisolated let mapsBySecret: Bool
     private var faults: [String: [BoardError.Code]]
     private var watches: [Watch]
+    private var refusesScan = false
     private(set) var calls: [String] = []
     private(set) var secret: MappingSecret?
     private(set) var network: WiFiNetwork?
@@ -49,6 +50,13 @@ actor ScriptedBoard: Board {
     func print(serviceName: String) {
         identity.printed = PrintedIdentity()
         identity.printed?.serviceName = serviceName
+    }
+
+    /// Makes it refuse to scan, as a board does that is on a network already.
+    /// - Parameter nodeID: the node in its log, if it prints one.
+    func isOnNetwork(nodeID: NodeID? = nil) {
+        refusesScan = true
+        identity.nodeID = nodeID
     }
 
     private func note(_ call: String) throws(BoardError) {
@@ -89,6 +97,11 @@ actor ScriptedBoard: Board {
 
     func scan() throws(BoardError) -> [AccessPoint] {
         try note("scan")
+        if refusesScan {
+            var error = BoardError(.rejected, message: "The board is already on a network.")
+            error.isOnNetwork = true
+            throw error
+        }
         return [
             AccessPoint(
                 ssid: SSID("Heard"), bssid: [2, 1, 1, 1, 1, 1], channel: 1, rssi: -40,

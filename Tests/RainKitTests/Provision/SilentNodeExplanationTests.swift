@@ -39,7 +39,7 @@ struct SilentNodeExplanationTests {
             association: .userMapping, needsClaim: nil, nodeID: NodeID("7CDFA100033B"), version: "rainmaker-console")
         let failure = SilentNodeExplanation(board: IdentifiedBoard(identity: identity), cloud: "acme").notReported
         guard case .board(let cause) = failure.cause else { return #expect(Bool(false), "\(failure)") }
-        #expect(cause.code == .claimFailed && cause.remedies == [.otherTransport])
+        #expect(cause.code == .claimFailed && cause.remedies == [.otherTransport, .claimOverCable])
     }
 
     @Test(

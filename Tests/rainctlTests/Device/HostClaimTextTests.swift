@@ -46,7 +46,7 @@ struct HostClaimTextTests {
         #expect(failure.status == .unavailable && failure.reason == "esptool_failed")
         #expect(
             failure.message == """
-                The flash is worn. The board is claimed as n1. The image, with the board's private key, is kept in /kept/image.bin. To \
+                The flash is worn. The board is claimed as the node n1. The image, with the board's private key, is kept in /kept/image.bin. To \
                 finish, write the image with PYTHONSAFEPATH=1 'py thon' -m esptool --port /dev/ttyUSB0 write_flash 0x3fa000 \
                 /kept/image.bin, then delete the file of the image.
                 """)

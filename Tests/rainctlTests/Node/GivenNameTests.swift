@@ -11,9 +11,10 @@ struct GivenNameTests {
     @Test(
         "what cannot be seen is in the message",
         arguments: [
-            ("lamp", "\"lamp\""), ("my lamp", "\"my lamp\""), (" lamp", "\" lamp\" (with a space before or after it)"),
-            ("lamp\r", "\"lamp \" (with a line end before or after it)"),
-            ("lamp\r\n", "\"lamp  \" (with a line end before or after it)"),
+            ("lamp", "\"lamp\""), ("my lamp", "\"my lamp\""),
+            (" lamp", "\" lamp\" (the given name has a space before or after it)"),
+            ("lamp\r", "\"lamp\" (the given name has a line end before or after it)"),
+            ("lamp\r\n", "\"lamp\" (the given name has a line end before or after it)"),
         ])
     func shown(name: String, shown: String) { #expect(name.asGiven == shown) }
 

@@ -40,7 +40,7 @@ struct ManyBoardsTests {
         #expect(
             untold?.message == """
                 No answer. It is not known whether the cloud has sent the values to n1: rainctl node params get n1 shows the values. \
-                Boards that have not reported the values in time: n2.
+                These boards have not reported the values in time: n2.
                 """)
     }
 }

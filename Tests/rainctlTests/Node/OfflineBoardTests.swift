@@ -34,6 +34,13 @@ struct OfflineBoardTests {
         #expect(result.text.hasPrefix("Lamp is offline: "))
     }
 
+    @Test("the line about a board that is waited for has the time limit")
+    func note() {
+        #expect(
+            ReportWait.note(offline: ["Lamp"], TimeBudget(DurationArgument(.seconds(15))).total).contains("up to 15s"))
+        #expect(ReportWait.note(offline: ["Lamp", "Fan"], "2s").hasPrefix("note: Lamp, Fan are offline: "))
+    }
+
     @Test("--wait waits the whole time, a person a few seconds for boards that are online, and a script not at all")
     func limits() {
         let left = Duration.seconds(20)

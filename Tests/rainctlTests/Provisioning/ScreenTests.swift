@@ -33,6 +33,13 @@ struct ScreenTests {
         #expect(paper.all.suffix(2) == [erased, "end\n"])
     }
 
+    @Test("the live line of a wait shows how long it has taken, and when it ends if that is known")
+    func waiting() {
+        #expect(WaitingText.line("Waiting", after: .milliseconds(3250), of: nil) == "… Waiting (3.2 s)")
+        #expect(WaitingText.line("Waiting", after: .seconds(12), of: .seconds(20)) == "… Waiting (12.0 s of 20 s)")
+        #expect(WaitingText.line("Waiting", after: .zero, of: .milliseconds(24_981)) == "… Waiting (0.0 s of 25 s)")
+    }
+
     @Test("a question gets its own line, is not drawn over, and later output follows the answer")
     func asking() async {
         let (screen, paper) = scene()

@@ -402,16 +402,18 @@ struct BoardIdentity {
     /// The base address in the chip's fuses, six bytes.
     private var address: [UInt8]
 
-    /// Fills in missing values like RainMaker does: from 64 random bytes of the `fctry` partition.
-    fileprivate init(
+    /// Fills in missing values like RainMaker does: from 64 random bytes of the `fctry` partition. The digits of the name are those of the
+    /// address, as in firmware without these bytes.
+    init(
         name: String?, proofOfPossession: String?, username: String, nodeID: String?, address: [UInt8]? = nil,
         isClaimed: Bool, random: inout BoardRandom
     ) {
         let factory = random.bytes(64)
-        self.name = name ?? "PROV_" + Hex.text(factory.suffix(3))
+        let address: [UInt8] = address ?? [0x7C, 0xDF, 0xA1] + factory.suffix(3)
+        self.name = name ?? "PROV_" + Hex.text(address.suffix(3))
         self.proofOfPossession = proofOfPossession ?? Hex.text(factory.prefix(4))
         self.username = username
-        self.address = address ?? [0x7C, 0xDF, 0xA1] + factory.suffix(3)
+        self.address = address
         let alphabet = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
         // A claimed node has an opaque id of 22 characters; an unclaimed one uses its MAC address.
         self.nodeID =
@@ -424,9 +426,18 @@ struct BoardIdentity {
     /// The base address as twelve upper-case hex digits.
     var macAddress: String { Hex.text(address).uppercased() }
 
-    /// The board's Bluetooth address, which is the base address plus two: `7C:DF:A1:00:00:02`.
-    var bluetoothAddress: String {
-        let tail = (UInt32(address[3]) << 16 | UInt32(address[4]) << 8 | UInt32(address[5])) &+ 2
+    /// The address of the board's Wi-Fi station, which is the base address: `7C:DF:A1:00:00:00`.
+    var stationAddress: String { address(plus: 0) }
+
+    /// The address of the board's own access point.
+    var accessPointAddress: String { address(plus: 1) }
+
+    /// The board's Bluetooth address: `7C:DF:A1:00:00:02`.
+    var bluetoothAddress: String { address(plus: 2) }
+
+    /// Returns the base address plus an offset.
+    private func address(plus offset: UInt32) -> String {
+        let tail = (UInt32(address[3]) << 16 | UInt32(address[4]) << 8 | UInt32(address[5])) &+ offset
         let bytes = address.prefix(3) + [16, 8, 0].map { UInt8(truncatingIfNeeded: tail >> $0) }
         return bytes.map { Hex.text([$0]).uppercased() }.joined(separator: ":")
     }

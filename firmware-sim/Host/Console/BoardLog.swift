@@ -162,7 +162,10 @@ struct BootLog {
                 add("esp_rmaker_commands", "Registering command: \(command)")
             }
         }
-        add("wifi", "mode : sta (7c:df:a1:00:00:01) + softAP (7c:df:a1:00:00:02)")
+        add(
+            "wifi",
+            "mode : sta (\(identity.stationAddress.lowercased())) + softAP (\(identity.accessPointAddress.lowercased()))"
+        )
         if style != .wifiProv { add("esp_rmaker_node", "Node ID ----- \(identity.nodeID)") }
         return text
     }

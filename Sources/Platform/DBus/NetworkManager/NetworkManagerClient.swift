@@ -207,7 +207,8 @@ extension NetworkManagerClient {
         }
         guard security == .open || profile.password != nil else {
             throw NetworkManagerError(
-                .passwordNeeded, message: "The Wi-Fi network \(profile.network.name) has a password.")
+                .passwordNeeded,
+                message: "The Wi-Fi network \(profile.network.name) has a password, but none was given.")
         }
         feed.forgetFailure(of: device.path)
         var active: String?

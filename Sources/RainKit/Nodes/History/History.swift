@@ -304,7 +304,7 @@ struct HistoryPlan: Sendable {
             )
         }
         if resetsOnNegative, !isDifferential {
-            throw .usage("Only differences can take resets into account: request differences too.")
+            throw .usage("The option for resets works only with differences: request differences too.")
         }
         if let limit, limit < 1 { throw .usage("The limit must be at least 1.") }
         guard isNumeric || !isDifferential && !aggregate.needsNumbers else {

@@ -302,7 +302,7 @@ struct WindowHistory: Sendable {
             throw AccountError(
                 .malformedAnswer,
                 message:
-                    "the cloud's list of windows was not read to its end: the list repeats a page, or has too many pages"
+                    "the cloud's list of intervals was not read to its end: the list repeats a page, or has too many pages"
             )
         }
         hasEnded = token == nil
@@ -314,7 +314,10 @@ struct WindowHistory: Sendable {
             guard !window.isCumulative, window.date == date(start), calendar.start(of: unit, at: start) == start,
                 Int64(window.end.seconds) + 1 == calendar.next(unit, after: start), start > last,
                 let value = window.value(request.aggregate)
-            else { throw AccountError(.unsupported, message: "the cloud's windows do not match the request") }
+            else {
+                throw AccountError(
+                    .unsupported, message: "the cloud returned intervals other than the requested ones")
+            }
             guard range.contains(start), window.count != 0 else { continue }
             last = start
             let isWhole = isInteger && request.aggregate != .avg

@@ -267,8 +267,8 @@ struct SilentNodeExplanation: Sendable {
             message:
                 "The board is on its network, but \(cloud) has received nothing from it within \(WaitLimits.report.formattedSeconds) s. If "
                 + "that network has internet access, the board's firmware or its claim probably belongs to a deployment other than "
-                + "\(cloud)\(word). Use the profile of the deployment that the board was made for, or give the board firmware and a claim "
-                + "for \(cloud).")
+                + "\(cloud)\(word). Use the profile of the deployment that the board was made for, or flash firmware for \(cloud) and "
+                + "claim the board there.")
     }
 
     /// What keeps the board from the cloud, if it is known before ``notReported``; nil if there are several possible causes.
@@ -286,7 +286,8 @@ struct SilentNodeExplanation: Sendable {
             message:
                 "The board is on its network and connects to \(presentable(host)), but the nodes of \(cloud) connect to "
                 + "\(presentable(expected)). Its firmware or its claim belongs to a deployment other than \(cloud). Use the profile of "
-                + "the deployment that the board was made for, or give the board firmware and a claim for \(cloud).")
+                + "the deployment that the board was made for, or flash firmware for \(cloud) and claim the board there."
+        )
     }
 
     /// What the board reports about itself, in parentheses.
@@ -344,7 +345,7 @@ extension RainKitError {
                     "The board is on its network without a cloud certificate, so it does not connect to the cloud: it was never claimed. "
                     + "Type `reset-to-factory` on its console. Then set the board up over Bluetooth or its own access point. This also "
                     + "claims the board.",
-                reason: "unclaimed", remedies: [.otherTransport]))
+                reason: "unclaimed", remedies: [.otherTransport, .claimOverCable]))
     }
 
     /// Nothing has come from a board, and its console does not show whether it was claimed.
@@ -358,7 +359,7 @@ extension RainKitError {
                     + "claimed. Type `reset-to-factory` on its console. Then set the board up over Bluetooth or its own access point. This "
                     + "also claims the board. If the board was claimed, check that its network has internet access, and that the claim "
                     + "belongs to this deployment.",
-                reason: "claim_unknown", remedies: [.otherTransport]))
+                reason: "claim_unknown", remedies: [.otherTransport, .claimOverCable]))
     }
 
     /// A claim was requested over a console that neither shows whether the board was claimed nor can claim it.
@@ -370,6 +371,6 @@ extension RainKitError {
                     "The board's console does not show whether the board has been claimed, and cannot claim it. "
                     + "\(node.map { "Its node id, \($0), is its MAC address" } ?? "It has no node id"), so it was probably never "
                     + "claimed. Claim the board over Bluetooth or its own access point.", reason: "claim_unknown",
-                remedies: [.otherTransport]))
+                remedies: [.otherTransport, .claimOverCable]))
     }
 }

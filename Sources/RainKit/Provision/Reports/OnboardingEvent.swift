@@ -138,7 +138,7 @@ extension OnboardingProgress {
         case .identified: "the board is identified"
         case .heard(let networks): "\(networks.count.counting("network")) in reach"
         case .cannotListNetworks: "the board cannot list networks"
-        case .claimInitiated(let node): "may be claimed as \(node)"
+        case .claimInitiated(let node): "the claim service offers the node id \(node)"
         case .certificateRequested: "a certificate is requested"
         case .claimed(let node): "claimed as \(node)"
         case .customData(let endpoint, let answer): "\(endpoint) answered with \(answer.count.counting("byte"))"

@@ -94,8 +94,9 @@ struct WiFiSetup: Sendable {
             case .failure(let error)? where error.isWiFiVerdict:
                 (handOver, network) = try await tryAnother(after: await explained(error, network))
             case .failure(let error)? where error.code == .deviceLost && mapping != nil:
-                context.status.emit(.deferred(UnansweringBoard.sentence))
-                return .lost(lost(error, toldToJoin: since))
+                let unanswering = lost(error, toldToJoin: since)
+                context.status.emit(.deferred(unanswering.sentence))
+                return .lost(unanswering)
             case .failure(let error)?: throw RainKitError(error)
             // A console whose log is off reports nothing of the board's Wi-Fi, and the cloud has heard from the board.
             case nil: return .confirmedByCloud
@@ -103,7 +104,7 @@ struct WiFiSetup: Sendable {
         }
         if case .alreadyOnline(let node) = handOver { return .alreadyOnline(node) }
         guard case .mayBeJoining(let lost) = handOver else { return .confirmedByCloud }
-        context.status.emit(.deferred(UnansweringBoard.sentence))
+        context.status.emit(.deferred(lost.sentence))
         return .lost(lost)
     }
 
@@ -149,7 +150,7 @@ struct WiFiSetup: Sendable {
     private func handOverAnew(_ network: WiFiNetwork) async throws(RainKitError) -> HandOver {
         context.status.begin(.join)
         let handOver = try await handOver(network)
-        if case .mayBeJoining = handOver { context.status.emit(.deferred(UnansweringBoard.sentence)) }
+        if case .mayBeJoining(let lost) = handOver { context.status.emit(.deferred(lost.sentence)) }
         context.status.finish()
         context.status.begin(.connect)
         return handOver
@@ -203,7 +204,12 @@ struct UnansweringBoard: Sendable {
     var toldToJoin: Duration = .zero
 
     /// The text of the `deferred` events of the steps whose result is not known.
-    static let sentence = "the board stopped answering; asking the cloud whether the board has joined"
+    var sentence: String {
+        let what =
+            error.reason == BoardError.portGone
+            ? "the board's port was removed (check the cable)" : "the board stopped answering"
+        return "\(what); asking the cloud whether the board has joined"
+    }
 
     /// The error to end with if the board is in the account by its signature alone.
     var inAccount: BoardError {

@@ -136,7 +136,7 @@ func onlyBoard(
             .unavailable,
             message:
                 "No board was found over Bluetooth. Check that the board is powered, near, and in provisioning mode. "
-                + "To use a board to which this machine is already connected, give its name.", reason: "not_found",
+                + "A board to which this machine is already connected is found only by its name.", reason: "not_found",
             remedies: [.boardName([])])
     }
     guard boards.count == 1 else {

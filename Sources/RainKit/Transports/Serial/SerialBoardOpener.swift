@@ -41,11 +41,13 @@ struct SerialBoardOpener: Sendable {
 
     private var silentPort: SilentPort {
         let (credentials, nearby, foundBy) = (opening.credentials, opening.nearby, opening.foundBy)
-        let look: SilentPort.Search = { found in await nearby(foundBy - ContinuousClock.now, found) }
+        let look: SilentPort.Search = { found, unavailable in
+            await nearby(foundBy - ContinuousClock.now, found, unavailable)
+        }
         return SilentPort(
             macAddress: { [peer, ports] in SerialPort.description(of: peer, in: ports.files)?.usb?.macAddress },
             hasProof: credentials.hasProofOfPossession || credentials.securityVersion == 0, tell: opening.portChange,
-            look: opening.followsLog ? look : nil)
+            schemes: opening.nearbySchemes, look: opening.followsLog ? look : nil)
     }
 
     private func open(_ silence: SilentPort) async throws(BoardError) -> any Board {
@@ -347,7 +349,7 @@ struct PrintedBoard {
                 .unavailable,
                 message:
                     "The Arduino sketch on the board at \(port) starts provisioning, but does not print the board's name. Add WiFiProv.printQR "
-                    + "to the sketch, or name the board yourself.", reason: "unnamed_board",
+                    + "to the sketch.", reason: "unnamed_board",
                 remedies: [.boardName([]), .anyOtherTransport])
         }
         guard let name = summary.code?.name ?? summary.serviceName else {
@@ -355,7 +357,7 @@ struct PrintedBoard {
                 .unavailable,
                 message:
                     "The board at \(port) accepts no commands, and its log does not contain its name. Press its RESET button during the "
-                    + "search, or use another transport.", reason: "log_only", remedies: [.anyOtherTransport])
+                    + "search.", reason: "log_only", remedies: [.anyOtherTransport])
         }
         // Firmware that names no transport is RainMaker's from before its codes; its examples are built with Bluetooth.
         guard (summary.code?.transport ?? summary.announcedTransport) == .softap else {

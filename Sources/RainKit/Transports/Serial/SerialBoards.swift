@@ -28,13 +28,15 @@ public struct SerialBoards: BoardTransport {
         guard search.name == nil else { return }
         let end = ContinuousClock.now + search.time
         var told: Set<String> = []
+        if let error = rootFault { throw error }
         while true {
             for port in ports() where port.isLikelyBoard && told.insert(port.path).inserted {
                 guard await found(FoundBoard(port)) else { return }
             }
             guard search.watches, ContinuousClock.now < end else { return }
             // Reading a folder is cheap; kernel events would need a connection to udev.
-            do { try await Task.sleep(for: .milliseconds(200)) } catch {
+            let left = max(.zero, end - ContinuousClock.now)
+            do { try await Task.sleep(for: min(left, .milliseconds(200))) } catch {
                 throw BoardError(.cancelled, message: "The search was cancelled.")
             }
         }
@@ -80,6 +82,11 @@ public struct SerialBoards: BoardTransport {
         return holders.isEmpty ? nil : .shared(path, with: holders)
     }
 
+    /// The error for a root of the system that cannot be read; nil if there is none.
+    private var rootFault: BoardError? {
+        files.fault.map { BoardError(.unavailable, message: $0, reason: "no_port") }
+    }
+
     /// Returns the given port, or else the one that looks like a board's.
     func chosen(_ path: String?, _ waiting: PortOpening) async throws(BoardError) -> String {
         if let path { return files.device(path) }
@@ -88,12 +95,13 @@ public struct SerialBoards: BoardTransport {
         let choice = likely.isEmpty ? ports : likely
         if choice.count == 1 { return choice[0].path }
         guard !choice.isEmpty else {
-            throw BoardError(
-                .unavailable,
-                message:
-                    "No serial port with a board was found: no board is plugged in, or its cable carries only power.",
-                reason: "no_port",
-                remedies: [.waiting, .anyOtherTransport])
+            throw rootFault
+                ?? BoardError(
+                    .unavailable,
+                    message:
+                        "No serial port with a board was found: no board is plugged in, or its cable carries only power.",
+                    reason: "no_port",
+                    remedies: [.waiting, .anyOtherTransport])
         }
         throw BoardError(
             .invalidArgument, message: "Several ports could belong to the board.", reason: "several_ports",

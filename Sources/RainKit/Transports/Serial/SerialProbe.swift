@@ -201,7 +201,7 @@ struct SerialProbe: Sendable {
                 if console.port.isGone {
                     "the port \(path) was removed and has not returned"
                 } else if moment.hasHeard {
-                    "no board was found at \(path): the output there names no board, and no console answers"
+                    "no board was found at \(path): its output does not name a board, and no console answers"
                 } else {
                     "no data has arrived from \(path)"
                 }

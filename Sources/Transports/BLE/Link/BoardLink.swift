@@ -329,7 +329,8 @@ enum GATTFailure: Equatable {
         case .refused: BluetoothError(.refused, message: "The board refused the request: \(cause.message).")
         case .notAllowed:
             BluetoothError(
-                .notAllowed, message: "The board does not allow this to be read or written (\(cause.message)).")
+                .notAllowed, message: "The board does not allow this endpoint to be read or written (\(cause.message))."
+            )
         case .unclear, .ambiguous:
             BluetoothError(
                 .linkLost,

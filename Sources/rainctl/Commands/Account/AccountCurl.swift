@@ -10,7 +10,7 @@ import RainKit
 struct AccountCurl: AsyncParsableCommand {
     static let configuration = CommandConfiguration.leaf(
         commandName: "curl",
-        abstract: "Run curl as the signed-in user. Only hosts of the deployment or of --provider are allowed.",
+        abstract: "Run curl as the signed-in user. The URL must be on a host of the deployment or of --provider.",
         discussion: """
             Example: rainctl account curl -- --json @params.json -X PUT \\
                          /v1/user/nodes/params?node_id=N1

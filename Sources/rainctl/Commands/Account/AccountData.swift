@@ -164,7 +164,7 @@ struct CustomDataChangeResult: ConfirmingResult {
 
     var text: String {
         switch change {
-        case .kept: "Kept under \(key.onOneLine)."
+        case .kept: "Stored the value under \(key.onOneLine)."
         case .removed: "Removed \(key.onOneLine)."
         }
     }

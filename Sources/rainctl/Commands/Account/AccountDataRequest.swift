@@ -25,7 +25,7 @@ struct AccountDataRequest: AsyncParsableCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        if let request, request.isBlank { throw ValidationError("The request's id is missing.") }
+        if let request, request.isBlank { throw ValidationError("The request's id must not be empty.") }
     }
 
     func run() async throws {

@@ -9,13 +9,13 @@ import RainKit
 struct AccountFetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration.leaf(
         commandName: "fetch",
-        abstract: "Download a URL as the signed-in user. Only hosts of the provider are allowed.",
+        abstract: "Download a URL as the signed-in user. The URL must be on a host of the provider.",
         discussion: """
             Example: rainctl account fetch --provider liferay \\
                          /documents/10184/0/plan.pdf --output plan.pdf
 
-            Use this command if curl cannot use the session, for example because the session is a cookie. If you give only a path, rainctl \
-            appends it to the provider's base URL. rainctl does not follow redirects.
+            Use this command if rainctl account curl cannot use the session, for example because the session is a cookie. If you give \
+            only a path, rainctl appends it to the provider's base URL. rainctl does not follow redirects.
             """)
 
     @Argument(help: ArgumentHelp("The URL, or a path on the provider's host.", valueName: "url"))

@@ -12,8 +12,8 @@ struct AccountUpdate: AsyncParsableCommand {
         discussion: """
             Example: rainctl account update --name "Ada" --add-tag team:lab
 
-            The cloud sends a code to a new telephone number. If rainctl cannot ask for the code, run the command again with \
-            --confirm-phone --code-stdin.
+            If you set a new telephone number, the cloud sends a code to it, and rainctl asks for the code. A script sends the code in a \
+            second run: rainctl account update --confirm-phone --code-stdin.
             """)
 
     @Option(help: ArgumentHelp("Set your name.", valueName: "name"))

@@ -120,7 +120,7 @@ struct AutomationEdit: CloudCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Read new values of the rule's JSON members from a file (- for standard input).", valueName: "file"),
+            "Replace members of the rule with those in this JSON file (- for standard input).", valueName: "file"),
         completion: .file())
     var file: String?
 

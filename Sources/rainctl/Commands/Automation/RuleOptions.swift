@@ -90,7 +90,7 @@ struct RuleOptions: ParsableArguments {
         guard !missing.isEmpty else { return }
         throw CommandFailure(
             .badData, reason: "bad_rule",
-            message: "\(file) is not a complete rule: it has no \(missing.joined(separator: ", no ")).")
+            message: "\(file) is not a complete rule: it has no \(missing.joined(separator: " and no ")).")
     }
 
     static func check(name: String) throws {

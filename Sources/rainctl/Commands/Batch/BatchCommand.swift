@@ -98,7 +98,7 @@ extension BatchResult: CommandResult {
         ]
         if abandoned > 0 {
             lines.append(
-                "No station is working on \(abandoned) of the running boards any more. To continue with \(abandoned == 1 ? "it" : "them"), run: rainctl batch resume"
+                "No station is working on \(abandoned) of the running boards any more. To continue with \(abandoned == 1 ? "it" : "them"), run this command with the options of rainctl batch run: \(commandLine("batch resume \(batch)"))"
             )
         }
         for board in boards {
@@ -186,9 +186,9 @@ struct BatchReportCommand: AsyncParsableCommand {
                         "Batch \(batch.id) began with --discover, so no file contains the boards' proofs of possession. A label contains "
                         + "the board's proof, so labels cannot be made for this batch.")
             }
-            let file = try await BatchFileSource(path: secrets ?? batch.file).read(
-                BatchDefaults(), within: timeout.duration)
-            try file.check(isFileOf: batch)
+            let source = BatchFileSource(path: secrets ?? batch.file)
+            let file = try await source.read(BatchDefaults(), within: timeout.duration)
+            try file.check(isFileOf: batch, readFrom: source.path)
             let sheet = BatchLabels(file.entries, boards: report.boards, layout: try BatchLabels.Layout())
             if !sheet.linesWithoutLabel.isEmpty {
                 context.output.warn(

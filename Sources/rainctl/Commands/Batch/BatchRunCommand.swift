@@ -24,7 +24,7 @@ struct BatchRunCommand: AsyncParsableCommand {
     @Flag(help: "Provision each board that appears, until Ctrl-C.")
     var discover = false
 
-    @Flag(help: "Begin a new batch, even if this file or --discover already has an unfinished batch.")
+    @Flag(help: "Begin a new batch, even if an earlier batch of this file (or of --discover) is unfinished.")
     var again = false
 
     @OptionGroup var work: BatchWorkOptions
@@ -158,8 +158,9 @@ struct BatchTargetOptions: ParsableArguments {
     ) async throws -> (Batch, BatchFile?) {
         let batch = try await station.client.batch(batch, in: station.ledger)
         guard !batch.sha256.isEmpty else { return (batch, nil) }
-        let file = try await BatchFileSource(path: secrets ?? batch.file).read(station.defaults, within: .seconds(120))
-        try file.check(isFileOf: batch)
+        let source = BatchFileSource(path: secrets ?? batch.file)
+        let file = try await source.read(station.defaults, within: .seconds(120))
+        try file.check(isFileOf: batch, readFrom: source.path)
         try station.checkNetworks(of: file)
         return (batch, file)
     }

@@ -15,13 +15,14 @@ struct BatchWorkOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Use this name for this machine in the record (default: the machine's name).",
+            "Set the name of this machine in the ledger (default: its host name).",
             valueName: "name"))
     var station: String?
 
     @Option(
         help: ArgumentHelp(
-            "If another machine has recorded nothing for this time, take over its boards.", valueName: "time"))
+            "If another machine has written nothing to the ledger for this long, take over its boards.",
+            valueName: "time"))
     var stationTimeout = DurationArgument(.seconds(30))
 
     @OptionGroup var ledger: LedgerOptions
@@ -76,24 +77,30 @@ struct BatchWorkOptions: ParsableArguments {
         options.mapsToUser = !noMapping
         if let station { options.station = station }
         let (chosen, hasNoWiFi) = (options, self.defaults.wifi.noWifi)
-        let (result, isLate) = try await ledger.open(client, context, creates: creates) { ledger in
+        let (result, isLate, isPiped) = try await ledger.open(client, context, creates: creates) { ledger in
             let station = BatchStation(
                 client: client, ledger: ledger, options: chosen, defaults: defaults, hasNoWiFi: hasNoWiFi,
                 output: context.output)
             let (batch, file, discovers) = try await begin(station)
             let progress = BatchProgress(context, global, events: events)
-            if let address {
-                return try await station.serve(
-                    batch, file, discovers: discovers, on: address, within: timeout?.duration, progress)
-            }
-            return try await station.work(
-                on: batch, file, discovers: discovers, within: timeout?.duration, progress)
+            let (result, isLate) =
+                if let address {
+                    try await station.serve(
+                        batch, file, discovers: discovers, on: address, within: timeout?.duration, progress)
+                } else {
+                    try await station.work(
+                        on: batch, file, discovers: discovers, within: timeout?.duration, progress)
+                }
+            return (result, isLate, file != nil && batch.file.isEmpty)
         }
-        try report(result, isLate: isLate, context)
+        try report(result, isLate: isLate, isPiped: isPiped, context)
     }
 
     /// Prints how the batch is, or throws why it is not done. An error's document has the same members.
-    private func report(_ result: BatchResult, isLate: Bool, _ context: Context) throws(CommandFailure) {
+    /// - Parameter isPiped: whether the list of boards came from standard input when the batch began, so that it is needed again.
+    private func report(
+        _ result: BatchResult, isLate: Bool, isPiped: Bool, _ context: Context
+    ) throws(CommandFailure) {
         let isDone = result.waiting + result.running == 0
         let isText = events == nil && !context.output.isJSON
         if isDone, result.failed == 0 {
@@ -101,17 +108,19 @@ struct BatchWorkOptions: ParsableArguments {
             return
         }
         if isText { context.output.result(result) }
+        // The next command has the file of --secrets, if this one has it.
+        let list = isPiped && !GivenOptionNames.ofThisCommand.contains("secrets") ? " --secrets -" : ""
         var failure = CommandFailure(
             .batchPartial, reason: "batch_partial",
             message:
                 "\(result.failed) of \(result.total.counting("board")) failed. "
-                + "Try \(result.failed == 1 ? "it" : "them") again with: \(commandLine("batch retry \(result.batch)"))"
+                + "Try \(result.failed == 1 ? "it" : "them") again with: \(commandLine("batch retry \(result.batch)\(list)"))"
         )
         if !isDone {
             failure = CommandFailure(
                 isLate ? .deadline : .cancelled,
                 message:
-                    "Stopped before all boards were done. Continue with: \(commandLine("batch resume \(result.batch)"))"
+                    "Stopped before all boards were done. Continue with: \(commandLine("batch resume \(result.batch)\(list)"))"
             )
         }
         failure.result = result

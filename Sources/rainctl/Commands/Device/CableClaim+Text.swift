@@ -20,7 +20,7 @@ extension CommandFailure {
     /// them.
     init(_ claim: UnfinishedClaim) {
         self.init(claim.error)
-        message = "\(message.asSentence) The board is claimed as \(claim.node.rawValue.onOneLine). "
+        message = "\(message.asSentence) The board is claimed as the node \(claim.node.rawValue.onOneLine). "
         let way =
             claim.writingImage.map { "write the image with \(Self.command($0))" }
             ?? "flash the image to the partition fctry"

@@ -155,7 +155,8 @@ struct GroupOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Put the group into this parent group, by id or name.", valueName: "group"))
     var parent: String?
 
-    @Flag(inversion: .prefixedNo, help: "Allow each board in only one group with this option.")
+    @Flag(
+        inversion: .prefixedNo, help: "Make this group exclusive: of all exclusive groups, a board can be in only one.")
     var mutuallyExclusive: Bool?
 
     @Option(

@@ -15,7 +15,7 @@ extension MCPTool {
                 Argument(
                     name: "mutually_exclusive", kind: .boolean,
                     help:
-                        "Allow each board in only one group with this option (default: false). Homes and rooms usually have it."
+                        "Make this group exclusive: of all exclusive groups, a board can be in only one (default: false). Homes and rooms usually have it."
                 ),
                 Argument(name: "parent_group_id", help: "The parent group, such as the home of a room."),
                 Argument(name: "nodes", help: "Boards to add: node ids (or names), separated by commas."),

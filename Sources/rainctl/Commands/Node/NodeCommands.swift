@@ -232,7 +232,7 @@ struct NodeCommandCancel: CloudCommand {
 
     func validate() throws {
         guard request != nil || of != nil else { throw ValidationError("Give a request's id, or a board with --of.") }
-        if let request, request.isBlank { throw ValidationError("A request's id is missing.") }
+        if let request, request.isBlank { throw ValidationError("The request's id must not be empty.") }
         guard let number else { return }
         guard of != nil, request == nil else {
             throw ValidationError("--number works only with --of: give --of instead of the request's id.")
@@ -313,7 +313,7 @@ struct CommandListResult: CommandResult {
         guard commands.isEmpty else {
             return commands.map { $0.line(nodeID == nil ? names[$0.nodeID] : nil) }.joined(separator: "\n")
         }
-        return nodeID == nil ? "There are no such commands." : "No such commands were sent to this board."
+        return nodeID == nil ? "No commands were found." : "No such command was sent to this board."
     }
 }
 

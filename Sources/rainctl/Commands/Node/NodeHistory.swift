@@ -43,7 +43,7 @@ struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
 
     @Option(
         help: ArgumentHelp(
-            "Show one result for each unit of time instead of all records.",
+            "Show one result, such as the average, for each unit of time instead of all records.",
             valueName: "unit"))
     var every: SeriesInterval?
 
@@ -156,10 +156,12 @@ struct NodeHistory: AsyncParsableCommand, EndsByInterruption {
         let times = HistoryText(timeZone: zone)
         func moment(_ text: String, _ option: String) throws -> UnixTime {
             guard let moment = times.moment(text) else {
+                let isForm = text.wholeMatch(of: /\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?)?/) != nil
                 throw CommandFailure(
                     .usage,
-                    message:
-                        "\(option) must be a date or a time such as 2026-03-29 or 2026-03-29T14:00, but is \(text.onOneLine)."
+                    message: isForm
+                        ? "\(option) is \(text), but this day or time does not exist."
+                        : "\(option) must be a date or a time such as 2026-03-29 or 2026-03-29T14:00, but is \(text.onOneLine)."
                 )
             }
             return moment

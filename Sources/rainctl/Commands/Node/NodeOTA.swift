@@ -88,7 +88,7 @@ final class UpdateScreen: Sendable {
         switch event {
         case .uploaded(let bytes, let size): draw(sent: bytes, of: size)
         case .retrying(let words), .news(let words): say(words)
-        case .sent(isOffline: true): say("the cloud has the update for \(node.shownName), which is offline")
+        case .sent(isOffline: true): say("the cloud has received the update, but \(node.shownName) is offline")
         case .sent(isOffline: false): say("the cloud has notified \(node.shownName), which fetches the image")
         }
     }

@@ -149,8 +149,8 @@ extension UpdateOfferResult: CommandResult {
         if let downloadWindow {
             lines.append("the board downloads the update from \(downloadWindow), by its own clock")
         }
-        if let validFrom { lines.append("not before \(validFrom)") }
-        if let validUntil { lines.append("not after \(validUntil)") }
+        if let validFrom { lines.append("valid from \(validFrom)") }
+        if let validUntil { lines.append("valid until \(validUntil)") }
         lines.append("install the update with: \(commandLine("node update start \(nodeID.onOneLine.asShellWord)"))")
         return lines.map(\.onOneLine).joined(separator: "\n")
     }

@@ -134,7 +134,7 @@ struct ShareAccept<Subject: SharedSubject>: CloudCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        if request.isBlank { throw ValidationError("A request's id is missing.") }
+        if request.isBlank { throw ValidationError("The request's id must not be empty.") }
     }
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
@@ -163,7 +163,7 @@ struct ShareDecline<Subject: SharedSubject>: CloudCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        if request.isBlank { throw ValidationError("A request's id is missing.") }
+        if request.isBlank { throw ValidationError("The request's id must not be empty.") }
     }
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
@@ -191,7 +191,7 @@ struct ShareCancel<Subject: SharedSubject>: CloudCommand {
     @OptionGroup(title: "Everywhere") var options: GlobalOptions
 
     func validate() throws {
-        if request.isBlank { throw ValidationError("A request's id is missing.") }
+        if request.isBlank { throw ValidationError("The request's id must not be empty.") }
     }
 
     func result(_ scene: CloudScene) async throws -> ActionResult {
@@ -240,10 +240,10 @@ struct ShareAdd<Subject: SharedSubject>: CloudCommand {
             valueName: "json"))
     var metadata: String?
 
-    @Flag(help: "Become a secondary user after the handover (only with --as owner).")
+    @Flag(help: "Become a secondary user when the other user becomes the owner (only with --as owner).")
     var keepAccess = false
 
-    @Flag(help: "Do not ask for confirmation before the handover.")
+    @Flag(help: "With --as owner, do not ask for confirmation.")
     var yes = false
 
     @Option(help: .timeLimit)

@@ -23,7 +23,7 @@ final class ServeSocket: Sendable {
         }
         let (folder, name) = (String(path[..<slash]), String(path[path.index(after: slash)...]))
         guard !name.isEmpty, let address = UnixAddress(path) else {
-            throw Self.failure(path, "a socket's path ends with a name, and has at most 107 bytes")
+            throw Self.failure(path, "the path must end with a file name, and must have at most 107 bytes")
         }
         self.path = path
         lock = try Self.lock(folder.isEmpty ? "/" : folder, name, path)

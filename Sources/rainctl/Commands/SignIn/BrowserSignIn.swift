@@ -171,7 +171,7 @@ struct BrowserOptions: ParsableArguments {
             valueName: "name"))
     var idp: String?
 
-    @Flag(help: "Open the sign-in page in a browser, even if rainctl finds no browser.")
+    @Flag(help: "Open the sign-in page in a browser, even over SSH, in a container or without a display.")
     var browser = false
 
     @Flag(help: "Print the address of the sign-in page instead of opening it.")

@@ -26,7 +26,8 @@ extension Login {
         let definition = entry.definition
         let (grant, mode) = try way(at: definition, context)
         if let whyNot = definition.capabilities.first(where: { $0.grant == grant })?.whyNot {
-            throw AccountError(.unsupported, message: "\(definition.displayName) cannot do this: \(whyNot)")
+            throw AccountError(
+                .unsupported, message: "\(definition.displayName) does not support this sign-in: \(whyNot)")
         }
         var settings = try settings(for: definition, context)
         if settings.clientSecretFile == nil, definition.client?.secretFile == nil {
@@ -282,7 +283,7 @@ struct ProviderSignInOptions: ParsableArguments {
 
     @Flag(
         help:
-            "Also store the password. Without the password, rainctl cannot keep sessions of Liferay's modes basic and cookie."
+            "Also store the password. rainctl keeps sessions of Liferay's modes basic and cookie only with this option."
     )
     var saveCredentials = false
 
@@ -322,7 +323,8 @@ struct ProviderSignInOptions: ParsableArguments {
         }
         if thirdParty != nil, thirdPartyTokenFile == nil {
             throw ValidationError(
-                "--third-party needs its token: give --third-party-token-file FILE, or - for standard input.")
+                "--third-party needs the token of the third party: give --third-party-token-file FILE, or - for standard input."
+            )
         }
         if thirdPartyExpires != nil, thirdParty == nil {
             throw ValidationError(

@@ -55,7 +55,8 @@ struct DiscoveryTests {
         bench.http.expect(.get, "/.well-known/openid-configuration", status: 404, body)
         let error = await accountError { () throws(AccountError) in try await bench.provider.serverMetadata() }
         #expect(error?.code == .invalidConfiguration && error?.remedies == [.baseURL], "\(error as Any)")
-        #expect(error?.message.contains("provider at http://127.0.0.1:1/.well-known") == true, "\(error as Any)")
+        #expect(
+            error?.message.contains("provider was found at http://127.0.0.1:1/.well-known") == true, "\(error as Any)")
     }
 
     @Test("is kept when there is nothing at another address")

@@ -14,7 +14,7 @@ struct DeviceClaimAdviceTests {
                 ["--http", "127.0.0.1:0", "--security", "1"] + cloud.unclaimedBoardOptions, in: folder)
             let outcome = try await maker.rainctl(
                 ["device", "claim"] + Maker.way(to: board) + ["--pop-file", folder.file("pop"), "--json"])
-            outcome.expectFailure(17, "claim_needed", says: "rainctl profile set --claim-url")
+            outcome.expectFailure(17, "claim_needed", says: "rainctl profile set --claim-url URL PROFILE")
             outcome.expectFailure(17, "claim_needed", says: "set up only the Wi-Fi with rainctl provision --no-mapping")
         }
     }

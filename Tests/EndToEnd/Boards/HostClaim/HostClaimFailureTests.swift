@@ -84,7 +84,7 @@ struct HostClaimFailureTests {
         try await withPlace { place in
             try place.tools(generating: 1, then: "echo 'no room'; exit 1")
             let outcome = try await place.claim(place.toFile)
-            outcome.expectFailure(1, "other", says: "no room. The board is claimed as ")
+            outcome.expectFailure(1, "other", says: "no room. The board is claimed as the node ")
             #expect(outcome.failure?["reason"] == "no_image")
             #expect(try place.claims() == ["initiated", "verified"])
             let left = try place.left()

@@ -247,7 +247,8 @@ struct AdapterPeripheralTests {
             for message in [[0x08, 0x02, 0x62, UInt8(command.count)] + command, [0x08, 0x04, 0x72, 0x00]] {
                 try await service.write(message, to: config, Self.onDevice)
             }
-            for _ in 0..<200 {
+            let end = ContinuousClock.now + .waitLimit
+            while ContinuousClock.now < end {
                 try await service.write([0x52, 0x00], to: config, Self.onDevice)
                 // `wifi_connected` is field 11 of the reply's status.
                 if try await service.read(config, Self.onDevice).count > 20 { break }

@@ -85,7 +85,8 @@ final class BluetoothServiceDouble: Sendable {
 
     /// Waits until a call has been made `count` times.
     func called(_ call: String, times count: Int = 1) async -> Bool {
-        for _ in 0..<1000 {
+        let end = ContinuousClock.now + .waitLimit
+        while ContinuousClock.now < end {
             if calls.count(where: { $0 == call }) >= count { return true }
             try? await Task.sleep(for: .milliseconds(10))
         }

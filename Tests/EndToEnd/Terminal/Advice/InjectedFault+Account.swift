@@ -60,7 +60,7 @@ extension InjectedFault {
             .socks {
                 _ = $0.read(4096); $0.write([5, 0]); _ = $0.read(4096); $0.write([5, 5, 0, 1, 0, 0, 0, 0, 0, 0])
                 $0.waitForClose()
-            }, "a SOCKS proxy that cannot reach the cloud", "cannot reach this host"),
+            }, "a SOCKS proxy that cannot reach the cloud", "cannot reach that host"),
         server(answer(511), "a network that requires a sign-in (HTTP 511)", "requires a sign-in"),
         server(answer(451), "a service that is blocked for legal reasons", "legal reasons"),
         server(answer(410), "a service that no longer exists", "no longer"),

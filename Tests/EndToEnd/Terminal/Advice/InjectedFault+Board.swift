@@ -42,6 +42,18 @@ extension InjectedFault {
         InjectedFault("cable", "no board is plugged in, or its cable only charges", "carries only power") { lab in
             try await lab.provision(["--transport", "serial"], environment: try SystemTree(in: lab.folder).environment)
         },
+        InjectedFault("cable", "RAINKIT_SYSTEM_ROOT names a folder that does not exist", "cannot be read: No such file")
+        {
+            try await $0.provision(
+                ["--transport", "serial"], environment: ["RAINKIT_SYSTEM_ROOT": $0.folder.file("nowhere")])
+        },
+        InjectedFault(
+            "cable", "a search below a RAINKIT_SYSTEM_ROOT that does not exist", "cannot be read: No such file"
+        ) {
+            try await $0.rainctl(
+                "device", "discover", "--transport", "serial", "--timeout", "1s",
+                environment: ["RAINKIT_SYSTEM_ROOT": $0.folder.file("nowhere")])
+        },
         InjectedFault("Bluetooth", "no D-Bus system bus", "bus") {
             try await $0.provision(["--transport", "ble", "--device-name", "PROV_1"])
         },

@@ -7,7 +7,7 @@ extension InjectedFault {
         code("an empty file", "empty", ""),
         code("a code that is cut off", "damaged", #"{"ver":"v1","name":"PROV_1","pop":"planted"#),
         code("a list instead of an object", "object", #"["PROV_1"]"#),
-        code("a code without a board", "member \"name\"", #"{"ver":"v1","pop":"planted","transport":"ble"}"#),
+        code("a code without a board", "has no \"name\"", #"{"ver":"v1","pop":"planted","transport":"ble"}"#),
         code("an unknown version", "v9", #"{"ver":"v9","name":"PROV_1","pop":"planted","transport":"softap"}"#),
         code("an unknown transport", "zigbee", #"{"ver":"v1","name":"PROV_1","pop":"planted","transport":"zigbee"}"#),
         code("an unknown security scheme", "is 7", #"{"name":"PROV_1","pop":"planted","security":7}"#),

@@ -5,7 +5,7 @@ import TestSupport
 extension InjectedFault {
     static let ofNodes: [InjectedFault] = [
         node(
-            "a device that the board does not have", "Light (n1): There is no device Lamp", "params", "set", "n1",
+            "a device that the board does not have", "has no device \"Lamp\"", "params", "set", "n1",
             "Lamp.Power=on"),
         node(
             "a parameter that the device does not have", "no parameter Colour", "params", "set", "n1", "Light.Colour=on"
@@ -17,6 +17,15 @@ extension InjectedFault {
             "values on the command line and in a file", "not both", "params", "set", "n1", "Light.Power=on", "--file",
             "{}/values.json"),
         node("a line end after a board's name", "line end", "status", "n9\r"),
+        node(
+            "typographic quotation marks around a name", "is a typographic quotation mark", "status",
+            "\u{201C}n9\u{201D}"),
+        node("a name with spaces without quotation marks", "quotation marks", "remove", "Kitchen", "lamp"),
+        node(
+            "such a name before values", "needs quotation marks", "params", "set", "Kitchen", "lamp", "Light.Power=on"),
+        node(
+            "a day that is not in the calendar", "does not exist", "history", "n1", "Light.Power", "--from",
+            "2026-02-30"),
         node("a name of only spaces", "blank", "params", "set", "n1", "Light.Name= "),
         node(
             "a file of values that is not JSON", "values.json is not JSON", "params", "set", "n1", "--file",
@@ -51,6 +60,7 @@ extension InjectedFault {
         node("a share that does not exist", "shared with", "share", "remove", "n1", "--with", FaultBench.friend),
         node("a file that is not firmware", "not the image", "ota", "n1", "{}/hello.bin"),
         node("an empty firmware file", "is empty", "ota", "n1", "{}/empty.bin"),
+        node("a URL instead of a firmware file", "is a URL", "ota", "n1", "http://127.0.0.1/app.bin"),
         node("a missing firmware file", "No such file", "ota", "n1", "{}/none.bin"),
         node("a folder instead of a firmware file", "folder", "ota", "n1", "{}"),
         node("a command that was never sent", "nosuch", "command", "result", "nosuch"),
@@ -65,11 +75,11 @@ extension InjectedFault {
             "an invalid condition", "not a condition", "automation", "add", "x", "--of", "n1", "--when", "hello",
             "--set", "n1:Light.Power=on"),
         home(
-            "a condition on a device that does not exist", "no device Lamp", "automation", "add", "x", "--of", "n1",
+            "a condition on a device that does not exist", "no device \"Lamp\"", "automation", "add", "x", "--of", "n1",
             "--when", "Lamp.Power=on", "--set", "n1:Light.Power=on"),
         home("a rule that does nothing", "--set", "automation", "add", "x", "--of", "n1", "--when", "Light.Power=on"),
         home(
-            "an incomplete rule in a file", "no events, no actions", "automation", "add", "x", "--file",
+            "an incomplete rule in a file", "no events and no actions", "automation", "add", "x", "--file",
             "{}/rule.json"),
         home("a rule that does not exist", "nosuch", "automation", "remove", "nosuch"),
         node(

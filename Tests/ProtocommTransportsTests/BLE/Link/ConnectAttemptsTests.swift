@@ -48,7 +48,7 @@ struct ConnectAttemptsTests {
         Case(
             description: "aborted, and cut off by the end of the time",
             errors: Array(repeating: again, count: RetryBudget.maximumAttempts - 1)
-                + [.failed(.again, DBusError(.timeout, message: "No answer over D-Bus in time."))],
+                + [.failed(.again, DBusError(.timeout, message: "No answer arrived over D-Bus in time."))],
             words: "in 24 attempts (aborted)"),
         Case(
             description: "broken to the end", errors: Array(repeating: .lost, count: RetryBudget.maximumAttempts),

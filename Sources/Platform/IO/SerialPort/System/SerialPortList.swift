@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RainCore
 
 /// A serial port that the system knows.
 public struct SerialPortDescription: Sendable, Equatable {
@@ -217,6 +218,15 @@ public struct SystemFiles: Sendable, Hashable {
         guard !root.isEmpty, path.hasPrefix("/dev/"), !path.hasPrefix(devices + "/") else { return path }
         let below = root + path
         return access(below, F_OK) != 0 && access(path, F_OK) == 0 ? path : below
+    }
+
+    /// What is wrong with a root that was set: a sentence; nil if the folder with the device files can be read.
+    package var fault: String? {
+        guard !root.isEmpty, access(devices, R_OK | X_OK) != 0 else { return nil }
+        let cause = systemErrorText(errno)
+        return
+            "The system's root is set to \(root.onOneLine), but the folder \(devices.onOneLine) with the serial ports "
+            + "cannot be read: \(cause)."
     }
 
     /// The device files.

@@ -38,7 +38,7 @@ struct CopyOptions: ParsableArguments {
         }
         guard repair, hasOtherChange || !addBoard.isEmpty || !removeBoard.isEmpty else { return }
         throw ValidationError(
-            "--repair makes the copies equal, and changes nothing else. Omit all options for changes except --like."
+            "--repair only makes the copies equal. Of the other options for changes, only --like works with it."
         )
     }
 
