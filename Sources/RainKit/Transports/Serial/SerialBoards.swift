@@ -82,7 +82,7 @@ public struct SerialBoards: BoardTransport {
         return holders.isEmpty ? nil : .shared(path, with: holders)
     }
 
-    /// The error for a root of the system that cannot be read; nil if there is none.
+    /// The error for a root of the system that cannot be read; nil if it can be read.
     private var rootFault: BoardError? {
         files.fault.map { BoardError(.unavailable, message: $0, reason: "no_port") }
     }
