@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Protocomm
 import RainCore
 
 /// A board's description of itself before any session.
@@ -32,6 +33,21 @@ public struct BoardIdentity: Sendable, Equatable {
     public var printed: PrintedIdentity?
     /// Whether the board answers at all. If not, only ``printed`` is known; ``association`` and ``needsClaim`` have no meaning.
     public var takesCommands = true
+
+    /// Whether the board speaks Improv, which supports only Wi-Fi settings. Then ``association`` and ``needsClaim`` are assumptions.
+    package var speaksImprov: Bool { capabilities == [Self.improv] }
+    /// The only capability of a board that speaks Improv.
+    static let improv = "improv.wifi"
+
+    /// Throws `unsupported` if the board's protocol has no command for ``Board/reset()``. Such a board accepts other settings at any time.
+    package func checkHasReset(_ peer: String) throws(BoardError) {
+        guard speaksImprov else { return }
+        throw BoardError(
+            .unsupported,
+            message:
+                "The board at \(peer) speaks Improv, which has no command that makes a board forget its Wi-Fi settings. The board accepts "
+                + "another network at any time. To erase its settings, use its own button or menu, or erase its flash.")
+    }
 
     /// Whether the board joins only Thread networks, no Wi-Fi (`network_provisioning`'s capabilities).
     package var joinsThreadOnly: Bool {

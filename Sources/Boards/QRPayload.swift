@@ -270,9 +270,22 @@ enum ForeignCode {
     static func name(of text: ArraySlice<UInt8>) -> String? {
         if text.isEmpty { return "empty" }
         if text.contains(0) || String(validating: text, as: UTF8.self) == nil { return "not text" }
+        if let found = part(text) { return found }
         return prefixes.first { prefix, _ in
             text.prefix(prefix.utf8.count).map(Self.lowercase) == prefix.utf8.map(Self.lowercase)
         }?.1
+    }
+
+    /// Recognises other texts on labels: a name, a barcode, and the code of a Zigbee device (`Z:EUI$I:CODE`).
+    private static func part(_ text: ArraySlice<UInt8>) -> String? {
+        if text.allSatisfy({ (0x30...0x39).contains($0) }) {
+            return [8, 12, 13, 14].contains(text.count) ? "an article number (barcode)" : nil
+        }
+        if text.starts(with: Array("Z:".utf8)), String(decoding: text, as: UTF8.self).contains("$I:") {
+            return "the install code of a Zigbee device"
+        }
+        let isName = text.starts(with: Array("PROV_".utf8)) && text.allSatisfy { (0x21...0x7E).contains($0) }
+        return isName ? "only the name of a board" : nil
     }
 
     private static func lowercase(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
@@ -290,4 +303,13 @@ enum ForeignCode {
 extension QRPayload {
     /// Whether a text can be the content of a code, a board's or another one, instead of a file's name.
     public static func mayBeCode(_ text: String) -> Bool { ForeignCode.mayBeCode(text) }
+
+    /// The message for a text that names no file and is not a code; nil if it looks like the path of a file.
+    package static func messageForNeither(_ text: String) -> String? {
+        guard !text.isEmpty, !mayBeCode(text), !text.contains(where: { "/.\\".contains($0) }) else { return nil }
+        let kind = ForeignCode.name(of: Array(text.utf8)[...])
+        return
+            "\(text.onOneLine) is neither a file nor a board's QR code\(kind.map { ": it is \($0)" } ?? ""). Give the whole text of "
+            + "the board's QR code, a file with that text, or a picture of the code."
+    }
 }

@@ -109,7 +109,13 @@ extension WiFiNetwork {
     public var remark: String? {
         passphrase.isEmpty
             ? "The board tried the network without a password. Give the password if the network has one."
-            : passphrase.remark(as: "Wi-Fi password")
+            : passphrase.remark(as: "Wi-Fi password") ?? tooShortForWPA
+    }
+
+    /// The sentence about a passphrase that no WPA network has (IEEE 802.11, J.4.1); nil for any other. A key of WEP may be as short.
+    fileprivate var tooShortForWPA: String? {
+        (1..<8).contains(passphrase.count)
+            ? "A WPA password has at least 8 characters, and this one has \(passphrase.count)." : nil
     }
 }
 
@@ -156,7 +162,9 @@ extension BoardError {
     /// Returns the cause of a board's failure to join, from the networks that it receives; returns this error if they explain nothing.
     package func explained(by heard: [AccessPoint], joining network: WiFiNetwork) -> BoardError {
         let protections = heard.filter { $0.ssid == network.ssid }.map(\.protection)
-        guard !protections.isEmpty else { return self }
+        guard !protections.isEmpty else {
+            return code == .wifiNetworkNotFound ? suggesting(Set(heard.map(\.ssid)), insteadOf: network.ssid) : self
+        }
         if protections.allSatisfy(\.isEnterprise) {
             return BoardError(
                 .wifiAuthenticationFailed,
@@ -179,7 +187,44 @@ extension BoardError {
                 cause: message,
                 reason: "network_is_open", remedies: [.openNetwork])
         }
+        if let sentence = network.tooShortForWPA, protections.allSatisfy(\.hasPassphrase) {
+            return BoardError(
+                .wifiAuthenticationFailed,
+                message: "\(sentence) Check the password of the network \"\(network.ssid)\".", cause: message)
+        }
         return self
+    }
+}
+
+extension BoardError {
+    /// Returns the error with the names that differ from the given one only in capitals, white space, quotation marks or dashes.
+    fileprivate func suggesting(_ heard: Set<SSID>, insteadOf ssid: SSID) -> BoardError {
+        guard let wanted = ssid.likeness else { return self }
+        let similar = heard.filter { $0 != ssid && $0.likeness == wanted }.map { "\"\($0)\"" }.sorted().prefix(3)
+        guard !similar.isEmpty else { return self }
+        var error = self
+        error.cause = error.cause ?? message
+        error.message =
+            "The board cannot find the network \"\(ssid)\", but it finds \(similar.joined(separator: " and ")). Did you mean this network? "
+            + "Give its name exactly, with its capital letters, spaces and apostrophes."
+        return error
+    }
+}
+
+extension SSID {
+    /// The name without the differences that people overlook; nil if it is not UTF-8, or empty.
+    fileprivate var likeness: String? {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+        var plain = ""
+        for character in text.lowercased() where !character.isWhitespace {
+            switch character {
+            case "\u{2018}", "\u{2019}", "\u{B4}", "\u{60}": plain.append("'")
+            case "\u{201C}", "\u{201D}": plain.append("\"")
+            case "\u{2010}", "\u{2011}", "\u{2012}", "\u{2013}", "\u{2014}": plain.append("-")
+            default: plain.append(character)
+            }
+        }
+        return plain.isEmpty ? nil : plain
     }
 }
 
@@ -225,6 +270,9 @@ public struct NetworkProtection: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether it requires the name or the certificate of a user (IEEE 802.1X).
     public var isEnterprise: Bool { [5, 10, 14, 15, 16].contains(rawValue) }
+
+    /// Whether it uses a passphrase of WPA, which has at least 8 characters.
+    fileprivate var hasPassphrase: Bool { [2, 3, 4, 6, 7].contains(rawValue) }
 
     private static let names = [
         "open", "wep", "wpa_psk", "wpa2_psk", "wpa_wpa2_psk", "wpa2_enterprise", "wpa3_psk", "wpa2_wpa3_psk",

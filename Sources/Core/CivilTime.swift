@@ -74,7 +74,13 @@ extension CivilTime {
 
     /// Returns a text such as `2030-01-01 00:00:00`. Callers add the offset as it is spelled in their format.
     package func text(separator: String = " ") -> String {
-        "\(year)-\(two(month))-\(two(day))\(separator)\(two(hour)):\(two(minute)):\(two(second))"
+        // Not by interpolation, which takes ten times as long: a history has a time in each line.
+        var text = String(year)
+        for (mark, number) in [("-", month), ("-", day), (separator, hour), (":", minute), (":", second)] {
+            text += mark
+            text += two(number)
+        }
+        return text
     }
 
     /// Reads the basic form, `20130524T000000Z`.
@@ -120,7 +126,7 @@ extension CivilTime {
     }
 }
 
-private func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+private func two(_ number: Int) -> String { number < 10 ? "0" + String(number) : String(number) }
 
 /// Returns nil unless all bytes are digits.
 private func number(_ digits: some Sequence<UInt8>) -> Int? {

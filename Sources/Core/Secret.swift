@@ -98,7 +98,7 @@ extension Secret {
         if text.unicodeScalars.isAssignment {
             return "The given \(name) has the form NAME=value; give only the value."
         }
-        if let first = text.first, let last = text.last, text.utf8.count >= 2, Self.quotes[first] == last {
+        if let first = text.first, let last = text.last, text.utf8.count >= 2, GivenText.quotes[first] == last {
             return "The given \(name) is in quotation marks, which were sent as a part of it."
         }
         let ends = [("begins", text.unicodeScalars.first), ("ends", text.unicodeScalars.last)]
@@ -112,10 +112,6 @@ extension Secret {
         }
         return nil
     }
-
-    private static let quotes: [Character: Character] = [
-        "\"": "\"", "'": "'", "`": "`", "\u{201C}": "\u{201D}", "\u{2018}": "\u{2019}", "\u{AB}": "\u{BB}",
-    ]
 
     /// Whether the character is white space or has no width.
     private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {

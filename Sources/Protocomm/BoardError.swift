@@ -97,6 +97,10 @@ public struct BoardError: Error, Sendable, CustomStringConvertible {
     package var provisionedNode: NodeID?
     /// Whether the board did not scan (`rejected`) because it is on a network already.
     package var isOnNetwork = false
+    /// The board's answer, if the board did answer, but not as the protocol requires, such as `HTTP status 500`; nil for a missing answer.
+    package var faultyAnswer: String?
+    /// Whether nothing listens at the port of a host that can be reached (`unreachable`).
+    package var isConnectionRefused = false
     /// Whether this machine's end of the connection failed, not the board's.
     package var isOfThisMachine = false
 
@@ -121,8 +125,16 @@ public struct BoardError: Error, Sendable, CustomStringConvertible {
 
     /// The ``reason`` of a `refused` whose only evidence is a missing answer.
     package static let noAnswer = "no_answer"
+    /// The ``reason`` of a `refused` whose answer arrived, without a single byte. Firmware with an HTTP server refuses in another way.
+    package static let emptyAnswer = "empty_answer"
     /// The ``reason`` of a `cancelled` or `timeout` after a part of the answer arrived.
     package static let answerCut = "answer_cut"
+    /// The ``message`` of all failures over a console whose cause is that bytes get lost on the cable.
+    package static let lostCharacters =
+        "Characters get lost between this machine and the board's console, so the answer is incomplete. Try another cable or port, "
+        + "and close other programs that use the port."
+    /// Whether bytes got lost on the cable, although other bytes arrived.
+    package var isAboutLostCharacters: Bool { message == Self.lostCharacters }
     /// The ``reason`` of a `lost` before which nothing was sent: the transport closed its connection to read the board's endpoints again.
     package static let endpointsUnknown = "endpoints_unknown"
     /// The ``reason`` of a `lost` whose port was removed from the bus.
@@ -172,6 +184,7 @@ extension BoardError {
         case .timeout, .lost, .evicted:
             guard !hasAnswered else { break }
             error.code = .neverAnswered
+            guard !error.isAboutLostCharacters else { break }
             error.message +=
                 " Check that the board is powered and in provisioning mode, and that it is the right board."
         default: error.code = .malformed

@@ -41,6 +41,13 @@ package struct ConsoleReplyParser: ConsoleReply {
         return ConsoleHex.decoded(digits).map { .answer($0) } ?? .malformed
     }
 
+    /// Whether bytes of the echo got lost.
+    package var isEchoCut: Bool { transcript.isEchoCut }
+    /// Whether the bytes so far, without a prompt, show that others got lost: of the echo, or after the beginning of an answer.
+    package var lacksBytes: Bool {
+        isEchoCut || transcript.isEchoComplete && (answer.found != .nothing || candidate != nil)
+    }
+
     /// Whether this is a line that protocomm itself logs at level E when a handler fails (`protocomm.c`, `security1.c`, `security2.c`).
     private static func isFailure(_ text: [UInt8]) -> Bool {
         text.first == UInt8(ascii: "E")

@@ -234,9 +234,11 @@ extension ProtocommSession {
             return answer
         case .failure? where Task.isCancelled:
             // Always `cancelled`, whatever the transport throws: no caller should reconnect because of a cancellation.
-            throw BoardError(
+            var cancelled = BoardError(
                 .cancelled, endpoint: endpoint, peer: peer, message: "The exchange was cancelled.",
                 reason: partial?.reason)
+            cancelled.unfinished = partial?.unfinished
+            throw cancelled
         case .failure(let error)?:
             log("exchange failed", ["cause": "\(error.code)"])
             throw error
@@ -401,6 +403,8 @@ extension ProtocommSession {
             switch error {
             case .proofMismatch:
                 throw wrongProof("The board did not show that it knows the given proof of possession.")
+            case .rejected(let status) where status == Status.tooManySessions.rawValue:
+                throw failure(.busy, .session, Self.refusal(error, round, title, answer))
             case .versionMismatch, .malformed, .rejected, .unsafePublicKey:
                 throw failure(.securityMismatch, .session, Self.refusal(error, round, title, answer))
             case .invalidParameters, .notEstablished, .cryptoFailure:
@@ -416,10 +420,16 @@ extension ProtocommSession {
             "Restart the board, then try again, or use the security scheme that the board reports in its version information."
         let step = "step \(round) of the handshake"
         switch error {
+        case .rejected(let status) where status == Status.tooManySessions.rawValue:
+            return
+                "The board has too many sessions (status 3): another program or app is using the board. Close the other program or app, "
+                + "then try again."
         case .unsafePublicKey:
             return "The board sent a public key in \(step) that is not safe to use, such as zeros. \(advice)"
         case .versionMismatch: return "The board answered \(step) in a security scheme other than \(title). \(advice)"
-        case .rejected: return "The board rejected \(step) of \(title). \(advice)"
+        case .rejected(let status):
+            return
+                "The board rejected \(step) of \(title): it answered with \(Status(rawValue: status).title). \(advice)"
         default:
             if answer.first == UInt8(ascii: "<") {
                 return
@@ -441,6 +451,12 @@ extension ProtocommSession {
             var failure = refine(error)
             failure.isProofInDoubt = round > 1 && !error.neverReachedTheCipher
             return failure
+        }
+        if round == 1, error.reason == BoardError.emptyAnswer {
+            return failure(
+                .securityMismatch, .session,
+                "The board's answer to step 1 of the handshake is empty. Restart the board, then try again. If that does not help, "
+                    + "update its firmware.", of: error)
         }
         guard round > 1 else {
             return failure(

@@ -28,7 +28,9 @@ public struct DeploymentFile: Sendable {
         public func deployment(named name: String) throws(AccountError) -> Deployment {
             guard let found = all.first(where: { $0.name == name }) else {
                 throw AccountError(
-                    .invalidConfiguration, message: "There is no deployment \"\(name)\".",
+                    .invalidConfiguration,
+                    message: "There is no deployment \"\(name)\".".because(
+                        of: GivenText.remark(on: name, as: "The given name")),
                     remedies: [.knownDeployment])
             }
             return found
@@ -88,13 +90,13 @@ public struct DeploymentFile: Sendable {
 
     /// Returns the content. An absent file has no added deployments. Throws `invalidConfiguration` for a file that cannot be read.
     public func load() throws(AccountError) -> Content {
-        try document.load(orThrow: unusable)?.content() ?? Content()
+        try document.load(orThrow: unusable)?.content(at: path) ?? Content()
     }
 
     /// Changes the content while no other process can. If `body` throws, nothing is changed.
     public func change(_ body: (inout Content) throws(AccountError) -> Void) throws(AccountError) {
         try document.change(orThrow: failure) { stored throws(AccountError) in
-            var content = try stored?.content() ?? Content()
+            var content = try stored?.content(at: path) ?? Content()
             try body(&content)
             stored = Stored(content)
         }
@@ -186,14 +188,22 @@ private struct Stored: Codable {
         }
     }
 
-    func content() throws(AccountError) -> DeploymentFile.Content {
+    /// - Parameter path: the file, for errors about a deployment in it.
+    func content(at path: String) throws(AccountError) -> DeploymentFile.Content {
         var content = DeploymentFile.Content(current: current)
         for entry in deployments {
-            try content.add(
-                Deployment(
-                    name: entry.name, base: entry.base_url, claim: entry.claim_url, authorization: entry.auth_url,
-                    clientID: entry.client_id, certificateAuthorities: entry.ca_file,
-                    webSignIn: entry.web_sign_in?.webSignIn() ?? .standard, neo: entry.neo?.services()))
+            do throws(AccountError) {
+                try content.add(
+                    Deployment(
+                        name: entry.name, base: entry.base_url, claim: entry.claim_url, authorization: entry.auth_url,
+                        clientID: entry.client_id, certificateAuthorities: entry.ca_file,
+                        webSignIn: entry.web_sign_in?.webSignIn() ?? .standard, neo: entry.neo?.services()))
+            } catch {
+                var error = error
+                error.message =
+                    "The deployment \"\(presentable(entry.name))\" in \(presentable(path)) cannot be used: \(error.message)"
+                throw error
+            }
         }
         return content
     }

@@ -162,6 +162,14 @@ private struct ProvisionOptions: Sendable {
                 .request(.usage, reason: "missing_ssid"),
                 message: "ssid is empty: give the network's name, or set keeps_network.")
         }
+        // WPA's passphrases have 8 to 63 bytes (IEEE 802.11, J.4.1), and a key of WEP 5 or 13.
+        if let passphrase, passphrase.count < 8, passphrase.count != 5 {
+            throw RainKitError(
+                .request(.usage, reason: "invalid_argument"),
+                message:
+                    "passphrase: a Wi-Fi password has 8 to 63 bytes, but this one has \(passphrase.count): no network accepts it."
+            )
+        }
         return .given(try WiFiNetwork(ssid: SSID(ssid), passphrase: passphrase ?? RainKitSecret("")))
     }
 

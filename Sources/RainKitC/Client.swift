@@ -201,6 +201,9 @@ private struct ClientSettings {
     private static func deployment(_ options: rainkit_client_options) throws -> Deployment {
         let more = [try options.claim_url.text, try options.sign_in_url.text, try options.client_id.text]
         let name = try options.deployment.text
+        try checkURL(options.base_url.text, of: "base_url")
+        try checkURL(more[0], of: "claim_url")
+        try checkURL(more[1], of: "sign_in_url")
         guard let base = try options.base_url.text else {
             guard name == nil, more.allSatisfy({ $0 == nil }) else {
                 throw RainKitError(
@@ -217,6 +220,18 @@ private struct ClientSettings {
             )
         } catch {
             throw RainKitError(error)
+        }
+    }
+
+    /// Names the option whose URL is refused.
+    private static func checkURL(_ text: String?, of option: String) throws {
+        guard let text else { return }
+        do throws(AccountError) {
+            _ = try ServiceURL(text)
+        } catch {
+            var refusal = RainKitError(error)
+            refusal.message = "\(option): \(refusal.message)"
+            throw refusal
         }
     }
 

@@ -72,6 +72,8 @@ struct CallError: Error {
     static let auth = CallError(code: Int32(RAINKIT_AUTH))
     /// The process was forked after it had used the library.
     static let unavailable = CallError(code: Int32(RAINKIT_UNAVAILABLE))
+    /// Another thread freed the operation during the call.
+    static let cancelled = CallError(code: Int32(RAINKIT_CANCELLED))
     /// The system has no more descriptors or threads.
     static let temporary = CallError(code: Int32(RAINKIT_TEMPORARY))
 

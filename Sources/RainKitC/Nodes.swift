@@ -224,6 +224,8 @@ private struct MembershipNote: Encodable {
     let nodeID: String
     let name: String?
     let state: String
+    /// Whether the cloud sees a board that was added; nil for one that was removed, or if the cloud does not say.
+    var connected: Bool?
 }
 
 extension Operation {
@@ -247,7 +249,9 @@ extension Operation {
         case .changed(let change): add(change)
         case .alert(let alert): add(alert)
         case .added(let node):
-            let note = MembershipNote(nodeID: node.id.rawValue, name: node.displayName, state: "added")
+            let note = MembershipNote(
+                nodeID: node.id.rawValue, name: node.displayName, state: "added",
+                connected: node.connectivity?.isConnected)
             add(.progress("added", TimedDocument(note)))
         case .removed(let id, let name):
             add(.progress("removed", TimedDocument(MembershipNote(nodeID: id.rawValue, name: name, state: "removed"))))

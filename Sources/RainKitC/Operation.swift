@@ -155,7 +155,7 @@ final class Operation: Sendable {
         // The host's memory, which only this call writes.
         nonisolated(unsafe) let event = event
         return try state.withLock { state throws(CallError) in
-            if state.isFreed { throw .usage }
+            if state.isFreed { throw .cancelled }
             let taken: Event
             if state.next < state.waiting.count {
                 taken = state.waiting[state.next]
@@ -219,7 +219,7 @@ final class Operation: Sendable {
 
     /// Cancels what still runs, and lets waiting threads return. The descriptor is closed when the last of them has.
     func free() {
-        cancel()
+        // First, so that a waiting thread sees this and no last event.
         state.withLock { state in
             state.isFreed = true
             state.waiting = []
@@ -227,6 +227,7 @@ final class Operation: Sendable {
             state.strings = nil
             wake.ring()
         }
+        cancel()
     }
 
     // MARK: Questions

@@ -118,12 +118,19 @@ struct Rainctl: AsyncParsableCommand {
     /// A replacement for the parser's errors that name a wrong cause.
     private static func betterSentence(for error: any Error, _ arguments: [String]) -> String? {
         let message = message(for: error)
-        if let sentence = CommandSuggestion.boardsSentence(for: arguments, message) { return sentence }
+        if let sentence = CommandSuggestion.passwordSentence(for: arguments, message)
+            ?? CommandSuggestion.boardsSentence(for: arguments, message)
+            ?? CommandSuggestion.missingBoardSentence(for: arguments, message)
+            ?? CommandSuggestion.earlyOptionSentence(for: arguments, message)
+        {
+            return sentence
+        }
         if ["Unexpected argument", "Unknown option"].contains(where: message.contains) {
             return CommandSuggestion.terminatorSentence(for: arguments)
                 ?? CommandSuggestion.quotationSentence(for: arguments, message)
         }
-        return CommandSuggestion.negativeSentence(for: arguments, message) ?? CommandSuggestion.timeSentence(message)
+        let negative = CommandSuggestion.negativeSentence(for: arguments, message)
+        return CommandSuggestion.formSentence(negative ?? message) ?? negative
     }
 
     private static func report(_ error: any Error, arguments: [String]) -> ExitStatus {
@@ -133,7 +140,7 @@ struct Rainctl: AsyncParsableCommand {
             if let suggestion = CommandSuggestion.sentence(for: arguments) {
                 // For an unknown command, the parser shows the help of its parent.
                 let failure = CommandFailure(.usage, reason: "no_such_command", message: suggestion)
-                output.failure(failure)
+                output.failure(explained(failure, arguments))
                 return failure.status
             }
             // `--help` and `--version` also arrive as errors.
@@ -153,14 +160,29 @@ struct Rainctl: AsyncParsableCommand {
             } else {
                 failure = CommandFailure(
                     .usage, message: CommandSuggestion.withoutFarSuggestion(message(for: error)))
-                if !output.isJSON {
+                if !output.isJSON, explained(failure, arguments).message == failure.message {
                     // All errors have one style. The usage follows.
                     output.usageError(CommandSuggestion.withoutFarSuggestion(fullMessage(for: error)))
                     return .usage
                 }
             }
         }
+        failure = explained(failure, arguments)
         output.failure(failure)
         return failure.status
+    }
+
+    /// Returns the failure with a cause that is in the text of an argument or of a variable.
+    private static func explained(_ failure: CommandFailure, _ arguments: [String]) -> CommandFailure {
+        let status = failure.status
+        guard status != .deadline, status != .cancelled, status != .temporary else { return failure }
+        let isRefusal =
+            status == .usage || status == .config || status == .badData || failure.reason == "not_signed_in"
+            || failure.reason.hasPrefix("no_such_") || failure.reason.hasPrefix("unknown_")
+        var failure = failure
+        failure.message = GivenCause.explained(
+            failure.message, isUsage: status == .usage, isRefusal: isRefusal, arguments: arguments,
+            environment: Invocation.current.environment)
+        return failure
     }
 }

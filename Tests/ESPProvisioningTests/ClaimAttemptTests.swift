@@ -63,6 +63,15 @@ struct ClaimAttemptTests {
         #expect(meaning.message.contains(example.words ?? "its own"))
     }
 
+    @Test("a faulty answer is named", arguments: [Stage.start, .request])
+    func answered(stage: Stage) throws {
+        var attempt = try Self.attempt(stage)
+        var error = BoardError(.malformed, message: "its own")
+        error.faultyAnswer = "HTTP status 500"
+        let message = attempt.fault(error, restoresLinks: false).message
+        #expect(message.contains("endpoint rmaker_claim answered with HTTP status 500"), "\(message)")
+    }
+
     @Test("a refusal at the start is a broken link once, and again only after a claim that was taken")
     func refusedTwice() throws {
         let refusal = BoardError(.rejected, message: "its own")

@@ -98,9 +98,34 @@ struct FaultyVerifierTests {
         #expect(asked.all == [.version, .session, .session])
         #expect(error?.refusedProofs == 3)
         #expect(error?.message.contains("has now received 3 wrong proofs") == true)
+        #expect(
+            BoardError.countOfWrongProofs(1).hasPrefix(
+                "After five wrong proofs, and after it has been set up, a RainMaker board"))
         let first = error?.message.split(separator: ".").first ?? ""
         #expect(first.contains("proof of possession or the user name \""), "\(first)")
         #expect(first.split(separator: " ").count <= 20, "\(first)")
+    }
+
+    @Test("the proof that was sent in two forms explains the count")
+    func countOfForms() async throws {
+        let board = try board(.right, proof: "wrong")
+        _ = try await board.identify()
+        let error = await #expect(throws: BoardError.self) { try await board.secure() }
+        #expect(
+            error?.message.contains("has now received 2 wrong proofs, because the proof was sent in two forms.")
+                == true,
+            "\(error?.message ?? "")")
+    }
+
+    @Test("after five wrong proofs the board may refuse the right one, too")
+    func spent() async throws {
+        let board = try board(.right, proof: "wrong", refusedBefore: 4)
+        _ = try await board.identify()
+        let error = await #expect(throws: BoardError.self) { try await board.secure() }
+        #expect(error?.refusedProofs == 5)
+        #expect(
+            error?.message.hasPrefix("The board has received 5 wrong proofs, and may now refuse every proof") == true,
+            "\(error?.message ?? "")")
     }
 
     @Test("a board on its network counts no wrong proofs, and no message mentions a count")

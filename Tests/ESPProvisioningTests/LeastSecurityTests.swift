@@ -83,4 +83,17 @@ struct LeastSecurityTests {
         _ = try? await board.secure()
         #expect(told.withLock { $0 } == (isTold ? [1] : []))
     }
+
+    @Test("nothing is reported about the proof for a scheme that is not supported")
+    func unsupported() async throws {
+        let firmware = ScriptedFirmware(version: #"{"prov":{"sec_ver":7,"cap":["wifi_scan"]}}"#) { _, _ in nil }
+        let told = Mutex(0)
+        var credentials = BoardCredentials { ProofOfPossession("abcd1234") }
+        credentials.whenUnproven = { _ in told.withLock { $0 += 1 } }
+        let board = firmware.board(credentials: credentials)
+        _ = try await board.identify()
+        let error = await #expect(throws: BoardError.self) { try await board.secure() }
+        #expect(error?.code == .securityMismatch && error?.message.contains("Security 7") == true)
+        #expect(told.withLock { $0 } == 0)
+    }
 }

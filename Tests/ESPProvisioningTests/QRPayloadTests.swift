@@ -122,7 +122,9 @@ struct QRPayloadTests {
             ("X-HM://0023ISYWY1CJ8", "HomeKit"), ("DPP:V:2;K:MDk;;", "Easy Connect"), ("<html></html>", "web page"),
             ("a\0b", "not text"),
             ("[\"PROV_1\"]", "not an object"), ("7", "not an object"), ("{\"name\":\"PROV_1\",", "JSON is damaged"),
-            ("PROV_1", "neither JSON"), ("https://example.com/p/planted", "a web address without a board's data"),
+            ("hello", "neither JSON"), ("PROV_1", "only the name of a board"), ("4006381333931", "article number"),
+            ("Z:00124B001F8A1B2C$I:83FED3407A939723", "Zigbee"),
+            ("https://example.com/p/planted", "a web address without a board's data"),
         ])
     func foreign(text: String, words: String) {
         let error = #expect(throws: BoardError.self) { try QRPayload(Array(text.utf8)) }
@@ -145,6 +147,21 @@ struct QRPayloadTests {
             ("MT:Y.K9042C00KA0648G00", true), ("<svg", true), ("./a:b", false),
         ])
     func fileName(text: String, isCode: Bool) { #expect(QRPayload.mayBeCode(text) == isCode) }
+
+    @Test(
+        "a text that names no file and is no code is reported as neither",
+        arguments: [
+            ("PROV_a1b2c3", "PROV_a1b2c3 is neither a file nor a board's QR code: it is only the name of a board."),
+            ("4006381333931", "it is an article number (barcode)."),
+            ("Z:00124B$I:83FE", "the install code of a Zigbee device."),
+            ("label", "label is neither a file nor a board's QR code."),
+        ])
+    func neither(text: String, words: String) {
+        #expect(QRPayload.messageForNeither(text)?.contains(words) == true)
+    }
+
+    @Test("a path of a missing file, and a code, are not", arguments: ["label.png", "./qr", "NP:PROV_1|pop|b", ""])
+    func path(text: String) { #expect(QRPayload.messageForNeither(text) == nil) }
 
     @Test("every prefix of a code is a code or refused, and nothing else")
     func prefixes() {

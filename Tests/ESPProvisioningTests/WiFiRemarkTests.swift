@@ -15,7 +15,7 @@ struct WiFiRemarkTests {
         ("correct horse ", "ends with white space"), (#""correct horse""#, "quotation marks"),
         ("'correct horse'", "quotation marks"),
         (#"{"passphrase":"correct horse"}"#, "JSON"), ("correct horse\\n", "backslash"),
-        ("WIFI=correct horse", "NAME=value"),
+        ("WIFI=correct horse", "NAME=value"), ("horsy", "a WPA password has at least 8 characters, and this one has 5"),
     ]
 
     @Test("the passphrase's oddities are mentioned with the verdict", arguments: passphrases)
@@ -82,6 +82,44 @@ struct WiFiRemarkTests {
             #expect(error.code == (reason == nil ? code : .wifiAuthenticationFailed))
             if reason != nil { #expect(error.message.contains("Home") && error.cause == "No.") }
         }
+    }
+
+    @Test(
+        "a short password is too short for WPA, and may be one of WEP",
+        arguments: [([3], true), ([1], false), ([1, 3], false)])
+    func short(modes: [Int], isTooShort: Bool) throws {
+        let network = try WiFiNetwork("Home", passphrase: "horsy")
+        let error = BoardError(.wifiAuthenticationFailed, message: "No.").explained(
+            by: Self.heard(modes), joining: network)
+        #expect(error.code == .wifiAuthenticationFailed && error.reason == nil)
+        #expect(
+            error.message.hasPrefix("A WPA password has at least 8 characters, and this one has 5.") == isTooShort,
+            "\(error.message)")
+    }
+
+    @Test(
+        "a similar network that the board finds is offered",
+        arguments: [
+            ("home", "Home"), ("Home", "Home "), ("Anna's iPhone", "Anna\u{2019}s iPhone"), ("MyHome", "My Home"),
+            ("Home-2", "Home\u{2013}2"),
+        ])
+    func similar(given: String, heard: String) throws {
+        let network = try WiFiNetwork(given, passphrase: "correct horse")
+        let points = Self.heard([3], heard) + Self.heard([3], "Work")
+        let error = BoardError.notHeard(network.ssid).explained(by: points, joining: network)
+        #expect(error.code == .wifiNetworkNotFound)
+        let start =
+            "The board cannot find the network \"\(given)\", but it finds \"\(SSID(heard))\". Did you mean this network?"
+        #expect(error.message.hasPrefix(start), "\(error.message)")
+        let refusal = Self.verdict.explained(by: points, joining: network)
+        #expect(refusal.message == Self.verdict.message)
+    }
+
+    @Test("another network is not offered", arguments: ["Home2", "Homer", "", "\u{FFFD}"])
+    func dissimilar(heard: String) throws {
+        let network = try WiFiNetwork("Home", passphrase: "correct horse")
+        let error = BoardError.notHeard(network.ssid).explained(by: Self.heard([3], heard), joining: network)
+        #expect(error.message == BoardError.notHeard(network.ssid).message)
     }
 
     static let keys: [(text: String, isKey: Bool)] = [

@@ -132,12 +132,12 @@ struct TLSFaultTests {
         let url = "https://127.0.0.1:\(server.port)/"
         let error = try #require(
             await CurlHTTPClient().failure(
-                HTTPRequest(method: .get, url: url, deadline: .seconds(1), connection: .fresh)))
+                HTTPRequest(method: .get, url: url, deadline: .seconds(5), connection: .fresh)))
         #expect(error.code == .timeout && error.lacksTLS, "\(error)")
         // With plain HTTP, the server owes the answer.
         let plain = try #require(
             await CurlHTTPClient().failure(
-                HTTPRequest(method: .get, url: server.url, deadline: .seconds(1), connection: .fresh)))
+                HTTPRequest(method: .get, url: server.url, deadline: .seconds(5), connection: .fresh)))
         #expect(plain.code == .timeout && !plain.lacksTLS, "\(plain)")
     }
 

@@ -25,6 +25,8 @@ struct CertificateFileTests {
         "a file without a certificate is refused with its cause",
         arguments: [
             ("", "is empty"), ("hello", "no certificate"), (pem("MAA=", "PRIVATE KEY"), "no certificate"),
+            (pem("MAA=", "PRIVATE KEY"), "contains a private key (-----BEGIN PRIVATE KEY-----)"),
+            (pem("MAA=", "CERTIFICATE REQUEST"), "contains a certificate request"),
             (pem(body) + pem("MA@="), "damaged certificate (number 2)"),
             (pem(String(body.dropLast(8))), "damaged certificate (number 1)"),
             (pem("MAA="), "damaged certificate (number 1)"), (pem("MA"), "damaged certificate (number 1)"),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import TestSupport
 import Testing
 
@@ -86,6 +87,21 @@ struct PostgreSQLAddressTests {
             #expect(error.state == state)
             #expect(error.message == message)
             #expect(error.code == (state == nil ? .unreachable : .refused))
+        }
+    }
+
+    @Test("a password that was not given is known, and so is a file of passwords that libpq ignores")
+    func noPassword() async throws {
+        let text = "connection to server at \"db\" (10.0.0.1), port 5432 failed: fe_sendauth: no password supplied\n"
+        #expect(PostgreSQLError(connecting: text).code == .noPassword)
+        #expect(try PostgreSQLAddress("postgresql://ada@db/x?passfile=/p").passwordFile == "/p")
+        try await withTemporaryFolder { folder in
+            let file = PasswordFile(path: folder.file("pgpass"))
+            #expect(!file.isIgnored)
+            folder.writePrivately(Array("*:*:*:*:x".utf8), to: "pgpass")
+            #expect(!file.isIgnored)
+            chmod(file.path, 0o640)
+            #expect(file.isIgnored)
         }
     }
 

@@ -206,6 +206,37 @@ struct PrivateFileTests {
         #expect(inFolder.path == "/etc" && inFolder.description.hasSuffix("or use another folder"), "\(inFolder)")
     }
 
+    @Test("a folder that does not exist and cannot be made is named, and HOME if it is there")
+    func uncreated() {
+        // No user has this number.
+        let user = FileUser(id: uid_t.max - 1, home: "/etc/nonexistent/home")
+        let ofHome = PrivateFileError(uncreated: "/etc/nonexistent", errno: EACCES, user: user)
+        #expect(
+            ofHome.description
+                == "the folder of HOME, /etc/nonexistent, does not exist: set HOME or XDG_STATE_HOME")
+        let other = PrivateFileError(uncreated: "/etc/4711", errno: EACCES, user: user)
+        #expect(
+            other.description == "the folder /etc/4711 does not exist, and cannot be created: /etc belongs to root")
+        let full = PrivateFileError(uncreated: "/etc/4711", errno: ENOSPC, user: user)
+        #expect(full.description.hasSuffix("does not exist, and cannot be created: No space left on device"))
+        // It exists, so something above it keeps the user out.
+        let hidden = PrivateFileError(uncreated: "/etc", errno: EACCES, user: user)
+        #expect(!hidden.description.contains("does not exist"), "\(hidden)")
+        let made = #expect(throws: PrivateFileError.self) { try PrivateFolder.open("/proc/none/a", create: true) }
+        #expect(made?.description.contains("the folder /proc/none does not exist") == true, "\(made as Any)")
+    }
+
+    @Test("what a user names for reading is not to be removed")
+    func onlyRead() async throws {
+        try await withTemporaryFolder { folder in
+            let error = #expect(throws: PrivateFileError.self) {
+                try OwnedFile.contents(of: folder.path, maximumBytes: 10)
+            }
+            #expect(error?.code == .notPrivate && error?.kind == "a folder")
+            #expect(error?.description == "\(folder.path) is a folder, not a file: use a file instead")
+        }
+    }
+
     @Test("a folder that others may write to is refused")
     func openFolder() async throws {
         try await withTemporaryFolder { folder in

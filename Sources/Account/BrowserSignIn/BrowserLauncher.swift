@@ -37,17 +37,36 @@ public struct BrowserLauncher: Sendable {
     /// cancelled.
     /// - Parameter url: http or https. No other address is opened, because a desktop might run it.
     public func open(_ url: String) async -> Bool {
-        guard url.hasPrefix("https://") || url.hasPrefix("http://") else { return false }
-        for command in commands(for: url) {
+        if case .opened = await opening(url) { return true }
+        return false
+    }
+
+    /// The outcome of ``opening(_:)``.
+    package enum Opening: Sendable, Equatable {
+        case opened
+        /// The reason, as a part of a sentence, such as `/bin/false (from BROWSER) failed with exit code 1`; nil if there is no browser.
+        case failed(String?)
+    }
+
+    /// Does what ``open(_:)`` does, and tells why the first program of `$BROWSER` or the desktop's own failed.
+    package func opening(_ url: String) async -> Opening {
+        guard url.hasPrefix("https://") || url.hasPrefix("http://") else { return .failed(nil) }
+        var reasons: [String] = []
+        let all = commands(for: url)
+        for (index, command) in all.enumerated() {
             let status = await DetachedProgram.run(command, environment: environment, within: .seconds(3))
-            if Task.isCancelled { return true }
+            if Task.isCancelled { return .opened }
+            let exists = ProgramSearch(path: environment["PATH"]).file(of: command[0]) != nil
+            let origin = index < all.count - 1 ? " (from BROWSER)" : ""
             switch status {
-            case 0: return true
-            case nil where ProgramSearch(path: environment["PATH"]).file(of: command[0]) != nil: return true
-            default: continue
+            case 0: return .opened
+            case nil where exists: return .opened
+            case nil: reasons.append("\(command[0].onOneLine)\(origin) does not exist or cannot be run")
+            case .some(-1): reasons.append("\(command[0].onOneLine)\(origin) was ended by a signal")
+            case .some(let code): reasons.append("\(command[0].onOneLine)\(origin) failed with exit code \(code)")
             }
         }
-        return false
+        return .failed(reasons.first)
     }
 }
 

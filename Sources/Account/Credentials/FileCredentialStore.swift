@@ -16,8 +16,14 @@ public final class FileCredentialStore: CredentialStore {
     /// The number of bytes that a check writes: more than a RainMaker session has.
     private static let probeBytes = 16 << 10
 
+    /// systemd's folder of credentials, in which a session was looked for first (`CREDENTIALS_DIRECTORY`).
+    package let credentials: String?
+
     /// - Parameter folder: created with its parents when the first session is saved.
-    public init(folder: String) { self.folder = folder }
+    public convenience init(folder: String) { self.init(folder: folder, credentials: nil) }
+
+    /// - Parameter credentials: systemd's folder of credentials that has no such session.
+    package init(folder: String, credentials: String?) { (self.folder, self.credentials) = (folder, credentials) }
 
     /// Returns the path of a session's file.
     public func path(of key: CredentialKey) -> String { "\(folder)/\(key.name).json" }

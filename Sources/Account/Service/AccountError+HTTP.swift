@@ -16,15 +16,19 @@ extension AccountError {
                 error.code == .proxy ? .proxy : .proxyRefused,
                 message: "\(error.host) cannot be reached: \(error.message)")
         case .timeout:
-            self.init(
-                .timeout,
-                message: error.silentProxy.map {
-                    "\(error.host) cannot be reached: \($0) did not answer in time; try again"
+            let advice = isChange && error.wasSent ? next : "try again"
+            let sentence: String =
+                if let proxy = error.silentProxy {
+                    "\(error.host) cannot be reached: \(proxy) did not answer in time; try again"
+                } else if error.lacksTLS {
+                    "\(error.host) accepted the connection, but did not begin TLS in time. A firewall or an overloaded server may delay "
+                        + "the answer, or that port may use plain http:// or another protocol"
+                } else if error.receivedBytes {
+                    "the answer of \(error.host) began, but was not complete in time; \(advice)"
+                } else {
+                    "\(error.host) did not answer in time; \(advice)"
                 }
-                    ?? (error.lacksTLS
-                        ? "\(error.host) accepted the connection, but did not begin TLS in time. A firewall or an overloaded server may "
-                            + "delay the answer, or that port may use plain http:// or another protocol"
-                        : "\(error.host) did not answer in time; \(isChange && error.wasSent ? next : "try again")"))
+            self.init(.timeout, message: sentence)
         case .tls:
             self.init(.tls, message: "no trusted connection to \(error.host): \(error.message)")
         case .cancelled:
@@ -74,6 +78,8 @@ extension AccountError {
     ) -> AccountError {
         // A server that does not know the method (501) or the version (505) is another one, not one with a fault.
         let isFault = response.status >= 500 && ![501, 505].contains(response.status) && response.interference == nil
+        if let refusal = AccountError(plainRefusal: response, from: host) { return refusal }
+        if let target = response.redirectTarget(from: host) { return redirect(response.status, from: host, to: target) }
         if !isFault, let interference = response.unreadableBody {
             return AccountError(interference, response.status, host)
         }
@@ -100,6 +106,44 @@ extension AccountError {
             isFault ? .serverFault : .malformedAnswer,
             message: "\(host) \(answer); \(isFault ? "" : "check the base URL, or ")try again later",
             status: response.status)
+    }
+
+    /// Returns the error for a redirect. A service for programs sends none, so a server in front of it probably answered.
+    package static func redirect(_ status: Int, from host: String, to target: ResponseRedirect?) -> AccountError {
+        let code = Code(status: status, isForTokens: false)
+        var error = AccountError(
+            code, message: code.sentence(host: host, status: status, name: nil, redirect: target), status: status)
+        error.isFromGateway = true
+        return error
+    }
+
+    /// Creates the error for a refusal whose status and headers name the cause. Returns nil if the body may say more.
+    private init?(plainRefusal response: HTTPResponse, from host: String) {
+        let status = response.status
+        guard 400..<500 ~= status, status != 410, response.interference == nil else { return nil }
+        var code = Code.malformedAnswer
+        let sentence: String
+        if let challenge = AuthenticationChallenge(response, host: host), challenge.wantsPassword {
+            sentence =
+                "\(challenge.asker) asks for its own name and password (HTTP \(status)); "
+                + (challenge.isProxy
+                    ? "write them into the proxy's address" : "check the base URL, or ask the operator of \(host)")
+        } else if status == 429 {
+            code = .rateLimited
+            sentence = "\(host) received too many requests; try again in a few minutes"
+        } else if status == 426 {
+            sentence = "\(host) requires another protocol (HTTP 426), perhaps https://; check the base URL"
+        } else if response.body.isEmpty {
+            sentence =
+                [404, 405].contains(status)
+                ? "\(host) has nothing at this address (HTTP \(status)); check the base URL"
+                : "\(host), or a gateway before it, refused the request (HTTP \(status)); check the base URL, or try again later"
+        } else {
+            return nil
+        }
+        self.init(code, message: sentence, status: status)
+        isFromGateway = true
+        retryAfter = response.retryAfter
     }
 
     private init(_ interference: Interference, _ status: Int, _ host: String) {

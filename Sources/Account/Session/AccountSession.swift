@@ -154,10 +154,10 @@ extension AccountError {
         return error
     }
 
-    /// Adds a possible reason to a refused password, such as a space at its end.
+    /// Adds a possible reason to a refused sign-in, such as a space at the end of the password.
     fileprivate func remarking(on credentials: SignInCredentials) -> AccountError {
-        guard code == .invalidCredentials, !isFromGateway, case .password(_, let password) = credentials,
-            let remark = password.remark(as: "password")
+        guard code == .invalidCredentials, !isFromGateway, case .password(let user, let password) = credentials,
+            let remark = GivenText.remark(on: user, as: "The user name") ?? password.remark(as: "password")
         else { return self }
         var error = self
         error.message = message.because(of: remark)

@@ -120,6 +120,7 @@ struct Renewal: Sendable {
             try await access.remove()
             return .removed(.expired(error))
         }
+        keeper.ending.withLock { [error] in $0 = error }
         await keeper.keep(nil)
         return error
     }
@@ -130,7 +131,7 @@ struct Renewal: Sendable {
         var error = cause
         error.code = .serverFault
         error.message =
-            "the server refused to renew the session (HTTP \(cause.status.map { "\($0)" } ?? "error")), but the session has not ended; try again later"
+            "the server refused to renew the session (HTTP \(cause.status.map { "\($0)" } ?? "error")), but you are still signed in; try again later"
         return error
     }
 

@@ -2,6 +2,7 @@
 import Logging
 import RainCore
 import RainIO
+import Synchronization
 
 /// Keeps one session's tokens valid. It renews them before they expire, and when the service rejects them, once for all callers in this
 /// process and in all others that share the store.
@@ -25,6 +26,10 @@ actor TokenKeeper {
     private var flight: (turn: RenewalTurn, waiters: [Waiter<Outcome>])?
 
     private var unsaved: Unsaved?
+
+    /// Why this keeper has ended its session; nil if it has not, or if another session has begun since. Callers that ask later get the
+    /// same message.
+    nonisolated let ending = Mutex<AccountError?>(nil)
 
     /// Whether the stored session was bound to the provider's settings, or binding was tried.
     private var hasBound = false
@@ -54,11 +59,12 @@ actor TokenKeeper {
     // MARK: Asking
 
     /// Returns the stored session, or the newer one that the store could not save.
-    func stored() async throws(AccountError) -> SavedSession {
+    /// - Parameter advice: the end of the message if nobody is signed in.
+    func stored(orAdvise advice: String = "; sign in first") async throws(AccountError) -> SavedSession {
         if let unsaved, !unsaved.staysUnsaved { try await saveLate(unsaved) }
         let moment = events.moment
         let session = try await store.load(key)
-        let own = await bound(try own(session, since: moment))
+        let own = await bound(try own(session, since: moment, orAdvise: advice))
         return current(own)
     }
 
@@ -221,12 +227,24 @@ extension TokenKeeper {
 
 extension TokenKeeper {
     /// Returns the session if it belongs to this provider. Reports it to listeners if it is new.
-    nonisolated func own(_ session: SavedSession?, since moment: Int) throws(AccountError) -> SavedSession {
+    /// - Parameter advice: the end of the message if nobody is signed in.
+    nonisolated func own(
+        _ session: SavedSession?, since moment: Int, orAdvise advice: String = "; sign in first"
+    ) throws(AccountError) -> SavedSession {
         guard let session else {
             events.found(nil, since: moment, status: status)
+            if var ended = ending.withLock({ $0 }) {
+                ended.code = .notSignedIn
+                throw ended
+            }
             let preposition = key.account != nil ? "as" : key.deployment == provider.name ? "to" : "to the deployment"
-            throw AccountError(.notSignedIn, message: "nobody is signed in \(preposition) \(place); sign in first")
-                .about(key.account)
+            let credential =
+                (store as? FileCredentialStore)?.credentials.map {
+                    ", and \(presentable($0)) (CREDENTIALS_DIRECTORY) has no credential named rainkit-\(key.name)"
+                } ?? ""
+            throw AccountError(
+                .notSignedIn, message: "nobody is signed in \(preposition) \(place)\(credential)\(advice)"
+            ).about(key.account)
         }
         guard session.provider == provider.name else {
             throw AccountError(
@@ -235,6 +253,7 @@ extension TokenKeeper {
             ).about(key.account)
         }
         try session.check(provider.context, at: place)
+        ending.withLock { $0 = nil }
         events.found(session, since: moment, status: status)
         return session
     }
@@ -374,7 +393,7 @@ extension TokenKeeper {
         _ tell: @escaping @Sendable (Tokens) async throws(AccountError) -> SignOutReport
     ) async throws(AccountError) -> AccountSession.SignOutOutcome {
         do throws(AccountError) {
-            _ = try await stored()
+            _ = try await stored(orAdvise: ", so there is no session to end")
         } catch {
             // A session of another address is ended only here. Nothing of it is sent to this address.
             guard error.code == .wrongContext else { throw error }

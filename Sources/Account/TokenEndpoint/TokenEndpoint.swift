@@ -22,7 +22,9 @@ package struct TokenEndpoint: Sendable {
         let host = host(of: url) ?? "the token endpoint"
         return try await http.send(HTTPRequest(request.form, to: url, as: client)) { response throws(AccountError) in
             let json = try? JSONValue(parsing: response.body, limits: TokenResponse.limits)
-            if let refusal = EndpointRefusal(response, json, from: host, isForTokens: true) { throw refusal.error }
+            if let refusal = EndpointRefusal(response, json, from: host, isForTokens: true) {
+                throw refusal.hasNoEndpoint ? noEndpoint(at: host, refusal) : refusal.error
+            }
             guard let json else { throw .unreadable(response, from: host) }
             let tokens: TokenResponse
             do throws(OAuth2FormatError) {
@@ -35,6 +37,15 @@ package struct TokenEndpoint: Sendable {
             try tokens.checkType(from: host)
             return tokens
         }
+    }
+
+    private func noEndpoint(at host: String, _ refusal: EndpointRefusal) -> AccountError {
+        let path = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).dropFirst(3).first ?? ""
+        return refusal.error(
+            .invalidConfiguration,
+            message:
+                "\(host) has no token endpoint at /\(presentable(String(path.prefix { $0 != "?" }))) (HTTP \(refusal.status)); check the "
+                + "token path of the deployment, and its base URL")
     }
 }
 
@@ -79,6 +90,13 @@ package struct EndpointRefusal: Sendable {
         refusal?.description ?? json.flatMap(serverWords)
     }
 
+    /// Whether the server, or another one at its address, has no token endpoint there. The server itself would use a name of OAuth.
+    var hasNoEndpoint: Bool {
+        guard isForTokens, [404, 405, 501].contains(status) else { return false }
+        guard let name = refusal?.code else { return true }
+        return AccountError.Code(name, status: status) == .rejected && name.sentence(host: host, code: .rejected) == nil
+    }
+
     /// The meaning of the refusal by the RFCs.
     package var error: AccountError {
         if let error = AccountError(interference: response, from: host) { return error }
@@ -93,6 +111,14 @@ package struct EndpointRefusal: Sendable {
         let code = named ?? AccountError.Code(status: status, isForTokens: isForTokens)
         guard json != nil else {
             var error = AccountError.unreadable(response, from: host)
+            if let challenge = AuthenticationChallenge(response, host: host), challenge.wantsPassword,
+                !challenge.isProxy
+            {
+                // It may also mean the client's id and secret.
+                error.message =
+                    "\(host), or a server in front of it, asks for a name and password (HTTP \(status)); check the base URL"
+                    + (isForTokens ? ", and the client's id and secret" : "")
+            }
             if error.code == .malformedAnswer, code != .rejected { error.code = code }
             return error
         }
@@ -106,7 +132,8 @@ package struct EndpointRefusal: Sendable {
         let name = refusal?.code.rawValue
         var error = AccountError(
             code,
-            message: message ?? code.sentence(host: host, status: status, name: name, address: response.newAddress),
+            message: message
+                ?? code.sentence(host: host, status: status, name: name, redirect: response.redirectTarget(from: host)),
             serverMessage: words.map(presentable), status: status)
         error.serverCause = (name ?? cause).map(presentable)
         return error
@@ -147,16 +174,22 @@ extension AccountError.Code {
         }
     }
 
-    /// Returns the message for a temporary redirect to another address.
-    package static func redirectSentence(host: String, status: Int) -> String {
-        "\(host) was not reached: a redirect (HTTP \(status)) came instead, probably from this network's sign-in page. Sign in to the "
-            + "network in a browser, then try again"
+    /// Returns the message for a temporary redirect.
+    /// - Parameter setting: the setting with the address of the request.
+    package static func redirectSentence(
+        host: String, status: Int, _ target: ResponseRedirect?, setting: String = "base URL"
+    ) -> String {
+        if let target, target.isSameHost { return target.sentence(host: host, status: status, setting: setting) }
+        let place = target.map { " to \($0.address)" } ?? ""
+        return
+            "\(host) was not reached: a redirect\(place) (HTTP \(status)) came instead, probably from this network's sign-in page. Sign in "
+            + "to the network in a browser, then try again"
     }
 
     /// A sentence for a refusal that has no better one.
     /// - Parameter name: the cause as the server names it.
-    /// - Parameter address: the new one, for an answer that names it (``HTTPResponse/newAddress``).
-    package func sentence(host: String, status: Int, name: String?, address: String? = nil) -> String {
+    /// - Parameter redirect: the target of a redirect.
+    package func sentence(host: String, status: Int, name: String?, redirect: ResponseRedirect? = nil) -> String {
         if let name, let sentence = OAuthError.Code(rawValue: name).sentence(host: host, code: self) { return sentence }
         let name = name.map { " (\(presentable($0)))" } ?? ""
         switch self {
@@ -177,10 +210,11 @@ extension AccountError.Code {
         case .invalidConfiguration:
             return "\(host) does not support this kind of request\(name); check the provider's settings"
         case .moved:
-            let place = address.map { " to \($0)" } ?? ""
+            if let redirect, redirect.isSameHost { return redirect.sentence(host: host, status: status) }
+            let place = redirect.map { " to \($0.address)" } ?? ""
             return
                 "\(host) has moved\(place) (HTTP \(status)); credentials are not sent there automatically: set the new base URL"
-        case .malformedAnswer: return Self.redirectSentence(host: host, status: status)
+        case .malformedAnswer: return Self.redirectSentence(host: host, status: status, redirect)
         case .rateLimited: return "\(host) received too many requests; try again in a few minutes"
         case .forbidden: return "the signed-in user may not do this"
         case .serverFault: return "\(host) \(serverTrouble(status)); try again later"
@@ -211,7 +245,37 @@ extension OAuthError.Code {
     }
 }
 
+/// The target of a redirect, fit to be shown.
+package struct ResponseRedirect: Sendable, Equatable {
+    /// The address, or the path on the same host. A user name, a password, a query and a fragment are left out, as they may be secrets.
+    package let address: String
+    /// Whether the redirect leads to another address of the same host. A service for programs sends no such redirects, but web sites do.
+    package let isSameHost: Bool
+
+    /// The message for a redirect on the same host.
+    /// - Parameter setting: the setting with the address of the request.
+    package func sentence(host: String, status: Int, setting: String = "base URL") -> String {
+        "\(host) redirects to \(address) on the same host (HTTP \(status)), so the \(setting) probably belongs to a web site; check it"
+    }
+}
+
 extension HTTPResponse {
+    /// Returns the target of a redirect; nil for an answer that is not a redirect, or names no address for HTTP.
+    /// - Parameter host: the host that the request was for, with its port if it has one.
+    package func redirectTarget(from host: String) -> ResponseRedirect? {
+        guard 300..<400 ~= status, let location = header("Location") else { return nil }
+        if let newAddress {
+            // A permanent redirect names the service's new address, also for another path or scheme on the same host.
+            let parts = newAddress.split(separator: "/")
+            let isSameHost = parts.dropFirst().first.map(String.init) == host
+            return ResponseRedirect(
+                address: newAddress, isSameHost: isSameHost && (![301, 308].contains(status) || parts.count == 2))
+        }
+        let path = presentable(String(location.prefix { $0 != "?" && $0 != "#" }))
+        guard !path.isEmpty, !path.hasPrefix("//"), !path.prefix(while: { $0 != "/" }).contains(":") else { return nil }
+        return ResponseRedirect(address: path, isSameHost: true)
+    }
+
     /// The address that a redirect names, fit to be shown. A user name, a password, a query and a fragment are left out, as they may be
     /// secrets. Nil for an answer that names no absolute address.
     package var newAddress: String? {

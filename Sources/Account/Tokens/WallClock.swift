@@ -79,15 +79,18 @@ extension HTTPResponse {
     /// The server's time of the answer (`Date`, RFC 9110, 6.6.1); nil if it is missing or unreadable.
     package var date: UnixTime? { header("Date").flatMap(UnixTime.init(httpDate:)) }
 
-    /// How long the server asks to wait (`Retry-After`, RFC 9110, 10.2.3): seconds, or a date, which is compared with the server's own
-    /// ``date``. At most a day, because a longer time is an error of the server.
-    package var retryAfter: Duration? {
+    /// How long the server asks to wait (`Retry-After`, RFC 9110, 10.2.3): seconds, or a date. A date is compared with the server's own
+    /// ``date``, or with this machine's clock if the server sent none. At most a day, because a longer time is an error of the server.
+    package var retryAfter: Duration? { waitingTime(by: SystemWallClock()) }
+
+    /// - Parameter clock: this machine's clock.
+    func waitingTime(by clock: any WallClock) -> Duration? {
         guard let text = header("Retry-After") else { return nil }
         let seconds: Double
         if !text.isEmpty, text.utf8.count <= 9, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             seconds = Double(text) ?? 0
-        } else if let date, let end = UnixTime(httpDate: text) {
-            seconds = end.seconds - date.seconds
+        } else if let end = UnixTime(httpDate: text) {
+            seconds = (end.seconds - (date ?? clock.now).seconds).rounded(.up)
         } else {
             return nil
         }

@@ -124,6 +124,7 @@ extension DeviceLog.State {
             case .provisioningStarted, .code, .announced, .unnamedProvisioning, .alreadyProvisioned:
                 nameHeard = nameHeard ?? time
             case .trouble(let trouble):
+                guard !trouble.isOfRunningBoard else { continue }
                 // The restart after a crash is not the cause.
                 if lastTrouble == nil || !trouble.isRestart || trouble.isLoop && lastTrouble?.isRestart == true {
                     lastTrouble = trouble

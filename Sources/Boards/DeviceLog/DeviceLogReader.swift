@@ -43,7 +43,9 @@ public struct DeviceLogReader: Sendable {
         if let found = complaint(in: parsed, text) {
             hasWatchdogReset = false
             // The boot loader prints this after each image that it rejected.
-            if BootTrouble.isConsequence(parsed), hasRefusedImage { return [] }
+            if BootTrouble.isConsequence(parsed), hasRefusedImage || summary.troubles.last == .flashTooSmall {
+                return []
+            }
             if parsed.level != nil, found.endsWithApplication { hasRefusedImage = true }
             return [trouble(found)]
         }
@@ -72,6 +74,8 @@ public struct DeviceLogReader: Sendable {
         if checksum.isDamaged(text, after: summary.reset) { return .damagedImage(chip) }
         if OtherFirmware.isESP8266(text) { return .unsupportedChip("ESP8266") }
         if let device = OtherFirmware.device(text) { return .otherDevice(device) }
+        // RainMaker's firmware may have such a console, too.
+        guard summary.nodeID == nil, !summary.isProvisioned else { return nil }
         return OtherFirmware.name(of: text).map { .otherFirmware($0) }
     }
 

@@ -83,6 +83,7 @@ public struct DeviceSummary: Sendable {
     /// it is the reason of the restarts, if it was heard.
     public var verdict: DeviceTrouble? {
         guard serviceName == nil else { return nil }
+        let troubles = troubles.filter { !$0.isOfRunningBoard }
         if let fatal = troubles.last(where: { $0.isFatal && !$0.isLoop }) { return fatal }
         return troubles.last { !$0.isRestart } ?? troubles.last(where: \.isLoop) ?? troubles.last
             ?? (reset?.isWatchdog == true && project == nil && !isProvisioned && !isUnnamed ? .watchdogReset : nil)

@@ -62,6 +62,12 @@ public enum DeviceTrouble: Sendable, Equatable {
     case noCloudCredentials
     /// The board could not be claimed.
     case claimFailed
+    /// The access point refused the board.
+    case wifiRefused
+    /// The TLS handshake with a server failed, with mbedTLS's error in hexadecimal such as `0x7780`.
+    case handshakeFailed(error: String)
+    /// The broker of the cloud refused the board's connection.
+    case cloudRefused
 
     /// The code for programs.
     public var code: String {
@@ -92,6 +98,9 @@ public enum DeviceTrouble: Sendable, Equatable {
         case .claimSkipped: "claim_skipped"
         case .noCloudCredentials: "no_cloud_credentials"
         case .claimFailed: "claim_failed"
+        case .wifiRefused: "wifi_authentication_failed"
+        case .handshakeFailed: "tls"
+        case .cloudRefused: "not_authorized"
         }
     }
 
@@ -118,6 +127,14 @@ public enum DeviceTrouble: Sendable, Equatable {
         case .emptyFlash, .invalidHeader, .unreadableFlash, .damagedImage, .secureBoot, .noApplication, .wrongChip,
             .wrongRevision, .downloadMode, .otherFirmware, .unreadable:
             true
+        default: false
+        }
+    }
+
+    /// Whether this is about a board that has its settings and runs. It does not explain why a board cannot be provisioned.
+    package var isOfRunningBoard: Bool {
+        switch self {
+        case .wifiRefused, .handshakeFailed, .cloudRefused: true
         default: false
         }
     }
@@ -189,6 +206,9 @@ extension DeviceTrouble: CustomStringConvertible {
             return "The board's chip is an \(name), which RainMaker does not support. Use a board with an ESP32."
         case .otherDevice(let name):
             return "The device at this port is not a board, but \(name)."
+        case .noApplication(let why) where Self.isAboutPartitionTable(why):
+            return
+                "The board's partition table is missing or damaged (\(why)). Flash the partition table and the firmware."
         case .noApplication(let why):
             return "The board has no application that can be started (\(why)). Flash the firmware again."
         case .flashTooSmall:
@@ -224,11 +244,39 @@ extension DeviceTrouble: CustomStringConvertible {
             return
                 "The board was put on Wi-Fi without being claimed, and has no certificate for the cloud. Hold its BOOT button for 3 s so that it forgets the network, then set the board up again."
         case .claimFailed: return "The board could not get its certificate. Restart the board, and try again."
+        case .wifiRefused:
+            return
+                "The access point refused the board, most likely because the board has a wrong Wi-Fi password. Make the board forget "
+                + "its network, and set the board up again. If the password is right, move the board nearer to the access point."
+        case .handshakeFailed(error: "0x7780"):
+            return
+                "The server refused the board's TLS connection (mbedTLS error -0x7780), most likely because it does not accept the "
+                + "board's certificate. Check that the board was claimed for the deployment that its firmware connects to."
+        case .handshakeFailed(error: "0x2700"):
+            return
+                "The board does not trust the server's certificate (mbedTLS error -0x2700). Check that the firmware has the "
+                + "certificate authority of its cloud, and that the board's clock is right."
+        case .handshakeFailed(error: let error):
+            return
+                "The board's TLS connection to a server failed (mbedTLS error -\(error)). Check that its network has internet access, "
+                + "and that the firmware was built for this server."
+        case .cloudRefused:
+            return
+                "The cloud refused the board's MQTT connection: the board is not authorized there. Its certificate may be revoked, or "
+                + "may belong to another deployment. Claim the board for the deployment that its firmware connects to."
         }
     }
 }
 
 extension DeviceTrouble {
+    /// Whether the boot loader cannot use the partition table (ESP-IDF's `flash_partitions.c` and `bootloader_utility.c`).
+    static func isAboutPartitionTable(_ why: String) -> Bool {
+        [
+            "invalid magic number", "MD5 checksum", "no terminating entry", "verify partition table",
+            "load partition table",
+        ].contains { why.behind($0) != nil }
+    }
+
     /// Whether firmware stopped because of ESP-IDF's non-volatile storage (`nvs.h`): its errors, or its own log.
     private static func isAboutSettings(_ why: String, _ cause: String?) -> Bool {
         [why, cause ?? ""].contains { $0.behind("ESP_ERR_NVS_") != nil } || cause?.after("nvs: ") != nil

@@ -19,8 +19,10 @@ enum BootTrouble {
             return isSignature(said) || said.behind("don't match") != nil ? .secureBoot(why: excerpt(said)) : nil
         case "boot":
             let isBad = said.behind("is not bootable") != nil || said.hasPrefix("No bootable app partitions")
-            return isBad ? .noApplication(why: excerpt(said)) : nil
-        case "flash_parts": return said.behind("exceeds flash chip size") != nil ? .flashTooSmall : nil
+            return isBad || reportsTable(said) ? .noApplication(why: excerpt(said)) : nil
+        case "flash_parts":
+            if said.behind("exceeds flash chip size") != nil { return .flashTooSmall }
+            return DeviceTrouble.isAboutPartitionTable(said) ? .noApplication(why: excerpt(said)) : nil
         case "spi_flash":
             return said.behind("smaller than the size in the binary image header") != nil ? .flashTooSmall : nil
         case "boot_comm":
@@ -38,7 +40,13 @@ enum BootTrouble {
     /// Whether the line only reports that no image was left to start, without the reason.
     static func isConsequence(_ line: DeviceLogLine) -> Bool {
         line.tag == "boot"
-            && (line.text.behind("is not bootable") != nil || line.text.hasPrefix("No bootable app partitions"))
+            && (line.text.behind("is not bootable") != nil || line.text.hasPrefix("No bootable app partitions")
+                || reportsTable(line.text))
+    }
+
+    /// Whether the boot loader reports that it cannot use the partition table (`bootloader_utility.c`). `flash_parts` has the reason.
+    private static func reportsTable(_ text: String) -> Bool {
+        text.hasPrefix("Failed to verify partition table") || text.hasPrefix("load partition table error")
     }
 
     /// Reads a line of the ROM (esptool's boot-mode-selection.rst, and reports of secure boot). The brownout detector's line has no tag
@@ -100,7 +108,7 @@ struct ImageChecksum: Sendable {
 }
 
 /// Reads errors of the running application (esp-rainmaker's `app_network.c`, `app_wifi.c`, `esp_rmaker_core.c`, `esp_claim.c`; ESP-IDF's
-/// `task_wdt.c`).
+/// `task_wdt.c`, `esp_tls_mbedtls.c`, `mqtt_client.c`, the managers of provisioning).
 enum ApplicationTrouble {
     static func read(_ line: DeviceLogLine) -> DeviceTrouble? {
         let text = line.text
@@ -122,12 +130,31 @@ enum ApplicationTrouble {
         case "esp_claim":
             let hasFailed = text.hasPrefix("Claim Init Sequence Failed") || text.hasPrefix("Claim Verify Failed")
             return hasFailed ? .claimFailed : nil
+        case "network_prov_mgr", "wifi_prov_mgr": return text.hasPrefix("STA Auth Error") ? .wifiRefused : nil
+        case "esp-tls-mbedtls":
+            guard let rest = text.after("mbedtls_ssl_handshake returned -") else { return nil }
+            let error = rest.prefix { $0 == "x" || $0.isHexDigit }.lowercased()
+            return (3...10).contains(error.utf8.count) ? .handshakeFailed(error: error) : nil
+        case "mqtt_client":
+            let isRefusal = ["not authorized", "bad username or password"]
+                .contains { text.hasPrefix("Connection refused, \($0)") }
+            return isRefusal ? .cloudRefused : nil
+        // The Wi-Fi library's tag `wifi` has no space after its colon.
+        case "": return line.level != nil && isUnfinishedHandshake(text) ? .wifiRefused : nil
         default: return nil
         }
     }
 }
 
 extension ApplicationTrouble {
+    /// Whether the Wi-Fi library left the network because the handshake with the access point did not finish (reason 15), as in
+    /// `wifi:state: run -> init (0xf00)`. The reason is in the second byte; older versions write `(f00)`.
+    private static func isUnfinishedHandshake(_ text: String) -> Bool {
+        guard let rest = text.after("wifi:state: run -> init (") else { return false }
+        let number = rest.prefix { $0 != ")" }
+        return (Int(number.after("0x") ?? number, radix: 16) ?? 0) >> 8 == 15
+    }
+
     private static func isTimeout(_ text: String) -> Bool { text.lowercased().hasPrefix("provisioning timed out") }
 }
 
@@ -221,14 +248,19 @@ enum OtherFirmware {
         ("at param mode:", espAT), ("AT cmd port:", espAT), ("module_name:", espAT), ("AT version:", espAT),
         ("max tx power=", espAT),
         ("*** Booting Zephyr OS", "Zephyr"), ("NuttShell (NSH)", "NuttX"), ("NodeMCU ", "NodeMCU"),
+        ("WLED ", "WLED"), ("---WLED ", "WLED"),
+        ("This is an example of ESP-IDF console component", consoleExample),
     ]
     /// Texts in the middle of a line, without level and time.
     private static let marks = [
         (" Tasmota Version ", "Tasmota"), (" Project tasmota", "Tasmota"), (" ESPHome version ", "ESPHome"),
+        (" espruino.com", "Espruino"), ("//\\ E S H T /\\ S T / C", "Meshtastic"),
     ]
     /// Whole lines.
     private static let lines = [
         "WIFI DISCONNECT": espAT, "WIFI CONNECTED": espAT, "WIFI GOT IP": espAT,
+        // The greeting of Adalight's protocol, which WLED prints at its start.
+        "Ada": "WLED, or other firmware for LED strips",
     ]
     /// Beginnings of lines that firmware for other devices prints.
     private static let devices = [
@@ -239,10 +271,12 @@ enum OtherFirmware {
     /// Names of applications (`app_init: Project name:`).
     private static let projects = [
         "hello_world": helloWorld, "hello-world": helloWorld, "blink": "ESP-IDF's example blink", "esp-at": espAT,
-        "micropython": "MicroPython", "circuitpython": "CircuitPython",
+        "micropython": "MicroPython", "circuitpython": "CircuitPython", "console": consoleExample, "wled": "WLED",
+        "meshtastic": "Meshtastic",
     ]
     private static let espAT = "Espressif's AT firmware (ESP-AT)"
     private static let helloWorld = "ESP-IDF's example hello_world"
+    private static let consoleExample = "ESP-IDF's console example, or firmware that was made from it"
 
     static func name(of text: String) -> String? {
         if let found = beginnings.first(where: { text.hasPrefix($0.0) }) { return found.1 }
@@ -250,6 +284,8 @@ enum OtherFirmware {
         if let rest = text.after("This is esp32"), rest.behind(" chip with ") != nil { return helloWorld }
         if let found = lines[text] { return found }
         if isESPHome(text) { return "ESPHome" }
+        if isMeshtastic(text) { return "Meshtastic" }
+        if isConsolePrompt(text) { return consoleExample }
         return marks.first { text.behind($0.0) != nil }?.1
     }
 
@@ -260,6 +296,24 @@ enum OtherFirmware {
         else { return false }
         let parts = rest[..<end].split(separator: ":", omittingEmptySubsequences: false)
         return parts.count == 2 && !parts[0].isEmpty && Int(parts[1]) != nil
+    }
+
+    /// Whether this is a line of Meshtastic's log, such as `INFO  | 12:34:56 7 [Power] USB`; `??:??:??` before it knows the time.
+    private static func isMeshtastic(_ text: String) -> Bool {
+        guard let level = ["DEBUG | ", "INFO  | ", "WARN  | ", "ERROR | "].first(where: { text.hasPrefix($0) }),
+            let rest = text.after(level)
+        else { return false }
+        let words = rest.split(separator: " ", maxSplits: 2)
+        let time = (words.first ?? "").split(separator: ":")
+        return words.count > 1 && time.count == 3 && time.allSatisfy { $0 == "??" || Int($0) != nil }
+            && Int(words[1]) != nil
+    }
+
+    /// Whether the line begins with the prompt of ESP-IDF's console example: the name of the chip and `> `, such as `esp32c3> `.
+    private static func isConsolePrompt(_ text: String) -> Bool {
+        guard let rest = text.after("esp32") else { return false }
+        let prompt = rest.prefix { $0 != ">" }
+        return prompt.utf8.count <= 3 && prompt.allSatisfy { $0.isLetter || $0.isNumber } && rest.count > prompt.count
     }
 
     /// Returns the name of a device that is not a board, from the beginning of a line.

@@ -58,7 +58,7 @@ public actor ImprovBoard: Board {
         }
         var identity = BoardIdentity(
             association: .challengeResponse, canScan: true,
-            version: words.prefix(2).joined(separator: " "), capabilities: ["improv.wifi"])
+            version: words.prefix(2).joined(separator: " "), capabilities: [BoardIdentity.improv])
         identity.associatesOnNetwork = true
         identity.takesWiFiKey = true
         return identity
@@ -92,8 +92,16 @@ public actor ImprovBoard: Board {
         var hasReported = false
         var isAsked = false
         var silences = 0
+        var reaction = ReactionToSettings()
         while true {
-            guard let frame = try await next(within: .seconds(1)) else {
+            let heard: ImprovFrame?
+            do throws(BoardError) {
+                heard = try await next(within: .seconds(1))
+            } catch {
+                throw reaction.unfinished(error, peer)
+            }
+            if let refusal = reaction.note(heard, isAsked: isAsked, peer) { throw refusal }
+            guard let frame = heard else {
                 // If no state arrived, ask for it. The settings themselves are never sent twice.
                 silences += 1
                 if silences % 2 == 0 {
@@ -137,22 +145,8 @@ public actor ImprovBoard: Board {
     }
 
     private func check(_ failure: ImprovFailure) throws(BoardError) {
-        switch failure {
-        case .none: return
-        case .unableToConnect:
-            throw BoardError(
-                .wifiAuthenticationFailed,
-                message:
-                    "The board could not join the network: check the network's name and password. The network must be on 2.4 GHz and in range. Improv does "
-                    + "not report the cause.", reason: "unable_to_connect"
-            ).remarking(on: asked)
-        case .notAuthorized:
-            throw BoardError(
-                .rejected, message: "The board accepts a network only after you press its button.",
-                reason: "not_authorized")
-        default:
-            throw BoardError(.rejected, message: "The board did not accept the Wi-Fi settings (\(failure)).")
-        }
+        guard let error = failure.error else { return }
+        throw failure == .unableToConnect ? error.remarking(on: asked) : error
     }
 
     private func joined() -> JoinedNetwork {
@@ -311,6 +305,58 @@ extension ImprovBoard {
     }
 }
 
+/// Detects a board that does not react to its Wi-Fi settings: they were lost on the line, or its firmware ignores them.
+struct ReactionToSettings: Sendable {
+    /// How many seconds without any packet are accepted. A board that restarts or joins may be busy for many seconds.
+    static let maximumSilences = 20
+    /// How many times the board may report that it waits for settings. It receives each request for its state after the settings.
+    static let maximumWaits = 3
+
+    private var hasReacted = false
+    private var silences = 0
+    private var waits = 0
+
+    /// Takes the next packet, or nil after a second without one. Returns the error for a board that does not react.
+    ///
+    /// - Parameter isAsked: whether the board was asked for its state after the settings.
+    mutating func note(_ frame: ImprovFrame?, isAsked: Bool, _ peer: String) -> BoardError? {
+        guard !hasReacted else { return nil }
+        if let frame {
+            silences = 0
+            if frame.state == .ready || frame.state == .awaitingAuthorization {
+                waits += isAsked && frame.state == .ready ? 1 : 0
+            } else if frame.state != nil || (frame.failure?.rawValue ?? 0) != 0
+                || frame.result?.command == .joinNetwork
+            {
+                hasReacted = true
+            }
+        } else {
+            silences += 1
+        }
+        if waits >= Self.maximumWaits {
+            return BoardError(
+                .rejected,
+                message:
+                    "The board at \(peer) did not answer the Wi-Fi settings, and still waits for settings. Try again. If that does not help, "
+                    + "restart the board.")
+        }
+        guard silences >= Self.maximumSilences else { return nil }
+        return BoardError(
+            .deviceLost,
+            message:
+                "The board at \(peer) did not answer the Wi-Fi settings. Restart the board, then try again. The board may be online anyway."
+        )
+    }
+
+    /// Returns the error of a cancelled wait, with what has not happened yet.
+    func unfinished(_ error: BoardError, _ peer: String) -> BoardError {
+        guard error.code == .cancelled, !hasReacted else { return error }
+        var error = error
+        error.unfinished = "the board at \(peer) has not answered the Wi-Fi settings"
+        return error
+    }
+}
+
 // MARK: what results hold
 
 extension ImprovBoard {
@@ -350,9 +396,63 @@ extension AccessPoint {
 
 extension BoardError {
     /// Converts the error for a board that has joined its Wi-Fi.
-    fileprivate var onNetwork: BoardError {
+    var onNetwork: BoardError {
+        if isConnectionRefused && code == .unavailable || reason == "not_a_board" || code == .unsupported
+            || code == .notRainMaker
+        {
+            let place = peer.map { " (at \($0))" } ?? ""
+            return BoardError(
+                .notRainMaker,
+                message:
+                    "The board is on Wi-Fi, but its firmware does not offer RainMaker's service there\(place), so it cannot be added to the "
+                    + "account. Only its Wi-Fi can be set up.",
+                cause: cause ?? message, remedies: [.withoutMapping])
+        }
         var told = self
         told.message = "The board is on its network, but cannot be added to the account there. \(message)"
         return told
+    }
+}
+
+extension ImprovFailure {
+    /// The error of a board that reports this failure after it was sent a network; nil if it reports that there is none.
+    var error: BoardError? {
+        switch self {
+        case .none: nil
+        case .malformedCommand:
+            BoardError(
+                .rejected,
+                message:
+                    "The board could not read the Wi-Fi settings (Improv error 1). Its firmware may not accept a name or password of this "
+                    + "length, or with these characters. Try again. If that does not help, use another version of the firmware."
+            )
+        case .unknownCommand:
+            BoardError(
+                .rejected,
+                message:
+                    "The board's firmware cannot receive Wi-Fi settings over this cable: it does not know the command (Improv error 2). "
+                    + "Set up its Wi-Fi in another way, or use another version of the firmware.")
+        case .unableToConnect:
+            BoardError(
+                .wifiAuthenticationFailed,
+                message:
+                    "The board could not join the network: check the network's name and password. The network must be on 2.4 GHz and in "
+                    + "range. Improv does not report the cause.", reason: "unable_to_connect")
+        case .notAuthorized:
+            BoardError(
+                .rejected, message: "The board accepts a network only after you press its button.",
+                reason: "not_authorized")
+        case .badHostname:
+            BoardError(
+                .rejected,
+                message: "The board refused its host name (Improv error 5). Restart the board, then try again."
+            )
+        case .unknown:
+            BoardError(
+                .rejected,
+                message:
+                    "The board did not accept the Wi-Fi settings, and did not report why (Improv: unknown error). Check the network's name "
+                    + "and password, restart the board, then try again.")
+        }
     }
 }

@@ -49,12 +49,14 @@ extension BoardError {
             error.code = .unsupported
             error.remedies = [.accessPoint]
         case .cancelled:
-            if reason == Self.answerCut {
+            if reason == Self.answerCut, unfinished == nil {
                 error.unfinished = "the server at \(peer) began an answer and did not finish it"
             }
         case .ended: error.code = .cancelled
         case .busy, .neverAnswered, .wrongProofOfPossession, .securityMismatch: break
-        default: error.code = .malformed
+        default:
+            error.code = .malformed
+            if [.malformed, .cipherFailure].contains(code) { error.faultyAnswer = faultyAnswer ?? Self.unreadable }
         }
         return error
     }
@@ -86,18 +88,28 @@ extension BoardError {
     /// Whether the board may have performed the request although no answer arrived.
     var mayBeLostAnswer: Bool { !isLeaving && (code == .deviceLost || code == .rejected) }
 
+    /// The error for answers that make no sense, over a transport that may lose bytes.
+    static func charactersLost(_ cause: String) -> BoardError {
+        BoardError(.malformed, message: lostCharacters, cause: cause)
+    }
+
     static func unexpectedAnswer(on endpoint: Endpoint) -> BoardError {
-        BoardError(
+        var error = BoardError(
             .malformed,
             message:
                 "The board's answer on \(endpoint) does not match the request. Restart the board, then try "
                 + "again.")
+        error.faultyAnswer = Self.unreadable
+        return error
     }
 
-    static func rejected(_ what: String, status: Int32) -> BoardError {
-        BoardError(
+    /// - Parameter status: the status with its name, such as `status 5 (internal error)`.
+    static func rejected(_ what: String, _ status: String) -> BoardError {
+        var error = BoardError(
             .rejected,
-            message: "The board did not accept \(what) (status \(status)). Restart the board, then try again.")
+            message: "The board did not accept \(what): it answered with \(status). Restart the board, then try again.")
+        error.faultyAnswer = status
+        return error
     }
 }
 
@@ -107,8 +119,9 @@ extension BoardError {
     /// - Parameter count: how many proofs the board has refused, including earlier sessions. RainMaker firmware counts each
     ///   (`CONFIG_APP_WIFI_PROV_MAX_POP_MISMATCH`), and stops provisioning at the fifth. Nil for services that count none: those of a board
     ///   on its network.
+    /// - Parameter inBothForms: whether the last proof was sent in two forms, which the board counts as two proofs.
     static func refusedProof(
-        _ error: BoardError, _ selection: SecuritySelection, count: Int?
+        _ error: BoardError, _ selection: SecuritySelection, count: Int?, inBothForms: Bool = false
     ) -> BoardError {
         let isSecurity2 = selection.required.version == 2
         let name = String(decoding: selection.username, as: UTF8.self)
@@ -124,18 +137,32 @@ extension BoardError {
         }
         var refusal = BoardError(
             .wrongProofOfPossession,
-            message: "\(what) \(countOfWrongProofs(count))",
+            message: count >= mostWrongProofs
+                ? "The board has received \(count) wrong proofs, and may now refuse every proof until you restart it. Restart the board, "
+                    + "then check the proof of possession on its label or QR code."
+                : "\(what) \(countOfWrongProofs(count, inBothForms: inBothForms))",
             cause: error.description, remedies: remedies)
         refusal.refusedProofs = count
         return refusal
     }
 
+    /// RainMaker firmware stops provisioning at this number (`CONFIG_APP_WIFI_PROV_MAX_POP_MISMATCH`).
+    private static var mostWrongProofs: Int { 5 }
+
     /// The sentence about the wrong proofs that a board has counted.
     ///
     /// - Parameter count: how many the caller knows of. The board may have received others before.
-    package static func countOfWrongProofs(_ count: Int) -> String {
+    /// - Parameter inBothForms: whether the last proof was sent in two forms. Nobody gave the second one.
+    package static func countOfWrongProofs(_ count: Int, inBothForms: Bool = false) -> String {
+        if count >= mostWrongProofs {
+            return
+                "The board has now received \(count) wrong proofs, and may refuse every proof until you restart it."
+        }
+        let forms = inBothForms ? ", because the proof was sent in two forms" : ""
         let known =
-            count > 1 ? "The board has now received \(count) wrong proofs. After five" : "After five wrong proofs"
+            count > 1
+            ? "The board has now received \(count) wrong proofs\(forms). After five"
+            : "After five wrong proofs, and after it has been set up"
         return "\(known), a RainMaker board refuses even the right proof until you restart it."
     }
 }
@@ -144,7 +171,7 @@ extension BoardError {
     /// The error for a board that fell silent in ``Board/join(_:)``.
     package static func mayBeJoining(_ peer: String, _ error: BoardError) -> BoardError {
         // The board did answer.
-        if error.code == .malformed {
+        if error.code == .malformed || error.isAboutLostCharacters {
             return BoardError(
                 .mayBeJoining,
                 message:
@@ -169,6 +196,8 @@ extension BoardError {
                 "the port \(peer) was removed after the board received its Wi-Fi settings"
             } else if let cause, cause.isOfThisMachine {
                 cause.firstClause
+            } else if let answer = cause?.faultyAnswer {
+                "the board at \(peer) answers each request for its Wi-Fi state with \(answer)"
             } else {
                 "the board at \(peer) has not answered since it received its Wi-Fi settings"
             }

@@ -159,7 +159,8 @@ struct ClaimAttempt: Sendable {
             if isStart { wasRefusedAtStart = true }
             return .claimInterrupted(error.cause)
         }
-        return isStart ? .claimNotTaken(cause) : .claimBrokenOff(cause)
+        let answer = error.faultyAnswer
+        return isStart ? .claimNotTaken(cause, answer: answer) : .claimBrokenOff(cause, answer: answer)
     }
 
     /// Ends the claim: the board has its certificate.
@@ -265,7 +266,7 @@ struct ClaimConversation: Sendable {
         guard case .response(let response)? = answer.payload else { throw .unexpectedInClaim }
         switch (state, answer.message) {
         case (.starting, .responseStart):
-            guard response.status == .success else { throw .claimNotTaken("status \(response.status.rawValue)") }
+            guard response.status == .success else { throw .claimNotTaken(nil, answer: response.status.title) }
             canBeAborted = true
             return try introduce(response.buffer ?? PayloadBuffer())
         case (.requesting(let text, let total), .responseInit):
@@ -330,9 +331,9 @@ struct ClaimConversation: Sendable {
     private static func refusal(_ status: ClaimStatus, of what: String) -> BoardError {
         switch status {
         case .invalidState:
-            .claimFailure("it lost its state, perhaps because it restarted", cause: "status \(status.rawValue)")
-        case .noMemory: .claimFailure("\(what) does not fit into its memory", cause: "status \(status.rawValue)")
-        default: .claimFailure("it did not accept \(what)", cause: "status \(status.rawValue)")
+            .claimFailure("it lost its state, perhaps because it restarted", cause: status.title)
+        case .noMemory: .claimFailure("\(what) does not fit into its memory", cause: status.title)
+        default: .claimFailure("it did not accept \(what), and answered with \(status.title)", cause: status.title)
         }
     }
 }
@@ -351,21 +352,27 @@ extension BoardError {
     }
 
     /// The board does not begin a claim. Nothing has changed on it.
-    static func claimNotTaken(_ cause: String?) -> BoardError {
-        BoardError(
+    ///
+    /// - Parameter answer: the board's answer; nil if it sent none.
+    static func claimNotTaken(_ cause: String?, answer: String? = nil) -> BoardError {
+        let why = answer.map { ": its endpoint \(Endpoint.claim) answered with \($0)" } ?? ""
+        return BoardError(
             .claimFailed,
             message:
-                "The board does not accept a claim now. It may still be starting, or may allow only one claim per start. Restart the "
-                + "board, then try again.", cause: cause)
+                "The board does not accept a claim now\(why). It may still be starting, or may allow only one claim per start. Restart the "
+                + "board, then try again.", cause: cause ?? answer)
     }
 
     /// The board has most likely restarted, and then waits for a claim.
-    static func claimBrokenOff(_ cause: String?) -> BoardError {
-        BoardError(
+    static func claimBrokenOff(_ cause: String?, answer: String? = nil) -> BoardError {
+        let why =
+            answer.map { "because the board's endpoint \(Endpoint.claim) answered with \($0)" }
+            ?? "perhaps because the board restarted"
+        return BoardError(
             .claimFailed,
             message:
-                "The board was not claimed: the claim stopped in the middle, perhaps because the board restarted. Try again; if that "
-                + "does not help, restart the board first.", cause: cause)
+                "The board was not claimed: the claim stopped in the middle, \(why). Try again; if that does not help, restart the board "
+                + "first.", cause: cause)
     }
 
     /// The board did not answer the last piece of the certificate.

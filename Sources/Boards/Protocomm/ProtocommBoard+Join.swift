@@ -50,12 +50,12 @@ extension ProtocommBoard {
                 doubt = nil
                 refusals += 1
                 guard refusals <= maximumRefusals else {
-                    throw .rejected("the Wi-Fi settings", status: Status.internalError.rawValue)
+                    throw .rejected("the Wi-Fi settings", Status.internalError.title)
                 }
                 logger.debug("board refused to apply; resetting it", metadata: ["peer": "\(peer)"])
                 arrival = try await makeReady(for: network, report: report)
                 if arrival != nil { return }
-            case .answered(let status): throw .rejected("the Wi-Fi settings", status: status.rawValue)
+            case .answered(let status): throw .rejected("the Wi-Fi settings", status.title)
             case .linkLost: doubt = doubt ?? Doubt(since: time.elapsed())
             case .unanswered(let error) where error.isLeaving: throw error.afterApply
             case .unanswered(let error):
@@ -151,7 +151,7 @@ extension ProtocommBoard {
                 message: "The board does not accept this network name or passphrase. Check their lengths.")
         }
         guard response.status == .success else {
-            throw .rejected("the Wi-Fi settings", status: response.status.rawValue)
+            throw .rejected("the Wi-Fi settings", response.status.title)
         }
     }
 
@@ -239,7 +239,9 @@ extension ProtocommBoard {
                 if error.isLeaving { throw .leftWhileOccupied(peer, error) }
                 let since = silentSince ?? asked
                 silentSince = since
-                guard time.elapsed() - since < patience else { throw .leftWhileOccupied(peer, error) }
+                guard time.elapsed() - since < patience else {
+                    throw error.faultyAnswer == nil ? BoardError.leftWhileOccupied(peer, error) : error
+                }
             }
             switch found {
             case .ready?: return nil
@@ -344,6 +346,8 @@ extension ProtocommBoard {
         var schedule = PollSchedule.boardStatus
         var silentSince: Duration?
         var isPortGone = false
+        /// The last failure, if the board did answer.
+        var faulty: BoardError?
         var last: WiFiProgress?
         var hasTriedBefore = false
         var connectingSince: Duration?
@@ -358,7 +362,7 @@ extension ProtocommBoard {
                 // A transport that searches for a board that has left would take longer than that by itself.
                 let left = patience - (asked - (silentSince ?? asked))
                 status = try await answer(within: left, isSilent: silentSince != nil)
-                (silentSince, isPortGone, silence) = (nil, false, nil)
+                (silentSince, isPortGone, silence, faulty) = (nil, false, nil, nil)
             } catch {
                 guard error.mayPassAfterJoining, !error.isLeaving else { throw error }
                 let since = silentSince ?? asked
@@ -366,8 +370,11 @@ extension ProtocommBoard {
                 if error.reason == BoardError.portGone { isPortGone = true }
                 // An error of the port or of this machine explains the silence after it.
                 if !(silence?.isExplained ?? false) { silence = error }
-                guard time.elapsed() - since < patience else {
-                    throw error.asLost(peer, isPortGone: isPortGone, noticed: silence)
+                let isTimeUp = time.elapsed() - since >= patience
+                // The last request may only have had too little time for its answer.
+                if error.faultyAnswer != nil { faulty = error } else if !isTimeUp { faulty = nil }
+                guard !isTimeUp else {
+                    throw (faulty ?? error).asLost(peer, isPortGone: isPortGone, noticed: silence)
                 }
                 if last != .unreachable { await report(.unreachable) }
                 last = .unreachable
@@ -436,7 +443,7 @@ extension ProtocommBoard {
         }
         guard case .responseGetWiFiStatus(let response)? = answer.payload else { throw .unexpectedAnswer(on: .config) }
         guard response.status == .success else {
-            throw .rejected("the status request", status: response.status.rawValue)
+            throw .rejected("the request for its Wi-Fi state", response.status.title)
         }
         return response
     }
@@ -466,6 +473,12 @@ extension ProtocommBoard {
                     " If the network is in range, the board may not support its protection. After several attempts, firmware may report the reason of an earlier attempt."
             }
             throw verdict
+        case (.connectionFailed, .failed(let failure)?):
+            throw BoardError(
+                .wifiFailed,
+                message:
+                    "The board could not join the network and reported the unknown reason \(failure.rawValue). Check the network's name and "
+                    + "the Wi-Fi password, move the board nearer to the access point, and try again.")
         case (.connectionFailed, _):
             throw BoardError(
                 .wifiFailed,
@@ -524,15 +537,19 @@ extension BoardError {
                 "The port \(peer) was removed after the board received its Wi-Fi settings."
             } else if let noticed, noticed.isOfThisMachine {
                 "\(noticed.message) The board had already received its Wi-Fi settings."
-            } else if code == .malformed {
+            } else if let faultyAnswer {
+                "The board answered each request for its Wi-Fi state with \(faultyAnswer), after it had received its Wi-Fi settings."
+            } else if code == .malformed || isAboutLostCharacters {
                 "\(message) The board had already received its Wi-Fi settings."
             } else {
                 "The board at \(peer) stopped answering after it received its Wi-Fi settings: it may have lost power or its connection."
             }
-        return BoardError(
+        var lost = BoardError(
             .deviceLost,
             message: "\(what) The board may be online anyway: look for the board in your account, or try again.",
             cause: cause,
             reason: isPortGone ? BoardError.portGone : nil)
+        lost.faultyAnswer = isPortGone || noticed?.isOfThisMachine == true ? nil : faultyAnswer
+        return lost
     }
 }

@@ -44,6 +44,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     var contention = Contention()
     /// How many proofs the board has refused, and counted.
     private var refusedProofs: Int
+    /// Whether the given proof was sent in a second form, which the board counts as another proof.
+    private var hasSentBothForms = false
     /// How many proofs the board may have counted without a result, because another client broke the handshake.
     private var proofsInDoubt = 0
     /// RainMaker boards stop at the fifth wrong proof; this leaves one for the user.
@@ -96,6 +98,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
     }
 
     private func askVersion() async throws(BoardError) -> BoardIdentity {
+        var unreadable: Set<[UInt8]> = []
         while true {
             let text: [UInt8]
             do throws(BoardError) {
@@ -107,7 +110,11 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
                 return try VersionInformation(text).identity
             } catch {
                 guard session.mayGarbleAnswers else { throw error.asOtherServer(peer) }
-                guard askAgain(atMost: 2) else { throw error }
+                // Firmware that sends something else always sends the same.
+                unreadable.insert(text)
+                guard askAgain(atMost: 2) else {
+                    throw unreadable.count > 1 ? BoardError.charactersLost("\(error)") : error
+                }
             }
         }
     }
@@ -122,7 +129,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             return
         }
         if let refusal = policy.refusal(of: required) { throw refusal }
-        if !required.needsProofOfPossession { credentials.whenUnproven(required) }
+        // Nothing is known about a scheme that is not supported; the handshake reports it.
+        if !required.needsProofOfPossession, (0...2).contains(required.version) { credentials.whenUnproven(required) }
         if required.needsProofOfPossession, proofOfPossession == nil {
             proofOfPossession = await credentials.proofOfPossession()
             guard proofOfPossession != nil else {
@@ -171,6 +179,7 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             throw failure(refused, selection)
         }
         logger.debug("proof refused; trying the proof for a faulty verifier", metadata: ["peer": "\(peer)"])
+        hasSentBothForms = true
         guard let again = try await shakeHands(selection, passwordHash: other) else { return }
         // Throw the first refusal, unless the board has gone in the meantime.
         throw failure(again.code == .wrongProofOfPossession ? refused : again, selection)
@@ -194,7 +203,8 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
             return error.withAdvice
         }
         var refusal = BoardError.refusedProof(
-            error, selection, count: identity?.isOnNetwork == true ? nil : refusedProofs)
+            error, selection, count: identity?.isOnNetwork == true ? nil : refusedProofs,
+            inBothForms: hasSentBothForms)
         refusal.message = refusal.message.because(of: proofOfPossession?.secret.remark(as: "proof of possession"))
         return refusal
     }
@@ -349,10 +359,13 @@ public actor ProtocommBoard<Suite: CryptoSuite, Random: RandomSource>: Board {
                 if restores { try await secureAgain() }
                 return nil
             }
-            throw BoardError(
+            guard !session.mayGarbleAnswers else { throw BoardError.charactersLost("\(error)") }
+            var unreadable = BoardError(
                 .malformed,
                 message: "The board's answer on \(endpoint) cannot be read. Restart the board, then try again.",
                 cause: "\(error)")
+            unreadable.faultyAnswer = BoardError.unreadable
+            throw unreadable
         }
     }
 
@@ -565,7 +578,7 @@ extension BoardError {
         } else if code == .refused, Self.ownEndpoints.contains(endpoint) {
             error.message =
                 "The board refused the data for \(endpoint): this endpoint accepts only protocomm's own messages. Name an endpoint of the application."
-        } else if error.code != .cancelled {
+        } else if error.code != .cancelled, error.faultyAnswer == nil {
             error.message += " The data was for the endpoint \(endpoint)"
             // On a console the firmware prints nothing for an unknown name.
             error.message += code == .refused ? ". The board may not have this endpoint." : "."
@@ -607,7 +620,7 @@ extension ProtocommBoard {
     private func scanNow() async throws(BoardError) -> [AccessPoint] {
         let start = ScanWiFiStartCommand(isBlocking: false, isPassive: false, groupChannels: 5, periodMilliseconds: 120)
         let started = try await ask(NetworkScanPayload(.commandScanWiFiStart(start)), on: .scan)
-        guard started.status == .success else { throw .rejected("the scan", status: started.status.rawValue) }
+        guard started.status == .success else { throw .rejected("the scan", started.status.title) }
 
         var schedule = PollSchedule.boardStatus
         let began = time.elapsed()
@@ -793,7 +806,7 @@ extension ProtocommBoard {
         guard case .responseSetUserMapping(let response)? = answer.payload else {
             throw .unexpectedAnswer(on: .userMapping)
         }
-        guard response.status == .success else { throw .rejected("the user mapping", status: response.status.rawValue) }
+        guard response.status == .success else { throw .rejected("the user mapping", response.status.title) }
         // The answer came in the current session.
         toldInSession = sessions
         return try nodeID(response.nodeID)
@@ -812,7 +825,7 @@ extension ProtocommBoard {
                     : "The board does not answer challenges now. Reset it to factory settings.",
                 reason: "challenge_disabled")
         }
-        guard answer.status == .success else { throw .rejected("the challenge", status: answer.status.rawValue) }
+        guard answer.status == .success else { throw .rejected("the challenge", answer.status.title) }
         guard case .responseChallengeResponse(let response)? = answer.payload, !response.payload.isEmpty else {
             throw .unexpectedAnswer(on: .challengeResponse)
         }
@@ -825,7 +838,7 @@ extension ProtocommBoard {
         let answer = try await ask(ChallengeResponsePayload(.commandDisableChallengeResponse), on: .challengeResponse)
         // A board that already refuses them answers `disabled`.
         guard answer.status == .success || answer.status == .disabled else {
-            throw .rejected("the end of the association", status: answer.status.rawValue)
+            throw .rejected("the end of the association", answer.status.title)
         }
     }
 

@@ -237,6 +237,9 @@ struct CommandReply: ConsoleReply {
 
     var outcomeIfRestIsLost: [BoardEvent]? { transcript.hasEarlyPrompt && !transcript.isEchoComplete ? events : nil }
 
+    /// Whether bytes of the echo got lost.
+    var isEchoCut: Bool { transcript.isEchoCut }
+
     static func isAtPrompt(after events: [BoardEvent]) -> Bool { !events.contains(.restarted) }
 
     mutating func append(_ byte: UInt8) -> [BoardEvent]? {

@@ -2,6 +2,7 @@
 import Protocomm
 import RainCore
 import RainIO
+import Synchronization
 
 /// The protocol of the console at a serial port.
 public enum ConsoleDialect: Sendable, Equatable {
@@ -27,8 +28,10 @@ extension CommandConsole {
         sessionID: Int32 = .random(in: 1...Int32.max), clock: any Clock<Duration> = ContinuousClock()
     ) async throws(BoardError) -> ConsoleDialect {
         let path = port.path
+        let isEchoCut = Mutex(false)
         let found = await withDeadline(Self.probingDeadline, sleep: { try await clock.sleep(for: $0) }) {
-            () async throws(SerialPortError) in try await self.ask(sessionID)
+            () async throws(SerialPortError) in
+            try await self.ask(sessionID, cut: { isCut in isEchoCut.withLock { $0 = $0 || isCut } })
         }
         switch found {
         case .success(let dialect?)?: return dialect
@@ -39,6 +42,8 @@ extension CommandConsole {
                     "The console at \(path) supports neither RainMaker's commands nor protocomm. Try another transport."
             )
         case .failure(let error)?: throw BoardError(error, hasAnswered: false)
+        case nil where isEchoCut.withLock({ $0 }):
+            throw BoardError(.unavailable, message: BoardError.lostCharacters, reason: "no_prompt")
         case nil:
             throw BoardError(
                 .unavailable,
@@ -48,16 +53,20 @@ extension CommandConsole {
         }
     }
 
-    private func ask(_ sessionID: Int32) async throws(SerialPortError) -> ConsoleDialect? {
+    /// - Parameter cut: receives for each command whether its echo lacks bytes.
+    private func ask(
+        _ sessionID: Int32, cut: @Sendable (Bool) -> Void
+    ) async throws(SerialPortError) -> ConsoleDialect? {
         // Any body works; the official tools send three dashes.
         let version = Array("proto-ver \(sessionID) 2d2d2d".utf8)
         var silences = 0
         while silences < 2 {
-            let events = try await run(CommandReply(command: Array("get-node-id".utf8)))
+            let events = try await run(
+                CommandReply(command: Array("get-node-id".utf8)), atEnd: { cut($0.isEchoCut) })
             for case .nodeID(let id) in events { return .rainMaker(id) }
             // If a board never stops restarting, the deadline ends this.
             guard !events.contains(.restarted) else { continue }
-            switch try await run(ConsoleReplyParser(command: version)) {
+            switch try await run(ConsoleReplyParser(command: version), atEnd: { cut($0.isEchoCut) }) {
             case .answer, .malformed: return .protocomm(sessionID: sessionID)
             case .refused, .nothing: silences += 1
             case .restarted: continue

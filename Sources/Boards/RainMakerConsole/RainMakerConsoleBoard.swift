@@ -3,6 +3,7 @@ import Protocomm
 import Logging
 import RainCore
 import RainIO
+import Synchronization
 
 /// A ``Board`` over the console of RainMaker's stock examples on their UART: `get-node-id`, `add-user`, `wifi-prov`.
 ///
@@ -281,8 +282,19 @@ extension RainMakerConsoleBoard {
 
     private func run(_ line: [UInt8], _ name: String) async throws(BoardError) -> [BoardEvent] {
         let start = ContinuousClock.now
-        let events = try await within(name) { console async throws(SerialPortError) in
-            try await console.run(CommandReply(command: line))
+        let isEchoCut = Mutex(false)
+        let events: [BoardEvent]
+        do throws(BoardError) {
+            events = try await within(name) { console async throws(SerialPortError) in
+                try await console.run(
+                    CommandReply(command: line), atEnd: { reply in isEchoCut.withLock { $0 = reply.isEchoCut } })
+            }
+        } catch {
+            let isSilence = [.deviceLost, .neverAnswered].contains(error.code) && error.reason == nil
+            guard isSilence, isEchoCut.withLock({ $0 }) else { throw error }
+            var told = error
+            (told.message, told.cause) = (BoardError.lostCharacters, error.cause ?? error.message)
+            throw told
         }
         logger.debug(
             "console command",

@@ -15,14 +15,16 @@
  * ERRORS
  *   Functions return 0 (RAINKIT_OK) or the number of an error. The numbers are the exit codes of rainctl. A function that
  *   starts an operation only fails if its call is wrong: a NULL pointer, a handle that was freed, text that is not UTF-8, a
- *   required text that is empty, an unknown number, or a process that was forked. Then there is no operation, and no event.
+ *   required text that is empty, an unknown number, or a process that was forked. Then *operation is NULL: there is no
+ *   operation, and no event. RAINKIT_USAGE does not say which argument is wrong.
  *   Everything else is the operation's error: its last event, with a reason for programs, a message for people,
  *   and the step and remedy if they are known.
  *
  * STRINGS
  *   Strings are UTF-8 with a length. A string that you pass is copied before the function returns; it may have a NULL
  *   pointer if its length is 0, and at most 1 MiB. A string that you receive is followed by a NUL byte. It belongs to the
- *   library: the strings of an event are valid until the next call for that operation, and you never free them.
+ *   library: the strings of an event are valid until the next call for that operation, and you never free them. Also
+ *   rainkit_operation_free() ends them: copy what you need later, such as reason and node_id.
  *
  * DOCUMENTS
  *   Results and progress are JSON documents. They are those of rainctl: a result is what the command prints with --json,
@@ -31,10 +33,13 @@
  * THREADS
  *   Any thread may call any function at any time. Only one thread at a time should read the events of one operation.
  *   Clients and operations may be freed in any order, also while operations run and while other threads use them. A handle
- *   that was freed is detected: functions return RAINKIT_USAGE.
+ *   that was freed is detected: functions return RAINKIT_USAGE. A thread that already waits for an operation when another
+ *   thread frees it gets RAINKIT_CANCELLED, and an event whose kind is RAINKIT_EVENT_NONE.
  *
  * PROCESSES
- *   The library installs no signal handlers and changes no signal dispositions, and its threads never raise SIGPIPE. After
+ *   The library installs no signal handlers and changes no signal dispositions, and its threads never raise SIGPIPE. If you
+ *   handle a signal with signalfd(2), block it before you create the first client. A few threads and descriptors of the
+ *   library, such as idle connections, stay until the process ends; their number does not grow with that of clients. After
  *   fork(2) a child cannot use the library: every function returns RAINKIT_UNAVAILABLE. A child that calls exec(3) is fine.
  *   dlclose(3) leaves the library in memory.
  *
@@ -141,7 +146,8 @@ typedef struct rainkit_client_options {
     int32_t log_level;             /* RAINKIT_LOG_… */
     rainkit_string account;        /* name of the account, if the folder has several; default: the one in use */
     rainkit_string deployment;     /* name of the RainMaker deployment, for base_url; default: Espressif's own */
-    rainkit_string base_url;       /* https address of the deployment's API, without the version */
+    rainkit_string base_url;       /* https address of the deployment's API, without the version; http only for this
+                                      machine, such as http://127.0.0.1:8080 */
     rainkit_string ca_file;        /* PEM file of authorities to trust instead of the system's */
     rainkit_string provider;       /* id of another identity provider, such as spid; default: RainMaker */
     rainkit_string provider_settings; /* JSON object of the provider's settings, such as {"base_url": "https://…"};
@@ -158,6 +164,9 @@ typedef struct rainkit_client_options {
 
 /*
  * Creates a client. Nothing is sent, and no file is opened. A process may have any number of clients.
+ *
+ * A session is only valid for the address that it was made for: with another base_url, operations fail with RAINKIT_AUTH
+ * (wrong_context) until the user signs in there.
  *
  * On failure *client is NULL, and the message says what is wrong with the options: message may be NULL; otherwise it gets
  * at most capacity bytes, which end with NUL.
@@ -213,8 +222,9 @@ int32_t rainkit_next_event(rainkit_operation *operation, rainkit_event *event);
  * RAINKIT_EVENT_NONE. After the last event it returns at once with the last event again. */
 int32_t rainkit_wait_event(rainkit_operation *operation, int64_t timeout_ms, rainkit_event *event);
 
-/* Waits for the last event, drops the others, and returns the event's code: RAINKIT_OK for a result. event may be NULL. If
- * the operation shows a page or asks a question, it ends with RAINKIT_USAGE (unanswered). */
+/* Waits for the last event, drops the others, and returns the event's code: RAINKIT_OK for a result. event may be NULL; then
+ * you get no message of an error. If the operation shows a page or asks a question, it ends with RAINKIT_USAGE
+ * (unanswered). */
 int32_t rainkit_wait(rainkit_operation *operation, rainkit_event *event);
 
 /* Answers the question of an operation, or passes it the address at which the browser ended. An empty answer cancels. */
@@ -303,10 +313,12 @@ typedef struct rainkit_provision_options {
                                    board's, but not Security 0 if there is a proof */
     int32_t keeps_network;      /* other than 0: the board keeps its Wi-Fi, and ssid is ignored */
     rainkit_string ssid;        /* name of the network, 1 to 32 bytes, which need not be UTF-8 */
-    rainkit_string passphrase;  /* at most 63 bytes, or 64 hexadecimal digits; empty for an open network */
+    rainkit_string passphrase;  /* 8 to 63 bytes, or a WEP key of 5; a board that accepts a key itself: 64 hexadecimal
+                                   digits; empty for an open network */
     int32_t without_account;    /* other than 0: the board is not put into the account */
     int32_t resets_first;       /* other than 0: the board first forgets Wi-Fi settings that failed */
-    rainkit_string name;        /* name of the board in the account */
+    rainkit_string name;        /* name of the board in the account. If it cannot be set, the operation still succeeds, and
+                                   warnings of the result has the reason not_named: use node_id from then on */
     rainkit_string tags;        /* key:value,… */
     rainkit_string metadata;    /* JSON object */
     rainkit_string custom_endpoint; /* endpoint of the board's application; default: custom-data */
@@ -318,7 +330,11 @@ typedef struct rainkit_provision_options {
 
 /*
  * Puts a board on Wi-Fi and into the account. Progress events are those of rainctl provision --events ndjson; the name is
- * the state. Result: as rainctl provision --json, with node_id.
+ * the state. Their documents have node_id as soon as it is known: store it, because the board may be in the account even if
+ * the operation fails or is cancelled later. Result: as rainctl provision --json, with node_id. resumed is true if the board
+ * is set up already and online in the account, and the library finds that out: from the log of a board on a cable that
+ * prints it, or from a mapping that an earlier call left unfinished. The library does not remember a board by its address.
+ * Any other board that is set up already is an error, in most cases RAINKIT_UNAVAILABLE.
  */
 int32_t rainkit_provision(rainkit_client *client, const rainkit_provision_options *options, rainkit_operation **operation);
 
@@ -352,8 +368,10 @@ int32_t rainkit_node_get(rainkit_client *client, rainkit_string node, uint32_t t
 /*
  * Sets values: a JSON object such as {"Light": {"Power": true}}. Names, types and bounds are checked before anything is
  * sent. With wait_ms it then waits that long for the boards to report the values, in addition to timeout_ms, and fails with
- * RAINKIT_DEADLINE or RAINKIT_BATCH_PARTIAL if they do not. A board that was just provisioned reports its devices within seconds; until then
- * this fails with RAINKIT_BAD_DATA (no_configuration): try again. Result: as rainctl node params set --json.
+ * RAINKIT_DEADLINE or RAINKIT_BATCH_PARTIAL if they do not; 0 does not wait. A board that was just provisioned reports its
+ * devices within seconds; until then this fails with RAINKIT_BAD_DATA (no_configuration): try again, for a minute at most.
+ * A board that was never online since it came into the account fails in the same way for ever. Result: as
+ * rainctl node params set --json.
  */
 int32_t rainkit_node_set(rainkit_client *client, rainkit_string nodes, rainkit_string values, uint32_t wait_ms,
                          uint32_t timeout_ms, rainkit_operation **operation);
@@ -366,11 +384,13 @@ int32_t rainkit_node_set(rainkit_client *client, rainkit_string nodes, rainkit_s
  *   without_alerts           the cloud does not let this user listen to alerts
  *   listening, interrupted   the boards' own reports are heard from now on, or not any more; the cloud is asked in any case
  * nodes may be empty for all boards of the account, also those that are added later. Then there are also:
- *   added, removed           a board came into the account or left it; at the start, added comes once for each board
+ *   added, removed           a board came into the account or left it; at the start, added comes once for each board. The
+ *                            documents have node_id and name; that of added also has connected, if the cloud says so
  *   unreachable, reachable   the cloud does not answer, or answers again
- * Documents of all but changes have ts and state, and message if there is a reason. The watch survives an outage of the
- * network and of the cloud; it ends when the session has ended (RAINKIT_AUTH). Changes that the board reports itself arrive
- * within a second, others within five. The document of the result is {}.
+ * Each document has ts and state. Those of changes and alerts have node_id and the members of docs/schema/watch-event.json.
+ * Those about the watch itself or the cloud have no node_id, but message if there is a reason. The watch survives an outage
+ * of the network and of the cloud; it ends when the session has ended (RAINKIT_AUTH). Changes that the board reports itself
+ * arrive within a second, others within five. The document of the result is {}.
  */
 int32_t rainkit_node_watch(rainkit_client *client, rainkit_string nodes, uint32_t timeout_ms, rainkit_operation **operation);
 

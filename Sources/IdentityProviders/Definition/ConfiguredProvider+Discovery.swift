@@ -41,6 +41,7 @@ extension ConfiguredProvider {
             throw AccountError(
                 .unsupported, message: "\(title) publishes no description of its endpoints (no discovery)")
         }
+        if let error = descriptionAsIssuer { throw error }
         guard let url = filled(template, values, isURL: true) else {
             throw AccountError(
                 .missingParameter, message: "the address of \(title) needs settings that are missing: \(template)",
@@ -69,6 +70,19 @@ extension ConfiguredProvider {
         }
         metadata.set(found)
         return found
+    }
+
+    /// The error for an issuer that is the address of its description; nil for any other issuer.
+    private var descriptionAsIssuer: AccountError? {
+        let paths = ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"]
+        guard definition.issuer == "{issuer}", let issuer = values["issuer"],
+            let path = paths.first(where: { withoutFinalSlashes(issuer).hasSuffix($0) })
+        else { return nil }
+        return AccountError(
+            .invalidConfiguration,
+            message:
+                "give the issuer without \(path): \(presentable(ShownText.withoutUserInfo(issuer))) is the address of the provider's "
+                + "description", remedies: [.parameter(name: "issuer")])
     }
 
     /// Returns the error for a server without a description. It is not a provider, whatever page it shows. Other errors do not change.
@@ -113,7 +127,22 @@ extension ConfiguredProvider {
     ///   discovery.
     public func endpoint(_ use: String) async throws(AccountError) -> String {
         if let endpoint = try await findEndpoint(use) { return endpoint }
-        throw AccountError(.unsupported, message: "\(title) has no endpoint for \(use)")
+        guard definition.endpoints?[use] == nil, let member = Self.members[use], let place = descriptionAddress else {
+            throw AccountError(.unsupported, message: "\(title) has no endpoint for \(use)")
+        }
+        throw AccountError(.unsupported, message: "the description at \(presentable(place)) has no \(member)")
+    }
+
+    /// The members of a server's metadata with the URLs of endpoints (RFC 8414, section 2; RFC 8628, section 4; OpenID Connect Discovery).
+    private static let members = [
+        "authorize": "authorization_endpoint", "token": "token_endpoint", "user": "userinfo_endpoint",
+        "revoke": "revocation_endpoint", "introspect": "introspection_endpoint",
+        "device": "device_authorization_endpoint", "endSession": "end_session_endpoint", "keys": "jwks_uri",
+    ]
+
+    /// The address of the server's description; nil if the provider has none.
+    private var descriptionAddress: String? {
+        definition.discovery.flatMap { filled($0, values, isURL: true) }
     }
 
     /// Returns the URL for a use; nil if the provider has none.

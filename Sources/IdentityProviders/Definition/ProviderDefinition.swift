@@ -315,7 +315,7 @@ extension ProviderDefinition {
         }
         for name in (grants ?? [:]).keys.sorted() + (unsupported ?? [:]).keys.sorted()
         where !GrantName.all.contains(GrantName(rawValue: name)) {
-            return "there is no grant \(name)"
+            return "the grant \"\(name)\" is not known"
         }
         for mode in modes ?? [] where grants?[modeGrants?[mode] ?? mode] == nil {
             return "the mode \(mode) has no grant"

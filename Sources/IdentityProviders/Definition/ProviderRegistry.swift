@@ -103,7 +103,7 @@ public struct ProviderRegistry: Sendable {
         let definition = try ProviderDefinition(json, origin: origin)
         // A null under a misspelt name would remove nothing, and the inherited member would remain.
         if let name = ProviderDefinition.unknownGrant(in: given) {
-            throw ProviderDefinition.unreadable(origin, "there is no grant \(name)")
+            throw ProviderDefinition.unreadable(origin, "the grant \"\(name)\" is not known")
         }
         if let parent, let stray = given.firstNull(unknownTo: ProviderDefinition.self, in: { $0.laid(over: parent) }) {
             throw ProviderDefinition.unreadable(origin, "it has an unknown member, \(stray)")

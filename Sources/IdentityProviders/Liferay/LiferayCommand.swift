@@ -160,7 +160,11 @@ enum LiferayReply {
         let (code, sentence): (AccountError.Code, String) =
             switch response.status {
             case 302, 303, 307:
-                (.malformedAnswer, AccountError.Code.redirectSentence(host: host, status: response.status))
+                (
+                    .malformedAnswer,
+                    AccountError.Code.redirectSentence(
+                        host: host, status: response.status, response.redirectTarget(from: host))
+                )
             // A request with a password or a token is not sent to another address.
             case 300..<400:
                 (

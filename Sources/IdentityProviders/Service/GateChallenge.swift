@@ -7,49 +7,20 @@ import Synchronization
 
 /// A challenge of a server in front of the provider for its own name and password (HTTP 401 or 407), such as a company's reverse proxy.
 extension AuthenticationChallenge {
-    /// Reads the challenge in a response. Returns nil for a response without one.
-    init?(_ response: HTTPResponse, host: String, previousFailureCount: Int = 0) {
-        let isProxy = response.status == 407
-        guard isProxy || response.status == 401 else { return nil }
-        let name = isProxy ? "proxy-authenticate" : "www-authenticate"
-        let lines = response.headers.filter { $0.name.lowercased() == name }.map(\.value)
-        // Servers can offer several schemes, one on each line (RFC 9110, section 11.6.1).
-        guard let line = lines.first(where: { Self.scheme(in: $0) == "basic" }) ?? lines.first else { return nil }
-        self.init(
-            scheme: Self.scheme(in: line), realm: Self.realm(in: line), host: host, isProxy: isProxy,
-            previousFailureCount: previousFailureCount)
-    }
-
-    private static func scheme(in line: String) -> String { line.prefix { $0 != " " && $0 != "," }.lowercased() }
-
-    private static func realm(in line: String) -> String? {
-        guard let start = line.lowercased().ranges(of: "realm=\"").first?.upperBound else { return nil }
-        let offset = line.lowercased().distance(from: line.lowercased().startIndex, to: start)
-        return presentable(String(line.dropFirst(offset).prefix { $0 != "\"" }))
-    }
-
     /// The header that answers the challenge.
     var header: String { isProxy ? "Proxy-Authorization" : "Authorization" }
-
-    /// The schemes that ask a person, or a machine for a person, for a name and password. Bearer is OAuth's own scheme.
-    private static let schemes: Set<String> = ["basic", "digest", "negotiate", "ntlm"]
 
     /// Returns whether a server in front of the provider asks, and not the provider.
     /// - Parameters:
     ///   - request: the refused request.
     ///   - realm: the provider's own realm, if it has one.
     func isFromGate(_ request: HTTPRequest, realm own: String?) -> Bool {
-        guard Self.schemes.contains(scheme), !isProxy else { return isProxy }
+        guard wantsPassword, !isProxy else { return isProxy }
         // A provider that reads the client's name and password from this header refuses them in the same way.
         let isOurs =
             request.headers.first { $0.name.lowercased() == "authorization" }?.value.lowercased().hasPrefix("basic ")
             == true && own == nil
         return !isOurs && (own == nil || realm != own)
-    }
-
-    private var status: Int { isProxy ? 407 : 401 }
-    private var asker: String {
-        "\(isProxy ? "a proxy" : "a server") in front of \(host)\(realm.map { " (\"\($0)\")" } ?? "")"
     }
 
     // No error here has a status. The provider has not read the request, so the session must not be renewed.

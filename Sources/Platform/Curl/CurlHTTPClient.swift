@@ -121,7 +121,10 @@ package func certificateFileProblem(_ path: String) -> String? {
     guard bytes.count < maximumBytes else { return "is larger than \(maximumBytes >> 20) MiB" }
     let (count, endsDamaged) = CertificateBundle.read(bytes)
     if endsDamaged { return "contains a damaged certificate (number \(count + 1)), or ends in the middle of one" }
-    return count == 0 ? "contains no certificate in PEM form" : nil
+    guard count == 0 else { return nil }
+    let content = PEMContent(bytes)
+    let other = content.labels.isEmpty ? nil : content.problem(expecting: .certificate)
+    return other ?? "contains no certificate in PEM form"
 }
 
 /// libcurl, opened and initialized once, which must not happen on two threads at once; nil if libcurl is missing.

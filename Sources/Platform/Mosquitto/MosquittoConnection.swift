@@ -110,7 +110,7 @@ package final class MosquittoConnection: Sendable {
         }
     }
 
-    /// libmosquitto does not say why it cannot read a file.
+    /// libmosquitto does not say why it cannot read a file, and OpenSSL not what a file contains.
     private static func checkFiles(_ settings: MosquittoSettings) throws(MosquittoEnd) {
         for file in MosquittoEnd.TLSFile.allCases {
             guard let path = settings.path(of: file) else { continue }
@@ -122,6 +122,42 @@ package final class MosquittoConnection: Sendable {
                 throw .file(file, path, reason: systemErrorText(EISDIR))
             }
         }
+        for file in MosquittoEnd.TLSFile.allCases {
+            guard let path = settings.path(of: file), let content = Self.content(of: path),
+                let problem = content.problem(expecting: file == .key ? .privateKey : .certificate)
+            else { continue }
+            let key = file == .certificate ? settings.key.flatMap { Self.content(of: $0) } : nil
+            let areSwapped =
+                content.has(.privateKey) && key?.has(.certificate) == true && key?.has(.privateKey) == false
+            throw .file(
+                file, path,
+                reason: "it \(problem)\(areSwapped ? "; the files of the certificate and of the key are swapped" : "")")
+        }
+    }
+
+    /// Returns the blocks of a file; nil for something else than a file, which can be read only once, and for a file that is too large.
+    private static func content(of path: String) -> PEMContent? {
+        let limit = 4 << 20
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        var bytes: [UInt8] = []
+        // It may contain a private key.
+        defer { for index in bytes.indices { bytes[index] = 0 } }
+        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        defer { for index in chunk.indices { chunk[index] = 0 } }
+        while bytes.count < limit {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count == 0 { return PEMContent(bytes) }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                return nil
+            }
+            bytes += chunk[..<count]
+        }
+        return nil
     }
 
     // `destroy` waits for nobody: the loop holds a reference.

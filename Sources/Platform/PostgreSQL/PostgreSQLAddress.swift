@@ -5,6 +5,8 @@ import RainCore
 package struct PostgreSQLAddress: Sendable {
     /// The URL without user, passwords and settings, for messages.
     package let place: String
+    /// The file of passwords that the URL names.
+    let passwordFile: String?
     private let url: Secret
     private let secrets: [Secret]
 
@@ -49,6 +51,7 @@ package struct PostgreSQLAddress: Sendable {
         } else {
             place = "postgresql://" + host + port + name
         }
+        passwordFile = values["passfile"]
         self.url = Secret(url)
         self.secrets = secrets
     }

@@ -225,6 +225,9 @@ package final class PostgreSQLConnection: @unchecked Sendable {
     private func connectionFailure() -> PostgreSQLError {
         var error = PostgreSQLError(connecting: libraryText)
         error.message = address.redacted(error.message)
+        if error.code == .noPassword, let file = PasswordFile(given: address.passwordFile), file.isIgnored {
+            error.ignoredFile = file.path
+        }
         return error
     }
 

@@ -15,6 +15,8 @@ package struct PostgreSQLError: Error, Sendable, Equatable {
         case lost
         /// A text contains a NUL character.
         case invalidText
+        /// The server asks for a password, and none was given.
+        case noPassword
         /// The server refused the connection or the statement; ``PostgreSQLError/state`` has the cause.
         case refused
     }
@@ -24,6 +26,8 @@ package struct PostgreSQLError: Error, Sendable, Equatable {
     package var state: String?
     /// The server's or libpq's text, on one line.
     package var message: String
+    /// The file of passwords that libpq ignored, because other users may read it.
+    package var ignoredFile: String?
 
     package init(_ code: Code, state: String? = nil, _ message: String) {
         self.code = code
@@ -56,7 +60,9 @@ package struct PostgreSQLError: Error, Sendable, Equatable {
             } else {
                 nil
             }
-        self.init(.unreachable, cause.map { "\($0) (\(first))" } ?? first)
+        // PQnoPasswordSupplied in libpq-fe.h.
+        let code: Code = says("fe_sendauth: no password supplied") ? .noPassword : .unreachable
+        self.init(code, cause.map { "\($0) (\(first))" } ?? first)
     }
 
     private static func isStateByte(_ byte: UInt8) -> Bool {

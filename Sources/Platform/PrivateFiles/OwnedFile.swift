@@ -15,14 +15,14 @@ public enum OwnedFile {
             var status = stat()
             // A socket, or a device that does not exist.
             if reason == ENXIO, stat(path, &status) == 0 {
-                throw PrivateFileError(.notPrivate, path: path, status: status)
+                throw PrivateFileError(reading: path, status: status)
             }
             throw PrivateFileError(.unreadable, path: path, errno: reason)
         }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw PrivateFileError(.notPrivate, path: path, status: status)
+            throw PrivateFileError(reading: path, status: status)
         }
         guard [0, geteuid()].contains(status.st_uid), status.st_mode & 0o022 == 0 else {
             throw PrivateFileError(.writableByOthers, path: path)

@@ -76,7 +76,7 @@ public struct PrivateDocument<Content: Codable & Sendable>: Sendable {
 struct NewerDocument: Error, CustomStringConvertible {
     let version: Int64
     var description: String {
-        "a newer version of this program wrote this file (format \(version); this version reads format 1)"
+        "a newer version of this program wrote this file (format \(version))"
     }
 }
 

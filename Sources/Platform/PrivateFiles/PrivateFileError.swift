@@ -59,6 +59,12 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
     private var isShared = false
     /// Whether ``path`` is a file where a folder is required.
     private var isInPlaceOfFolder = false
+    /// Whether ``path`` is a folder that does not exist and could not be made.
+    private var isUncreated = false
+    /// Whether the home folder is ``path``, or would be below it.
+    private var isHome = false
+    /// Whether the file was only to be read, so that it is the user's own choice.
+    private var isOnlyRead = false
     /// The kind of object in the place of a file, if that is the cause: `a folder`, `a FIFO (named pipe)`, `a socket` or `a device`.
     public var kind: String?
 
@@ -87,6 +93,23 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
             kind = Self.kind(of: status)
         }
         if status.st_uid != user.id { noteOwner(status, user) }
+    }
+
+    /// The error for a folder that does not exist and could not be made.
+    init(uncreated path: String, errno number: Int32, user: FileUser = .current) {
+        self.init(.unwritable, path: path, errno: number, user: user)
+        var status = stat()
+        guard !isLeftBySudo, !isInPlaceOfFolder, lstat(path, &status) != 0, errno == ENOENT else { return }
+        if let owner { detail = "\(self.path) belongs to \(owner)" }
+        self.path = path
+        isUncreated = true
+        isHome = user.home == path || user.home?.hasPrefix(path + "/") == true
+    }
+
+    /// The error for something else than a file, in the place of a file that was to be read.
+    init(reading path: String, status: stat) {
+        self.init(.notPrivate, path: path, status: status)
+        isOnlyRead = true
     }
 
     private mutating func noteOwner(_ status: stat, _ user: FileUser) {
@@ -125,11 +148,18 @@ public struct PrivateFileError: Error, Sendable, Equatable, CustomStringConverti
 
     public var description: String {
         if let kind {
-            // The system has it, and needs it.
-            let advice = kind == Self.device ? "use another path" : "remove it, or move it away"
+            // The system has a device, and needs it. What the user named for reading may be of use elsewhere.
+            let advice =
+                isOnlyRead
+                ? "use a file instead" : kind == Self.device ? "use another path" : "remove it, or move it away"
             return "\(path) is \(kind), not a file: \(advice)"
         }
         if isInPlaceOfFolder { return "\(path) is a file, but must be a folder: move the file away" }
+        if isUncreated {
+            return isHome
+                ? "the folder of HOME, \(path), does not exist: set HOME or XDG_STATE_HOME"
+                : "the folder \(path) does not exist, and cannot be created: \(detail ?? "the system gives no reason")"
+        }
         if let owner {
             return isLeftBySudo
                 ? "\(path) belongs to \(owner), not to you, perhaps because of sudo: make yourself its owner with chown"

@@ -207,7 +207,7 @@ public final class PrivateFolder: Sendable {
         if mkdir(path, 0o700) == 0 {
             chmod(path, 0o700)
         } else if errno != EEXIST {
-            throw PrivateFileError(.unwritable, path: path, errno: errno)
+            throw PrivateFileError(uncreated: path, errno: errno)
         }
     }
 }

@@ -68,7 +68,12 @@ public struct AccountDirectory: Sendable {
         let content = try known.load()
         guard let entry = name.map({ content.entry($0, at: deployment) }) ?? content.current(at: deployment) else {
             var nobody = KeptAccount(
-                key: try CredentialKey(deployment, account: name), kind: .file, store: store(.file))
+                key: try CredentialKey(deployment, account: name), kind: .file,
+                store: FileCredentialStore(
+                    folder: sessionsFolder,
+                    credentials: SystemdCredentialStore(environment: environment).flatMap { _ in
+                        environment["CREDENTIALS_DIRECTORY"]
+                    }))
             nobody.isListed = false
             return nobody
         }

@@ -139,6 +139,7 @@ extension BatchReader {
         let header = Self.header(text, start)
         guard let record = header.record else { return }
         guard let columns = columns(record) else { return }
+        let headerLine = record.place.line
         var reader = header.reader
         var namelessTold: Set<Int> = []
         while let record = reader.next() {
@@ -147,6 +148,13 @@ extension BatchReader {
             // A quotation mark in the wrong place shifts the values after it, so nothing else is said about the line.
             if let (field, problem) = record.problems.first {
                 addProblem(problem, columns, field, record.place)
+                continue
+            }
+            if let other = Self.otherSeparator(record, columns, reader.separator) {
+                faults.add(
+                    .unusable, record.place,
+                    "The line is separated by \(Self.name(other)), but line \(headerLine) is separated by \(Self.name(reader.separator)). "
+                        + "Use the same separator in all lines.")
                 continue
             }
             let before = faults.count
@@ -172,6 +180,31 @@ extension BatchReader {
                 }
             }
             if faults.count == before { add(record.place, values) }
+        }
+    }
+
+    /// Returns the separator of a line that has all its values in one field, because it is another one than in the first line; nil for
+    /// other lines.
+    private static func otherSeparator(
+        _ record: CSVReader.Record, _ columns: [BatchColumn?], _ separator: UInt8
+    ) -> UInt8? {
+        guard columns.count > 1, record.fields.count == 1, let field = record.fields.first,
+            field.first != UInt8(ascii: "{"),
+            columns[0] != BatchColumn.tags
+        else { return nil }
+        return separators.first { other in
+            other != separator && field.count(where: { $0 == other }) == columns.count - 1
+        }
+    }
+
+    private static let separators = Array(",;\t".utf8)
+
+    private static func name(_ separator: UInt8) -> String {
+        switch separator {
+        case UInt8(ascii: ","): "commas"
+        case UInt8(ascii: ";"): "semicolons"
+        case UInt8(ascii: "\t"): "tabs"
+        default: "vertical bars"
         }
     }
 
@@ -218,7 +251,7 @@ extension BatchReader {
     private static func header(
         _ text: [UInt8], _ start: (position: Int, separator: UInt8?)
     ) -> (record: CSVReader.Record?, reader: CSVReader) {
-        let candidates = start.separator.map { [$0] } ?? Array(",;\t".utf8)
+        let candidates = start.separator.map { [$0] } ?? separators
         var best: (record: CSVReader.Record?, reader: CSVReader)?
         var most = -1
         for separator in candidates {

@@ -191,9 +191,19 @@ extension BatchRow {
     private mutating func scheme() -> String? {
         guard let text = word(.transport)?.lowercased() else { return nil }
         if defaults.transports.contains(text) { return text }
-        add(.transport, "The transport is unknown. Give one of \(transports).")
+        // A value in the wrong column may be a secret, so only words for transports are quoted.
+        let shown = Self.otherTransports.contains(text) ? " \"\(text)\"" : ""
+        add(.transport, "The transport\(shown) is unknown. Give one of \(transports).")
         return nil
     }
+
+    private static let otherTransports: Set<String> = [
+        "bluetooth", "bt", "blue", "btle", "ble5", "bel", "usb", "uart", "cable", "com", "tty", "ap", "wifi", "wi-fi",
+        "wlan",
+        "soft-ap", "soft_ap", "softap1", "sofap", "serail", "network", "on_network", "onnetwork", "lan", "ethernet",
+        "zigbee", "thread",
+        "matter", "auto", "http", "https",
+    ]
 
     private mutating func address(port: String, host: String?, transport: String?) -> BoardAddress? {
         guard host == nil else {

@@ -15,6 +15,13 @@ enum BatchText {
         do throws(FileText.Fault) {
             return try FileText.document(bytes)
         } catch {
+            if error == .nul, let place = bytes.firstIndex(of: 0) {
+                let line = bytes[..<place].count(where: { $0 == UInt8(ascii: "\n") }) + 1
+                throw Fault(
+                    message:
+                        "Line \(line) of the file of boards contains NUL bytes: the file is damaged, or it is UTF-16 text without a byte "
+                        + "order mark. Save it again, as CSV (UTF-8).")
+            }
             throw Fault(message: "The file of boards cannot be read: \(error).")
         }
     }

@@ -25,7 +25,7 @@ struct CSVReader {
     /// How many bytes of a field are kept.
     let maximumFieldBytes: Int
     private let text: [UInt8]
-    private let separator: UInt8
+    let separator: UInt8
     private var position: Int
     private var line: Int
     private var row = 0

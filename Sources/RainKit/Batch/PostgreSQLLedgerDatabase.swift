@@ -308,6 +308,7 @@ final class PostgreSQLLedgerDatabase: @unchecked Sendable {
             case .libraryMissing, .invalidAddress: return .unavailable
             case .unreachable, .timedOut: return wasOpen ? .temporary : .unavailable
             case .lost, .refused: return .temporary
+            case .noPassword: return .auth
             case .invalidText: return .cannotWrite
             }
         }
@@ -322,6 +323,13 @@ final class PostgreSQLLedgerDatabase: @unchecked Sendable {
     }
 
     private func sentence(_ error: PostgreSQLError) -> String {
+        if error.code == .noPassword {
+            let advice =
+                error.ignoredFile.map {
+                    ", because the file \($0.onOneLine) is ignored: other users may read it. Take away their rights with chmod 600."
+                } ?? ". Write the password into ~/.pgpass, or into the file that PGPASSFILE names."
+            return "The server of \(place) asks for a password, and none was given\(advice)"
+        }
         if error.state == "53100" {
             return "The disk of the server of \(place) is full (\(error.message)). Free some space there."
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RainAccount
+import RainCore
 import RainPrivateFiles
 import RainSQLite
 
@@ -36,8 +37,17 @@ final class SQLiteLedgerDatabase: @unchecked Sendable {
     func open() throws(LedgerError) {
         if !options.creates, access(path, F_OK) != 0, errno == ENOENT { throw LedgerError.missing(path) }
         let file: String
+        let (folder, name) = PrivateFile(path: path).place
+        // Such a folder is made by hand, as a place for data. A missing one is a mistake, or a disk that is not mounted.
+        if folder.hasPrefix("/"), folder.lastIndex(of: "/") == folder.startIndex, access(folder, F_OK) != 0,
+            errno == ENOENT
+        {
+            throw LedgerError(
+                .cannotWrite,
+                "The ledger cannot be opened: the folder \(folder.onOneLine) does not exist. Create it, or use another path for the ledger."
+            )
+        }
         do throws(PrivateFileError) {
-            let (folder, name) = PrivateFile(path: path).place
             guard let folder = try PrivateFolder.open(folder, create: true) else {
                 throw PrivateFileError.missing(folder)
             }

@@ -164,6 +164,11 @@ extension Checkup {
                 "timeout", "\(host) accepts connections, but does not begin TLS: check the base URL and its port.",
                 .remedy(.deploymentSettings)
             )
+        case .timeout where error.receivedBytes:
+            (
+                "timeout", "\(host) begins to answer, but the answer is not complete in time.",
+                .command("curl -v \(service.text)")
+            )
         case .timeout:
             (
                 "timeout", "\(host) does not answer: a firewall may block the connection.",

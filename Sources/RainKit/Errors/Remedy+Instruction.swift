@@ -7,7 +7,7 @@ extension Remedy {
     public var instruction: String {
         switch self {
         case .proofOfPossession: "give the board's proof of possession"
-        case .securityUserName: "give the user name of Security 2"
+        case .securityUserName: "if the board has another user name of Security 2, give it"
         case .anySecurity: "do not require a security scheme"
         case .acceptedSecurity(let version): "if you are sure that it is the right board, accept Security \(version)"
         case .otherTransport: "reach the board over Bluetooth or its own access point"
@@ -20,7 +20,7 @@ extension Remedy {
         case .boardLog: "read the board's log from its start"
         case .withoutMapping: "set up the Wi-Fi alone, without an account"
         case .moreTime: "allow more time"
-        case .waiting: "wait for the board"
+        case .waiting: "connect the board or switch it on, and try again"
         case .boardName(let names): Self.choice("name the board", names)
         case .port(let paths): Self.choice("name the serial port", paths)
         case .host: "give the board's host"
@@ -62,7 +62,7 @@ extension Remedy {
         case .updateState: "read the node's values later: they show the update's progress"
         case .updateJob: "ask for the update's state later"
         case .updateJobs: "then start the update for the node"
-        case .knownNode: "choose one of the nodes in the account"
+        case .knownNode: "list the nodes of the account, and choose one of them"
         case .otherNodeName(let node): "give \(node.onOneLine) another name"
         case .knownGroup: "choose one of the groups in the account"
         case .knownAutomation: "choose one of your automations"

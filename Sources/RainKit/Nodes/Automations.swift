@@ -95,7 +95,8 @@ extension RainKitClient {
         if found.isEmpty {
             throw RainKitError(
                 .request(.other, reason: "no_such_automation"),
-                message: "There is no automation \(name.asGiven).", remedies: [.knownAutomation])
+                message: "There is no automation \(name.asGiven).".because(of: name.givenNameRemark),
+                remedies: [.knownAutomation])
         }
         throw RainKitError(
             .request(.usage, reason: "several_automations"),
@@ -164,6 +165,9 @@ extension RainKitClient {
     private func members(
         of rule: AutomationRule, with settings: [JSONValue.Member], changing known: Automation?
     ) async throws(RainKitError) -> [JSONValue.Member] {
+        if let problem = rule.document.flatMap(AutomationCheck.problem(of:)) {
+            throw RainKitError(.request(.badData, reason: "bad_rule"), message: problem)
+        }
         let given = settings + (try rule.members(changing: known))
         let others = (rule.document?.members ?? []).filter { member in
             !given.contains { $0.name == member.name }
@@ -230,6 +234,38 @@ extension AutomationRule {
 /// Checks the members of a document by what its nodes have reported of themselves.
 private struct AutomationCheck {
     let client: RainKitClient
+
+    /// Returns a sentence about a member that the cloud refuses in every rule; nil without one. The cloud's own answer names no member.
+    static func problem(of document: JSONValue) -> String? {
+        if let type = document["event_type"]?.unlessNull {
+            let kinds = ["node_params", "weather", "daylight"]
+            guard let text = type.string else {
+                return "The member event_type of the rule must be a text, but is \(type.kind)."
+            }
+            guard kinds.contains(text) else {
+                return
+                    "The member event_type of the rule is \"\(text.onOneLine)\", but must be node_params, weather or daylight."
+            }
+        }
+        for name in ["events", "actions"] {
+            guard let value = document[name]?.unlessNull else { continue }
+            guard let list = value.array else {
+                return "The member \(name) of the rule must be a list, but is \(value.kind). Put it in [ ]."
+            }
+            if let other = list.first(where: { $0.members == nil }) {
+                return "The member \(name) of the rule must be a list of objects, but has \(other.kind)."
+            }
+        }
+        for event in document["events"]?.array ?? [] {
+            guard let check = event["check"]?.unlessNull else { continue }
+            let known = AutomationCondition.Comparison.allCases.map(\.rawValue)
+            guard let text = check.string, known.contains(text) else {
+                let shown = check.string.map { "\"\($0.onOneLine)\"" } ?? check.kind
+                return "The member check of an event is \(shown), but must be one of \(known.joined(separator: " "))."
+            }
+        }
+        return nil
+    }
 
     /// Returns the members with the values as nodes take them. Members that are not about parameters of nodes are left to the cloud.
     ///

@@ -112,8 +112,8 @@ struct NodeMatch: Sendable {
         }
         throw RainKitError(
             .request(.other, reason: "no_such_node"),
-            message: "There is no board \(name.asGiven) in your account\(name.quotationAdvice)."
-                + (name.contains(",") ? " Give only one board here." : ""),
+            message: ("There is no board \(name.asGiven) in your account."
+                + (name.contains(",") ? " Give only one board here." : "")).because(of: name.givenNameRemark),
             remedies: [.knownNode])
     }
 }
@@ -171,7 +171,8 @@ extension RainKitClient {
         if found.count == 1 { return found[0] }
         if !found.isEmpty { throw RainKitError.severalGroups(name, found) }
         throw RainKitError(
-            .request(.other, reason: "no_such_group"), message: "There is no group \(name.asGiven).",
+            .request(.other, reason: "no_such_group"),
+            message: "There is no group \(name.asGiven).".because(of: name.givenNameRemark),
             remedies: [.knownGroup])
     }
 
@@ -223,19 +224,18 @@ extension RainKitError {
 extension String {
     /// A name as the caller gave it, for messages. A name with a blank or a line end around it is in quotation marks, since nobody sees these.
     package var asGiven: String {
-        guard withoutOuterBlanks != self else { return "\"\(onOneLine)\"" }
+        guard withoutOuterBlanks != self, GivenText.invisible(in: self) == nil else { return "\"\(onOneLine)\"" }
         let control = unicodeScalars.contains { $0 == "\r" || $0 == "\n" }
         return control
             ? "\"\(withoutOuterBlanks.onOneLine)\" (the given name has a line end before or after it)"
             : "\"\(onOneLine)\" (the given name has a space before or after it)"
     }
 
-    /// The end of a sentence about quotation marks that are a part of the name, because the shell does not know these; empty for other names.
-    fileprivate var quotationAdvice: String {
-        guard let first = unicodeScalars.first,
-            "\u{201C}\u{201D}\u{201E}\u{2018}\u{2019}\u{00AB}".unicodeScalars.contains(first)
-        else { return "" }
-        return ": \(first) is a typographic quotation mark, so type ' or \" instead"
+    /// Returns a sentence about something unusual in a name that was not found, for the message that has it as ``asGiven``. Nil if there is
+    /// nothing unusual, or if that text names it.
+    package var givenNameRemark: String? {
+        guard GivenText.invisible(in: self) != nil || withoutOuterBlanks == self else { return nil }
+        return GivenText.remark(on: self, as: "The given name")
     }
 
     /// The name in a list such as `lamp, fan`.

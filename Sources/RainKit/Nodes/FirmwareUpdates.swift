@@ -138,9 +138,21 @@ extension FirmwareImage.Failure {
         return kinds.first { bytes.starts(with: $0.start) }?.name
     }
 
-    fileprivate func problem(_ bytes: [UInt8]) -> String {
+    /// Whether this is the content of a flash from its start, as `esptool merge_bin` writes it. A partition table begins at 0x8000, or in a
+    /// later sector if its offset was configured.
+    private static func isMerged(_ bytes: [UInt8]) -> Bool {
+        stride(from: 0x8000, to: 0x20000, by: 0x1000).contains { offset in
+            offset + 2 <= bytes.count && bytes[offset] == 0xAA && bytes[offset + 1] == 0x50
+        }
+    }
+
+    /// The end of the sentence "FILE …" about these bytes.
+    func problem(_ bytes: [UInt8]) -> String {
         switch self {
         case .notAnImage where bytes.isEmpty: "is empty."
+        case .notAnImage where Self.isMerged(bytes), .notAnApplication where Self.isMerged(bytes):
+            "is a merged image (boot loader, partition table and application), not the image of an application: give the .bin file that is "
+                + "named after the project."
         case .notAnImage:
             "is not the image of an application\(Self.kind(of: bytes).map { ", but \($0)" } ?? " (its first byte is not E9)"): give the .bin "
                 + "file that is named after the project."

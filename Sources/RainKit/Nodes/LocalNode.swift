@@ -75,6 +75,13 @@ public struct LocalNode: Sendable {
     public init(provisioning board: any Board) async throws {
         do throws(BoardError) {
             let identity = try await board.identify()
+            guard !identity.speaksImprov else {
+                throw BoardError(
+                    .unsupported,
+                    message:
+                        "The board at \(board.peer.onOneLine) does not report its values over this connection: it speaks Improv, which has no "
+                        + "endpoints.", remedies: [.nodeInAccount])
+            }
             guard identity.capabilities.contains(NodeData.capability) else {
                 throw BoardError(
                     .unsupported,

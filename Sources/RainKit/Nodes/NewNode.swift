@@ -65,8 +65,8 @@ enum MachineTimeZone {
     static func name(environment: [String: String], localtime: String? = linkTarget("/etc/localtime")) -> String? {
         var name = environment["TZ"] ?? ""
         if name.hasPrefix(":") { name.removeFirst() }
-        if name.isEmpty, let target = localtime, let folder = target.firstRange(of: "zoneinfo/") {
-            name = String(target[folder.upperBound...])
+        if name.isEmpty, let parts = localtime?.split(separator: "/"), let folder = parts.firstIndex(of: "zoneinfo") {
+            name = parts[(folder + 1)...].joined(separator: "/")
         }
         let isUTC = ["UTC", "Etc/UTC", "Etc/UCT", "UCT", "Universal", "Zulu", "GMT", "Etc/GMT"].contains(name)
         return isUTC || BoardClock().reading(in: name) == nil ? nil : name

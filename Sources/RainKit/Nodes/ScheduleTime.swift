@@ -37,7 +37,8 @@ public enum ScheduleTime: Sendable, Equatable {
             on = ScheduleDays(week: days)
             if on == nil {
                 throw .usage(
-                    "\"\(days.onOneLine)\" is not a list of days, such as mon-fri, sat,sun, daily or weekdays.")
+                    "\"\(days.onOneLine)\" is not a list of days. Examples are daily, weekdays, mon-fri and \"sat,sun\"."
+                )
             }
         }
         if let date {

@@ -240,10 +240,12 @@ enum SecretFile {
         }
         guard count <= maximumBytes else { throw failure(name, path, "it is longer than \(maximumBytes) bytes") }
         do throws(FileText.Fault) {
-            return Secret(try FileText.secret(buffer[..<count]))
+            let text = try FileText.secret(buffer[..<count])
+            if !text.isEmpty { return Secret(text) }
         } catch {
             throw failure(name, path, "\(error)")
         }
+        throw AccountError(.storeUnreadable, message: "the \(name) is empty: write it into the file \(path)")
     }
 
     /// Whether other users may access a file: all of them, or the group of a file that is the user's own. A file that root gives to a

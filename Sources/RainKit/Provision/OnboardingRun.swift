@@ -313,8 +313,9 @@ private struct OnboardingRun: Sendable {
                     + "certificate."
             )
         }
-        if context.request.claimsOnly, identity.needsClaim == nil {
-            throw .claimUnknown(identity.nodeID)
+        if context.request.claimsOnly {
+            if identity.speaksImprov { throw .claimOverImprov }
+            if identity.needsClaim == nil { throw .claimUnknown(identity.nodeID) }
         }
         return IdentifiedBoard(identity: identity, leftOver: here.unconfirmed(for: identity.nodeID))
     }
@@ -364,10 +365,36 @@ private struct OnboardingRun: Sendable {
     private func claim(
         _ board: any Board, _ found: IdentifiedBoard, _ account: SignedIn?, _ steps: [OnboardingStep]
     ) async throws(RainKitError) -> IdentifiedBoard {
-        guard let account, let service = account.cloud.claiming, steps.contains(.claim) else { return found }
+        guard let account, let service = account.cloud.claiming, steps.contains(.claim) else {
+            if let account, context.request.claimsOnly { try await checkHasRainMaker(board, found.identity, account) }
+            return found
+        }
         let claim = BoardClaim(
             context: context, board: board, account: account, service: service, memory: memory(account))
         return try await context.perform(.claim) { () async throws(RainKitError) in try await claim.claim(found) }
+    }
+
+    /// Throws if a board that needs no claim has none because its firmware lacks RainMaker.
+    ///
+    /// The version information of a claimed board may not mention RainMaker either, so the board is asked for its node id. It gets a user
+    /// and a secret that the cloud never receives. They have no effect, and the next run replaces them.
+    private func checkHasRainMaker(
+        _ board: any Board, _ identity: BoardIdentity, _ account: SignedIn
+    ) async throws(RainKitError) {
+        guard identity.nodeID == nil, identity.rainMakerVersion == nil, identity.association == .userMapping else {
+            return
+        }
+        let question = AssociationRequest.userMapping(
+            account.user, MappingSecret(randomBytes: context.randomBytes(16)))
+        do throws(BoardError) {
+            _ = try await board.associate(question)
+        } catch {
+            switch error.code {
+            case .notRainMaker: throw .nothingToClaim
+            case .cancelled, .deviceLost: throw RainKitError(error)
+            default: return
+            }
+        }
     }
 
     private func memory(_ account: SignedIn) -> ClaimMemory {

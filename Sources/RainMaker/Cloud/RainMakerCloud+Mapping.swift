@@ -42,7 +42,7 @@ extension RainMakerCloud: NodeMapping {
     public func initiateChallenge(lifetime: Duration) async throws(AccountError) -> MappingChallenge {
         // The service's description does not give the unit. Every client sends 360 and means six minutes.
         let body: JSONValue = ["timeout": .integer(lifetime.components.seconds)]
-        let reply = try await call(RainMakerCall(.post, "user/nodes/mapping/initiate", body: body))
+        let reply = try await call(RainMakerCall(.post, RainMakerCall.initiateMapping, body: body))
         guard let request = reply["request_id"]?.string, !request.isEmpty else {
             throw incomplete("request_id", in: reply)
         }

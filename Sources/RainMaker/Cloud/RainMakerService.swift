@@ -156,6 +156,9 @@ struct RainMakerCall: Sendable {
 
     /// The call for short-lived rights. It changes nothing of the user's.
     static let assumeRole = "user/assume_role"
+    /// The call for a challenge that a board signs. The challenge expires, and changes nothing until it is answered.
+    static let initiateMapping = "user/nodes/mapping/initiate"
+    private static let harmless: Set = [assumeRole, initiateMapping]
 
     /// The time limit of one call to the cloud.
     private static let deadline = Duration.seconds(10)
@@ -200,7 +203,7 @@ struct RainMakerCall: Sendable {
             method: method, url: url, headers: headers, body: body?.serialized() ?? [], deadline: deadline,
             maximumResponseBytes: Self.maximumResponseBytes)
         request.uploadProgress = uploadProgress
-        request.isChange = method != .get && path != Self.assumeRole
+        request.isChange = method != .get && !Self.harmless.contains(path)
         return request
     }
 
@@ -252,7 +255,9 @@ enum RainMakerReply {
 
     private static func read(_ response: HTTPResponse, from host: String) throws(AccountError) -> JSONValue {
         if let error = AccountError(interference: response, from: host) { throw error }
-        if 300..<400 ~= response.status { throw redirect(response, from: host) }
+        if 300..<400 ~= response.status {
+            throw .redirect(response.status, from: host, to: response.redirectTarget(from: host))
+        }
         let json: JSONValue
         do throws(JSONError) {
             json = try JSONValue(parsing: response.body, limits: JSONLimits(maximumBytes: 4 << 20))
@@ -266,17 +271,6 @@ enum RainMakerReply {
             throw failure(json, status: response.status, from: host)
         }
         return json
-    }
-
-    /// Returns the error for a redirect. The service sends none, and a redirect from a server in front of it decides nothing.
-    private static func redirect(_ response: HTTPResponse, from host: String) -> AccountError {
-        let status = response.status
-        let code = AccountError.Code(status: status, isForTokens: false)
-        var error = AccountError(
-            code, message: code.sentence(host: host, status: status, name: nil, address: response.newAddress),
-            status: status)
-        error.isFromGateway = true
-        return error
     }
 
     private static func failure(_ json: JSONValue, status: Int, from host: String) -> AccountError {

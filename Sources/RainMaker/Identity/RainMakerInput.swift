@@ -21,7 +21,8 @@ enum RainMakerInput {
         let parts = userName.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty }), isOneWord(userName), userName.utf8.count <= 256
         else {
-            throw AccountError(.invalidUserName, message: userNameRule)
+            let remark = GivenText.remark(on: userName, as: "The user name")
+            throw AccountError(.invalidUserName, message: userNameRule.because(of: remark))
         }
     }
 
@@ -61,7 +62,10 @@ enum RainMakerInput {
         let digits = phoneNumber.utf8.dropFirst()
         guard phoneNumber.hasPrefix("+"), 7...15 ~= digits.count, digits.first != UInt8(ascii: "0"),
             digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
-        else { throw AccountError(.invalidPhoneNumber, message: phoneNumberRule) }
+        else {
+            let remark = GivenText.remark(on: phoneNumber, as: "The telephone number")
+            throw AccountError(.invalidPhoneNumber, message: phoneNumberRule.because(of: remark))
+        }
     }
 
     static func check(name: String) throws(AccountError) {

@@ -176,7 +176,7 @@ struct MappingAnswer {
         let words = json.flatMap(serverWords)
         let code = code(status, cause, proof)
         var error = AccountError(
-            code, message: sentence(code, host, status, proof, response.newAddress),
+            code, message: sentence(code, host, status, proof, response.redirectTarget(from: host)),
             serverMessage: (words ?? cause).map(presentable),
             status: status)
         error.serverCause = cause.map(presentable)
@@ -204,7 +204,7 @@ struct MappingAnswer {
     }
 
     private static func sentence(
-        _ code: AccountError.Code, _ host: String, _ status: Int, _ proof: Proof, _ address: String?
+        _ code: AccountError.Code, _ host: String, _ status: Int, _ proof: Proof, _ redirect: ResponseRedirect?
     ) -> String {
         switch code {
         case .invalidGrant:
@@ -212,9 +212,11 @@ struct MappingAnswer {
                 + "and that signIn.client is the backend's own client at the identity provider"
         case .invalidConfiguration:
             "\(host) accepts no one-time code at that address (HTTP \(status)); check signIn.method and signIn.url in the description"
+        case .moved where redirect?.isSameHost == true, .malformedAnswer where redirect?.isSameHost == true:
+            redirect?.sentence(host: host, status: status, setting: "address in the description") ?? ""
         case .moved:
-            "\(host) has moved\(address.map { " to \($0)" } ?? "") (HTTP \(status)); secrets are not sent to the new address automatically: write the new address in the description"
-        case .malformedAnswer: AccountError.Code.redirectSentence(host: host, status: status)
+            "\(host) has moved\(redirect.map { " to \($0.address)" } ?? "") (HTTP \(status)); secrets are not sent to the new address automatically: write the new address in the description"
+        case .malformedAnswer: AccountError.Code.redirectSentence(host: host, status: status, redirect)
         case .expired where proof == .ownToken:
             "\(host) does not accept the token that it has just issued; report this to its operator"
         case .expired:

@@ -222,7 +222,7 @@ public actor BLETransport: Transport {
     /// Returns the error for a missing endpoint. The board may have it anyway, because BlueZ remembers the attributes of another firmware.
     /// So the connection is closed once, and the next session reads the endpoints again.
     private func missing(_ endpoint: Endpoint) -> BoardError {
-        guard !hasForgotten else { return error(.noSuchEndpoint, endpoint, "The board has no such endpoint.") }
+        guard !hasForgotten else { return .missing(endpoint, peer) }
         hasForgotten = true
         wantsForgetting = true
         giveUpLink()

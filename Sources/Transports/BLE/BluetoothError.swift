@@ -154,8 +154,10 @@ extension BluetoothError {
             self.init(
                 .connectionFailed,
                 message:
-                    "BlueZ could not use the adapter \(AdapterChoice.name(adapter)) (\(error.message)). Restart BlueZ (sudo systemctl "
-                    + "restart bluetooth), and try again.")
+                    "BlueZ could not use the adapter \(AdapterChoice.name(adapter)) (\(error.message)). "
+                    + (error.isAdapterStuck
+                        ? Self.adviceForStuckAdapter
+                        : "Restart BlueZ (sudo systemctl restart bluetooth), and try again."))
         }
     }
 
@@ -167,9 +169,15 @@ extension BluetoothError {
             .scanFailed,
             message:
                 "BlueZ does not start to scan with the adapter \(AdapterChoice.name(adapter)) (\(error.message)), so no board "
-                + "can be found. End other scans (bluetoothctl scan off), or restart BlueZ (sudo systemctl restart bluetooth), and try "
-                + "again.")
+                + "can be found. "
+                + (error.isAdapterStuck
+                    ? Self.adviceForStuckAdapter
+                    : "End other scans (bluetoothctl scan off), or restart BlueZ (sudo systemctl restart bluetooth), and try again.")
+        )
     }
+
+    private static let adviceForStuckAdapter =
+        "The adapter does not answer. Unplug it and plug it in again, or restart the machine if the adapter is built in. Then try again."
 
     /// The bus disappeared, or disconnected this program.
     static let busLost = BluetoothError(
@@ -190,4 +198,9 @@ extension BluetoothError {
                 + "is found automatically."
         )
     }
+}
+
+extension DBusError {
+    /// Whether the adapter no longer answers the kernel. Other scans do not cause this.
+    fileprivate var isAdapterStuck: Bool { message == "Input/output error" }
 }

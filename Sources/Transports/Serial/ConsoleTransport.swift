@@ -4,6 +4,7 @@ import Logging
 import Protocomm
 import ProtocommCore
 import RainIO
+import Synchronization
 
 /// ESP-IDF's protocomm console on a serial port: the request is one line of text, `endpoint session hex`, and the answer one line of hex.
 ///
@@ -19,6 +20,8 @@ public actor ConsoleTransport: Transport {
     private nonisolated let sessionID: [UInt8]
     private let console: CommandConsole
     private let logger: Logger
+    /// Whether bytes of an echo got lost in an earlier exchange.
+    private var hasLostBytes = false
 
     /// - Parameters:
     ///   - port: owned by the transport from now on, and closed with it.
@@ -67,11 +70,21 @@ public actor ConsoleTransport: Transport {
         let space = UInt8(ascii: " ")
         let line = endpoint.name + [space] + sessionID + [space] + Hex.encoded(request)
         let outcome: ConsoleReplyParser.Outcome
+        let end = Mutex<ConsoleReplyParser?>(nil)
         do {
-            outcome = try await console.run(ConsoleReplyParser(command: line))
+            outcome = try await console.run(
+                ConsoleReplyParser(command: line), atEnd: { reply in end.withLock { $0 = reply } })
         } catch {
-            throw self.error(error, endpoint)
+            var failure = self.error(error, endpoint)
+            // The session's deadline ends an exchange without an answer.
+            if failure.code == .cancelled, hasLostBytes || end.withLock({ $0?.lacksBytes }) == true {
+                (failure.message, failure.reason) = (BoardError.lostCharacters, BoardError.answerCut)
+                failure.unfinished = "characters get lost between this machine and the board's console"
+            }
+            throw failure
         }
+        // A restart cuts the echo, too.
+        if outcome != .restarted, end.withLock({ $0?.isEchoCut }) == true { hasLostBytes = true }
         switch outcome {
         case .answer(let bytes):
             return bytes
@@ -82,10 +95,7 @@ public actor ConsoleTransport: Transport {
                 .refused, endpoint, "The board's console showed its prompt again, but no answer.",
                 reason: BoardError.noAnswer)
         case .malformed:
-            throw error(
-                .malformed, endpoint,
-                "Characters get lost between this machine and the board's console, so the answer is incomplete. Try another cable or port, "
-                    + "and close other programs that use the port.")
+            throw error(.malformed, endpoint, BoardError.lostCharacters)
         case .restarted:
             logger.debug("the board restarted", metadata: ["peer": "\(peer)"])
             throw error(.lost, endpoint, "The board restarted in the middle of the exchange.")

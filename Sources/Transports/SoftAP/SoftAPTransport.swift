@@ -85,7 +85,7 @@ public final class SoftAPTransport: Transport {
         case .success(let response)?:
             await remember(response, after: conversation)
             do throws(BoardError) {
-                return try answer(response, endpoint)
+                return try answer(response, endpoint, hasAnswered: conversation != .unknown)
             } catch {
                 guard error.code == .noSuchEndpoint, endpoint == .version, names == .localControl,
                     await isProvisioning()
@@ -146,27 +146,32 @@ extension SoftAPTransport {
         }
     }
 
-    private func answer(_ response: HTTPResponse, _ endpoint: Endpoint) throws(BoardError) -> [UInt8] {
+    /// - Parameter hasAnswered: whether an earlier answer has shown that a board is at this address.
+    private func answer(
+        _ response: HTTPResponse, _ endpoint: Endpoint, hasAnswered: Bool
+    ) throws(BoardError) -> [UInt8] {
         if endpoint == .version, let found = Self.isNotBoard(response, names) {
             throw notBoard("it answered the first request with \(found)")
         }
         switch response.status {
         case 200 where response.body.isEmpty:
-            throw error(.refused, endpoint, "The board refused the request: its answer is empty.")
+            throw error(
+                .refused, endpoint, "The board refused the request: its answer is empty.",
+                reason: BoardError.emptyAnswer)
         case 200:
             return response.body
-        case 404:
+        case 404 where names == .localControl:
             throw error(
                 .noSuchEndpoint, endpoint,
-                names == .localControl
-                    ? "The device at \(peer) does not offer RainMaker's service on the network (HTTP 404). It may not be a RainMaker board, "
-                        + "or its firmware may lack this service."
-                    : "The board has no such endpoint.")
+                "The device at \(peer) does not offer RainMaker's service on the network (HTTP 404). It may not be a RainMaker board, or its "
+                    + "firmware may lack this service.")
+        case 404: throw BoardError.missing(endpoint, peer)
         default:
+            if hasAnswered { throw BoardError.answered(httpStatus: response.status, endpoint, peer) }
             throw error(
                 .malformed, endpoint,
-                "The server answered with HTTP status \(response.status), which a board never sends here. Check that this is the board's address."
-            )
+                "The server at \(peer) answered with HTTP status \(response.status), which a board never sends here. Check that this is the "
+                    + "board's address.")
         }
     }
 
@@ -196,15 +201,7 @@ extension SoftAPTransport {
 
     private func error(_ error: HTTPError, _ endpoint: Endpoint) -> BoardError {
         switch error.code {
-        case .unreachable where error.isRefused:
-            self.error(
-                .unreachable, endpoint,
-                names == .localControl
-                    ? "Nothing listens at \(peer) (connection refused): the board may be off, its firmware may not offer a service on the "
-                        + "network, or the address may be wrong."
-                    : "Nothing listens at \(peer) (connection refused): the board may not be in provisioning mode, or the address may be "
-                        + "wrong. A RainMaker board leaves that mode after five wrong proofs of possession, until it restarts."
-            )
+        case .unreachable where error.isRefused: refusedConnection(endpoint)
         case .unresolved, .unreachable, .invalidRequest, .proxy, .proxyRefused:
             self.error(
                 .unreachable, endpoint,
@@ -230,6 +227,20 @@ extension SoftAPTransport {
                 ? notBoard(error.code == .tooLarge ? "its answer is too long (\(error.message))" : error.message)
                 : self.error(.malformed, endpoint, "The device at this address is not a board: \(error.message)")
         }
+    }
+
+    private func refusedConnection(_ endpoint: Endpoint) -> BoardError {
+        var refused = error(
+            .unreachable, endpoint,
+            names == .localControl
+                ? "Nothing listens at \(peer) (connection refused): the board may be off, its firmware may not offer a service on the "
+                    + "network, or the address may be wrong."
+                : "Nothing listens at \(peer) (connection refused): the board may be on Wi-Fi already, or the address may be wrong. "
+                    + "Look for the board in your account. It may also not be in provisioning mode: a RainMaker board leaves that mode "
+                    + "after five wrong proofs of possession, until it restarts."
+        )
+        refused.isConnectionRefused = true
+        return refused
     }
 
     func error(

@@ -44,7 +44,9 @@ struct BridgeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Begin the bridge's MQTT topics with this word.", valueName: "topic"))
     var baseTopic = "rainkit"
 
-    @Option(help: ArgumentHelp("Use the discovery prefix that is set in Home Assistant.", valueName: "topic"))
+    @Option(
+        help: ArgumentHelp(
+            "Use this discovery prefix. It must be the same as in the settings of Home Assistant.", valueName: "topic"))
     var discoveryPrefix = "homeassistant"
 
     @Option(
@@ -60,7 +62,7 @@ struct BridgeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Ask the cloud for the boards at this interval. The minimum is 1s, or 0.1s for each board if that is longer.",
+            "Ask the cloud for the boards at this interval. The minimum is 1s. For more than 10 boards it is 0.1s times their number.",
             valueName: "time"))
     var interval = DurationArgument(.seconds(5))
 

@@ -238,7 +238,8 @@ struct WebSignInOptions: ParsableArguments {
             "Set the path of the redirect URI that is registered for 127.0.0.1 and ::1.", valueName: "path"))
     var loopbackPath: String?
 
-    @Option(help: ArgumentHelp("Set the registered redirect URI for --redirect scheme.", valueName: "uri"))
+    @Option(
+        help: ArgumentHelp("Set the registered redirect URI for rainctl login --redirect scheme.", valueName: "uri"))
     var schemeRedirect: String?
 
     var isGiven: Bool {

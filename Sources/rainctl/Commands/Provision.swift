@@ -318,7 +318,13 @@ struct OwnerOptions: ParsableArguments {
     private func description(of provider: String, _ context: Context) throws -> NodeMappingDescription? {
         let usual = "\(context.folders.configuration)/backends/\(provider).json"
         let path = backend ?? context.variable("RAINKIT_BACKEND")
-        return try NodeMappingDescription(file: path ?? usual, mayBeAbsent: path == nil)
+        do throws(AccountError) {
+            return try NodeMappingDescription(file: path ?? usual, mayBeAbsent: path == nil)
+        } catch {
+            var error = error
+            if backend == nil, path != nil { error.message += " (from RAINKIT_BACKEND)" }
+            throw error
+        }
     }
 }
 

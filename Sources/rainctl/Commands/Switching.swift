@@ -10,8 +10,8 @@ struct SwitchOn: AsyncParsableCommand {
         discussion: """
             Example: rainctl on 'Kitchen lamp'
 
-            LAMP is a board's node id or name. If the board has several devices, rainctl switches the first device that has a switch: a \
-            parameter of the type esp.param.power. To switch another device, write LAMP/DEVICE. rainctl waits until the boards have \
+            LAMP is a board's node id or name. If the board has several devices, rainctl uses the first one that can be switched on \
+            and off, by a parameter of the type esp.param.power. To switch another device, write LAMP/DEVICE. rainctl waits until the boards have \
             reported the change.
             """)
 
@@ -60,8 +60,8 @@ struct SetPrimary: AsyncParsableCommand {
         discussion: """
             Example: rainctl set Fan 3
 
-            The firmware chooses the main value of a device (its primary parameter), such as the power of a lamp or the speed of a fan. To \
-            set other values, use rainctl node params set. If a board has several devices, write LAMP/DEVICE. Put -- before a negative \
+            The firmware decides which value of a device is the main one (the primary parameter). For a lamp this is usually the power, for a \
+            fan the speed. To set other values, use rainctl node params set. If a board has several devices, write LAMP/DEVICE. Put -- before a negative \
             value.
             """)
 

@@ -232,7 +232,8 @@ enum StepText {
         case .cannotListNetworks: "the board's console cannot list networks, so the network's name is needed"
         case .customData(let endpoint, let answer):
             "\(endpoint) answered: \(SendResult(endpoint, answered: answer).text)"
-        case .wifi(.occupied): "the board is still trying an earlier network; after that, it tries the new network"
+        case .wifi(.occupied):
+            "the board refuses the Wi-Fi settings now: it may still be trying an earlier network; waiting for it"
         case .wifi(.attemptFailed(let remaining)):
             "the board could not join the network; it has \(Int(remaining).counting("attempt")) left"
         case .wifi(.unreachable): "the board cannot be reached at the moment"

@@ -23,6 +23,13 @@ struct BoardTarget {
 
     init(_ options: DeviceOptions, _ context: Context, _ kit: RainKitClient, within time: TimeBudget) async throws {
         let code = try Self.qrCode(options, context, within: time)
+        if let code, let name = options.deviceName, Self.contradicts(name, code) {
+            throw CommandFailure(
+                .usage,
+                message:
+                    "The QR code is for \(code.name.onOneLine), but --device-name is \(name.onOneLine). Use the QR code of the board that "
+                    + "you want, or omit --device-name.")
+        }
         credentials = try BoardCredentials(options, code, context, within: time)
         label = options.deviceName ?? code?.name
         self.kit = kit
@@ -181,6 +188,13 @@ struct BoardTarget {
                 guard again else { throw error }
             }
         }
+    }
+
+    /// Whether a name is of another board than the code. Over Bluetooth, an address may stand for the name.
+    static func contradicts(_ name: String, _ code: QRPayload) -> Bool {
+        let isAddress =
+            name.split(separator: ":", omittingEmptySubsequences: false).map(\.utf8.count) == [2, 2, 2, 2, 2, 2]
+        return !isAddress && name.lowercased() != code.name.lowercased()
     }
 
     private static func qrCode(

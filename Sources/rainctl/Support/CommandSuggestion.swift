@@ -15,6 +15,11 @@ enum CommandSuggestion {
             !(asksForHelp && word == "help")
         else { return nil }
         let there = line(named.path)
+        if let words = severalWords(word, named) {
+            return
+                "rainctl got \"\(word.onOneLine)\" as one argument, although it is several words. Remove the quotation marks: "
+                + "rainctl\(there) \(words)"
+        }
         var meant = candidates(for: word, named).map { "\(asksForHelp ? "rainctl help" : "rainctl")\($0)" }
         if named.path.isEmpty, let topic = HelpTopic.nearest(to: word) { meant = ["rainctl help \(topic.rawValue)"] }
         let hint =
@@ -53,14 +58,74 @@ enum CommandSuggestion {
         return "The arguments of curl go after --, as in: rainctl account curl -- /v1/user2"
     }
 
+    /// Returns the words of an argument that has a command and its arguments; nil for another argument.
+    private static func severalWords(_ word: String, _ named: NamedCommand) -> String? {
+        let words = word.split(separator: " ").map { String($0) }
+        guard words.count > 1, NamedCommand(named.path.map(NamedCommand.name) + words).path.count > named.path.count
+        else { return nil }
+        return words.joined(separator: " ").onOneLine
+    }
+
     /// Returns a sentence for several boards that are separate arguments, where the command takes one list; nil for others.
     /// - Parameter message: the parser's message.
     static func boardsSentence(for arguments: [String], _ message: String) -> String? {
         let named = NamedCommand(arguments)
-        guard named.command == NodeShow.self || named.command == NodeWatch.self,
-            message.lowercased().contains("unexpected argument")
-        else { return nil }
-        return "Give several boards as one argument, with commas: rainctl\(line(named.path)) 'Kitchen lamp,Fan'"
+        let path = String(line(named.path).dropFirst())
+        guard takingLists.contains(path), message.lowercased().contains("unexpected argument") else { return nil }
+        let names = named.rest.prefix { !$0.hasPrefix("-") }
+        let list = names.count > 1 ? names.joined(separator: ",").asShellWord : "'Kitchen lamp,Fan'"
+        return
+            "Separate several \(path.hasPrefix("group share") ? "groups" : "boards") with commas: rainctl \(path) \(list). "
+            + "If a name contains spaces, put it in quotation marks."
+    }
+
+    /// The commands whose only argument is a list of boards or groups.
+    private static let takingLists: Set<String> = [
+        "node show", "node watch", "node share add", "node share remove", "group share add", "group share remove",
+        "node schedule list", "node scene list",
+    ]
+
+    /// Returns a sentence for values without the board before them; nil for others.
+    /// - Parameter message: the parser's message.
+    static func missingBoardSentence(for arguments: [String], _ message: String) -> String? {
+        guard message.contains("PATH=VALUE") || message.contains("<path=value>") else { return nil }
+        let named = NamedCommand(arguments)
+        guard let first = named.rest.first, !first.hasPrefix("-"), GivenValue.parts(first) != nil else { return nil }
+        return "The board is missing. Write: rainctl\(line(named.path)) BOARD \(first.onOneLine.asShellWord)"
+    }
+
+    /// Returns a sentence for a password that is an argument of a sign-in; nil for others. It does not have the password.
+    /// - Parameter message: the parser's message.
+    static func passwordSentence(for arguments: [String], _ message: String) -> String? {
+        let path = String(line(NamedCommand(arguments).path).dropFirst())
+        guard takingPasswords.contains(path), message.lowercased().contains("unexpected argument") else { return nil }
+        let option = path.hasPrefix("account password") ? "--new-password" : "--password"
+        return
+            "A password cannot be an argument, because other users of this machine could see it: use \(option)-file FILE or "
+            + "\(option)-stdin."
+    }
+
+    private static let takingPasswords: Set<String> = [
+        "login", "account signup", "account convert", "account password change", "account password reset",
+    ]
+
+    /// Returns a sentence for an option that is before the command to which it belongs; nil for others.
+    /// - Parameter message: the parser's message.
+    static func earlyOptionSentence(for arguments: [String], _ message: String) -> String? {
+        let named = NamedCommand(arguments)
+        guard named.isGroup, let first = named.rest.first, first.hasPrefix("--") else { return nil }
+        let option = String(first.prefix { $0 != "=" })
+        guard message.hasPrefix("Unknown option '\(option)'") else { return nil }
+        let names = named.path.map(NamedCommand.name)
+        for index in named.rest.indices.dropFirst() {
+            let later = NamedCommand(names + named.rest[index...])
+            guard later.path.count > named.path.count else { continue }
+            // Only the option's own line of the help page begins with it.
+            let help = Rainctl.helpMessage(for: later.command)
+            guard !later.isGroup, help.contains("\(option) ") || help.contains("\(option)\n") else { return nil }
+            return "\(option) goes after the command: rainctl\(line(later.path)) … \(option)"
+        }
+        return nil
     }
 
     /// Returns a sentence for a name with spaces that was typed without quotation marks; nil for other messages.
@@ -74,24 +139,65 @@ enum CommandSuggestion {
             + ": if a name contains spaces, put it in quotation marks, as in 'Kitchen lamp'."
     }
 
-    /// Returns a sentence for a negative number after an option, which the parser takes for another option; nil for others.
+    /// Returns a sentence for a negative number, which the parser takes for an option; nil for others.
     /// - Parameter message: the parser's message.
     static func negativeSentence(for arguments: [String], _ message: String) -> String? {
+        if message.hasPrefix("Missing expected argument '<") {
+            let given = arguments.prefix { $0 != "--" }
+            guard let number = given.first(where: isNegative) else { return nil }
+            return "\(number.onOneLine) was taken for an option: put -- before a negative value and after all options."
+        }
         guard let quoted = message.firstRange(of: "Missing value for '") else { return nil }
         let usage = message[quoted.upperBound...].prefix { $0 != "'" }
         let option = usage.prefix { $0 != " " }
         for (word, next) in zip(arguments, arguments.dropFirst()) where word == option {
-            let digits = next.dropFirst()
-            guard next.first == "-", digits.first?.isNumber == true || digits.first == "." else { continue }
+            guard isNegative(next) else { continue }
+            if option == "--location" {
+                return "\(next.onOneLine) was taken for an option. Write \(option)=\(next.onOneLine.asShellWord)."
+            }
             return "The value '\(next.onOneLine)' is invalid for '\(usage)'"
         }
         return nil
     }
 
-    /// Returns a sentence that names the accepted times, for a time that the parser refuses; nil for other messages.
-    static func timeSentence(_ message: String) -> String? {
-        guard message.contains("is invalid for '--timeout <time>'") else { return nil }
-        return "\(message.prefix { $0 != "\n" }): a time limit is more than 0 and at most a day, as in 6s, 500ms or 2m."
+    private static func isNegative(_ word: String) -> Bool {
+        guard word.hasPrefix("-"), let first = word.dropFirst().first else { return false }
+        return first.isNumber || first == "."
+    }
+
+    /// Returns the parser's sentence about a value that it refuses, with the form of the value; nil for other messages.
+    static func formSentence(_ message: String) -> String? {
+        guard let mark = message.firstRange(of: "' is invalid for '") else { return nil }
+        let usage = message[mark.upperBound...].prefix { $0 != "'" }
+        let event = message.prefix { $0 != "\n" }
+        if let choice = message.firstRange(of: ". Please provide one of ") {
+            var list = message[choice.upperBound...]
+            if list.hasPrefix("the following:") { list = list.dropFirst("the following:".count) }
+            let words = list.split { "' ,.\n".contains($0) }.filter { !["and", "or", "-"].contains($0) }
+            let names = words.map { String($0) }.joined(separator: ", ")
+            return "\(message[..<choice.lowerBound]): give one of \(names)."
+        }
+        guard !event.contains("': "), let form = form(of: usage) else { return nil }
+        return "\(event): \(form)."
+    }
+
+    /// Returns the form of an option's value, as the end of a sentence; nil for a value whose parser names its form.
+    private static func form(of usage: Substring) -> String? {
+        switch usage.prefix(while: { $0 != " " }) {
+        case "--since", "--keep", "--in":
+            return "a length of time is more than 0 and at most ten years, as in 30s, 12h or 7d"
+        case "--third-party-expires":
+            return "give a length of time such as 2h, or a time such as 2026-03-29T14:00:00Z"
+        case "--callback-port": return "ports are 1 to 65535"
+        case "--sec-ver": return "the security scheme is 0, 1 or 2"
+        case "--sub-role": return "a sub-role is a number from 1 to 4"
+        case "--count", "--limit", "--at-once", "--scale", "--size": return "give a whole number of at least 1"
+        case "--batch", "<batch>": return "give the number of a batch, such as 12"
+        case "<number>", "<command>", "--number": return "give a number from 1 to 65535"
+        default: break
+        }
+        guard usage.hasSuffix("<time>") else { return nil }
+        return "a time limit is more than 0 and at most a day, as in 6s, 500ms or 2m"
     }
 
     /// Returns the parser's message without a suggestion that is not similar to what was typed, such as `--tags` for `--bogus`.

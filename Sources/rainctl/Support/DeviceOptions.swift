@@ -135,6 +135,21 @@ extension BoardCredentials {
         let given = try source.read(environment: context.environment, output: context.output)
             .map { ProofOfPossession($0) }
         let proof = given ?? code?.proofOfPossession
+        // The board counts each wrong proof.
+        if let given, let printed = code?.proofOfPossession, given != printed {
+            let option =
+                if options.popFile != nil {
+                    "--pop-file"
+                } else if options.pop != nil {
+                    "--pop"
+                } else {
+                    options.popStdin ? "--pop-stdin" : "the variable \(SecretVariable.proofOfPossession.rawValue)"
+                }
+            throw CommandFailure(
+                .usage,
+                message:
+                    "The QR code and \(option) have different proofs of possession. Give only the right one of them.")
+        }
         self.init(
             username: options.username ?? code?.username ?? Self.defaultUsername,
             securityVersion: options.securityVersion

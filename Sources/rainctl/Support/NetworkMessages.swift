@@ -6,6 +6,10 @@ enum NetworkMessages {
     static let fullScan =
         "most boards list at most 16 networks, and may omit strong ones; if your network is missing, name it with --ssid"
 
+    static let emptyScan =
+        "The board found no Wi-Fi network. Check the board's antenna, and that a network is in range. Most boards find only networks on "
+        + "2.4 GHz."
+
     /// - Parameter note: prints a line that is not a warning; the output's own by default.
     static func tell(_ change: NetworkChange, _ output: Output, _ note: ((String) -> Void)? = nil) {
         let note = note ?? output.say

@@ -52,6 +52,11 @@ struct SecretSource {
             return secret
         }
         if let file {
+            if file == "-", access(file, F_OK) != 0 {
+                throw CommandFailure(
+                    .badData,
+                    message: "\(flag)-file does not take - for standard input: use \(standardInputFlag ?? "a file").")
+            }
             return try notEmpty(Self.contents(of: file, name: name, within: time?.left), from: "\(flag)-file")
         }
         if fromStandardInput {
@@ -70,6 +75,9 @@ struct SecretSource {
         }
         return nil
     }
+
+    /// The option that reads standard input. The password for a broker has none.
+    private var standardInputFlag: String? { name == "password for the broker" ? nil : "\(flag)-stdin" }
 
     private func notEmpty(_ secret: Secret, from option: String) throws(CommandFailure) -> Secret {
         guard secret.isEmpty else { return secret }
@@ -156,6 +164,10 @@ struct SecretSource {
         guard descriptor >= 0 else {
             let number = errno
             let isAddress = path.contains("://") && number == ENOENT
+            guard path != "-" else {
+                throw CommandFailure(
+                    .badData, message: "The \(name) must be in a file: - is not standard input for this option.")
+            }
             throw CommandFailure(
                 .badData,
                 message: isAddress

@@ -151,24 +151,36 @@ struct NotedHTTPClient: HTTPClient {
         var name: String
         /// Whether it accepted the connection and sent nothing to begin TLS.
         var lacksTLS = false
+        /// Whether a part of its answer had arrived.
+        var hasBegun = false
 
         func sentence(after time: String) -> String {
             lacksTLS
                 ? "\(name) accepted the connection, but did not begin TLS within \(time) (--timeout). A firewall or an overloaded server "
                     + "may delay the answer, or that port may use plain http:// or another protocol."
-                : "\(name) did not answer within \(time) (--timeout)".asSentence
+                : hasBegun
+                    ? "The answer of \(name) began, but was not complete within \(time) (--timeout)."
+                    : "\(name) did not answer within \(time) (--timeout)".asSentence
         }
     }
 
     func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
         do throws(HTTPError) {
-            return try await client.send(request)
+            return try await Screen.shared.awaiting(Self.server(of: request.url)) { () async throws(HTTPError) in
+                try await client.send(request)
+            }
         } catch {
             if error.code == .cancelled {
-                Invocation.current.silence = Silence(name: error.silentProxy ?? error.host, lacksTLS: error.lacksTLS)
+                Invocation.current.silence = Silence(
+                    name: error.silentProxy ?? error.host, lacksTLS: error.lacksTLS, hasBegun: error.receivedBytes)
             }
             throw error
         }
+    }
+
+    /// `host` or `host:port`.
+    private static func server(of url: String) -> String {
+        url.split(separator: "/", omittingEmptySubsequences: false).dropFirst(2).first.map(String.init) ?? url
     }
 
     func close(kept name: String) async { await client.close(kept: name) }

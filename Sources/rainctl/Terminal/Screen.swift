@@ -130,6 +130,39 @@ final class Screen: Sendable {
         }
     }
 
+    /// Does the work. After some seconds, the live line shows which server has not answered yet, unless it shows something else.
+    func awaiting<Value, Failure: Error>(
+        _ server: String, _ work: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        guard self === Screen.shared, TerminalStyle.ofErrors.isLive else { return try await work() }
+        let began = ContinuousClock.now
+        let line = Task {
+            try await Task.sleep(for: Self.patienceWithServer)
+            var own = ""
+            while !Task.isCancelled {
+                let text = WaitingText.line("Waiting for \(server.onOneLine)", after: began.duration(to: .now), of: nil)
+                    .cut(toColumns: TerminalSize.current.columns - 1)
+                own = drawIfFree(text, own) ? text : ""
+                try? await Task.sleep(for: .milliseconds(100))
+            }
+            _ = drawIfFree("", own)
+        }
+        defer { line.cancel() }
+        return try await work()
+    }
+
+    private static let patienceWithServer = Duration.seconds(2)
+
+    /// Draws a live line if there is none, or only the caller's own. Returns whether it did.
+    private func drawIfFree(_ line: String, _ own: String) -> Bool {
+        state.withLock { state in
+            guard state.conversations == 0, state.live == own, !(line.isEmpty && own.isEmpty) else { return false }
+            put(erasure(state) + line)
+            state.live = line
+            return true
+        }
+    }
+
     /// Prints a line in a conversation.
     func say(_ line: String) { put(wrapped(line.withoutControls, 0) + "\n") }
 

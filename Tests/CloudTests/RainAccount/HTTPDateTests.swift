@@ -28,6 +28,16 @@ struct HTTPDateTests {
         #expect(UnixTime(httpDate: text) == nil)
     }
 
+    @Test("without the server's own clock, a date is compared with this machine's")
+    func ownClock() {
+        struct Clock: WallClock {
+            let now = UnixTime(seconds: 1_800_000_000.5)
+        }
+        let response = HTTPResponse(
+            status: 429, headers: [HTTPHeader("Retry-After", "Fri, 15 Jan 2027 08:00:30 GMT")])
+        #expect(response.waitingTime(by: Clock()) == .seconds(30))
+    }
+
     @Test(
         "Retry-After is seconds, or a date by the server's own clock",
         arguments: [

@@ -152,6 +152,25 @@ struct TokenRefusalTests {
         )
     }
 
+    @Test(
+        "a token endpoint that does not exist is named with its path; a server's error name has priority",
+        arguments: [
+            (404, #"{"message":"Not Found"}"#, true), (404, #"{"error":"Not Found"}"#, true), (404, "", true),
+            (405, "<html>", true), (404, #"{"error":"invalid_grant"}"#, false),
+            (404, #"{"error":"invalid_request"}"#, false),
+        ])
+    func noEndpoint(status: Int, body: String, isMissing: Bool) async throws {
+        let http = ScriptedHTTPClient()
+        http.expect(.post, "/oauth2/tokenn", status: status, body)
+        let endpoint = TokenEndpoint(url: "http://127.0.0.1:1/oauth2/tokenn", client: .none(clientID: "c"), http: http)
+        let error = await accountError { () throws(AccountError) in
+            try await endpoint.redeem(.authorizationCode(Secret("planted"), redirectURI: nil))
+        }
+        let sentence = "127.0.0.1:1 has no token endpoint at /oauth2/tokenn (HTTP \(status)); check the token path"
+        #expect(error?.message.hasPrefix(sentence) == isMissing, "\(error as Any)")
+        #expect((error?.code == .invalidConfiguration) == isMissing && error?.status == status, "\(error as Any)")
+    }
+
     @Test("the time that a token endpoint asks to wait is reported to every caller", arguments: [429, 503])
     func retryAfter(status: Int) async throws {
         let http = ScriptedHTTPClient()

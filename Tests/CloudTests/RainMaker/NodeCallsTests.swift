@@ -442,6 +442,16 @@ struct FirmwareImageTests {
         #expect(throws: FirmwareImage.Failure.wrongChecksum) { try FirmwareImage(Array(short.prefix(304))) }
     }
 
+    @Test(
+        "a challenge and short-lived rights change nothing of the user's",
+        arguments: [
+            (RainMakerCall.initiateMapping, false), (RainMakerCall.assumeRole, false),
+            ("user/nodes/mapping/verify", true),
+        ])
+    func changes(path: String, isChange: Bool) {
+        #expect(RainMakerCall(.post, path, body: [:]).request(below: "https://example.com/v1/").isChange == isChange)
+    }
+
     @Test("every truncation is reported as one, and other bytes as not an image")
     func refused() {
         let whole = Self.image()

@@ -81,6 +81,62 @@ struct PortalFaultTests {
             body: "Client sent an HTTP request to an HTTPS server.\n",
             code: .invalidConfiguration, says: "write https:// in the base URL"),
         Fault(
+            testDescription: "a server in front, with a page", status: 401,
+            headers: [HTTPHeader("WWW-Authenticate", "Basic realm=staging")], body: "<html>401</html>",
+            code: .malformedAnswer,
+            says: #"a server in front of 127.0.0.1:1 ("staging") asks for its own name and password (HTTP 401)"#),
+        Fault(
+            testDescription: "a server in front, without a body", status: 401,
+            headers: [HTTPHeader("www-authenticate", #"Basic realm="front door", charset="UTF-8""#)],
+            code: .malformedAnswer, says: #"("front door") asks for its own name and password (HTTP 401)"#),
+        Fault(
+            testDescription: "a service that asks for a token", status: 401,
+            headers: [HTTPHeader("WWW-Authenticate", "Bearer")], code: .malformedAnswer,
+            says: "127.0.0.1:1, or a gateway before it, refused the request (HTTP 401)"),
+        Fault(
+            testDescription: "too many requests, with a page", status: 429,
+            body: "<html><title>error 1015</title></html>",
+            code: .rateLimited, says: "received too many requests"),
+        Fault(
+            testDescription: "too many requests, without a body", status: 429, code: .rateLimited,
+            says: "received too many requests"),
+        Fault(
+            testDescription: "403 without a body", status: 403, code: .malformedAnswer,
+            says: "127.0.0.1:1, or a gateway before it, refused the request (HTTP 403)"),
+        Fault(
+            testDescription: "404 without a body", status: 404, code: .invalidConfiguration,
+            says: "has no RainMaker API at this base URL"),
+        Fault(
+            testDescription: "426", status: 426, code: .malformedAnswer,
+            says: "requires another protocol (HTTP 426), perhaps https://"),
+        Fault(
+            testDescription: "302 to the same host", status: 302, headers: [HTTPHeader("Location", "/login?x=planted")],
+            code: .malformedAnswer,
+            says:
+                "127.0.0.1:1 redirects to /login on the same host (HTTP 302), so the base URL probably belongs to a web"
+        ),
+        Fault(
+            testDescription: "301 to the same host, with a page", status: 301, headers: [HTTPHeader("Location", "/")],
+            body: "<html>Moved</html>", code: .moved, says: "redirects to / on the same host (HTTP 301)"),
+        Fault(
+            testDescription: "307 to the same host, with its name", status: 307,
+            headers: [HTTPHeader("Location", "http://127.0.0.1:1/login")], code: .malformedAnswer,
+            says: "redirects to http://127.0.0.1:1/login on the same host (HTTP 307)"),
+        Fault(
+            testDescription: "301 to the first page of the same host", status: 301,
+            headers: [HTTPHeader("Location", "http://127.0.0.1:1/")], code: .moved, says: "on the same host (HTTP 301)"),
+        Fault(
+            testDescription: "301 to another path of the same host", status: 301,
+            headers: [HTTPHeader("Location", "http://127.0.0.1:1/api/v1/user2")], code: .moved,
+            says: "has moved to http://127.0.0.1:1/api/v1/user2 (HTTP 301)"),
+        Fault(
+            testDescription: "307 to another host", status: 307,
+            headers: [HTTPHeader("Location", "https://sso.company.example/login?x=planted")], code: .malformedAnswer,
+            says: "a redirect to https://sso.company.example/login (HTTP 307) came instead"),
+        Fault(
+            testDescription: "302 without an address", status: 302, code: .malformedAnswer,
+            says: "was not reached: a redirect (HTTP 302) came instead"),
+        Fault(
             testDescription: "a list", body: "[1,2]", code: .malformedAnswer,
             says: "answered with JSON that is not from a RainMaker cloud"),
         Fault(
@@ -107,6 +163,7 @@ struct PortalFaultTests {
             })
         #expect(error.code == fault.code, "\(error)")
         #expect(error.message.contains(fault.says), "\(error)")
+        #expect(!error.message.contains("planted"), "\(error)")
         #expect(!error.isRefusal)
     }
 
@@ -117,7 +174,8 @@ struct PortalFaultTests {
                 "https://me:planted@new.example/v1/user2?token=planted#planted",
                 " to https://…@new.example/v1/user2 (HTTP 308)"
             ),
-            ("/v1/other?token=planted", "has moved (HTTP 308)"), ("javascript:planted", "has moved (HTTP 308)"),
+            ("/v1/other?token=planted", "redirects to /v1/other on the same host (HTTP 308)"),
+            ("//new.example/v1?token=planted", "has moved (HTTP 308)"), ("javascript:planted", "has moved (HTTP 308)"),
         ])
     func moved(location: String, says: String) async throws {
         let bench = try Bench()
@@ -130,6 +188,15 @@ struct PortalFaultTests {
             })
         #expect(error.code == .moved)
         #expect(error.message.contains(says) && !error.message.contains("planted"), "\(error)")
+    }
+
+    @Test("an answer that began and was not complete in time is not called silence")
+    func incomplete() {
+        let begun = HTTPError(.timeout, host: "api.example", message: "", receivedBytes: true)
+        #expect(
+            AccountError(begun).message == "the answer of api.example began, but was not complete in time; try again")
+        let silent = HTTPError(.timeout, host: "api.example", message: "")
+        #expect(AccountError(silent).message == "api.example did not answer in time; try again")
     }
 
     @Test("have these reasons", arguments: [(AccountError.Code.portal, "sign_in_page"), (.legalBlock, "legal_block")])

@@ -203,6 +203,37 @@ struct BootReportTests {
                 "00:00:00.054 Project tasmota - Tasmota Version 13.2.0(release-tasmota32)-2_0_14",
             ]),
         Report(
+            "ESP-IDF's console example", "other_firmware", "ESP-IDF's console example",
+            lines: ["This is an example of ESP-IDF console component.", "Type 'help' to get the list of commands."]),
+        Report(
+            "its prompt alone", "other_firmware", "ESP-IDF's console example",
+            lines: ["esp32c3> get-node-id", "Unrecognized command", "esp32c3> "]),
+        Report(
+            "the same prompt of RainMaker's firmware", nil,
+            lines: ["I (900) esp_rmaker_node: Node ID ----- 7CDFA1E86C14", "esp32c3> "]),
+        Report("WLED", "other_firmware", "WLED", lines: ["Ada", "WLED 0.14.1 "]),
+        Report("WLED's greeting alone", "other_firmware", "LED strips", lines: ["Ada"]),
+        Report(
+            "Espruino", "other_firmware", "Espruino",
+            lines: ["|____|___|  _|_| |___|_|_|_|___|", "         |_| espruino.com", " 2v19 (c) 2023 G.Williams"]),
+        Report(
+            "Meshtastic", "other_firmware", "Meshtastic",
+            lines: ["INFO  | ??:??:?? 1 //\\ E S H T /\\ S T / C", "INFO  | ??:??:?? 1 Booted, wake cause 0"]),
+        Report(
+            "Meshtastic that runs", "other_firmware", "Meshtastic",
+            lines: ["\u{1B}[34mDEBUG \u{1B}[0m| 12:30:01 12 [Power] Battery: usbPower=1"]),
+        Report(
+            "other words between bars", nil,
+            lines: ["INFO  | ready", "DEBUG | 12:30 1 x", "WARN  | a:b:c 1 x", "esp32 > x", "esp32-cam-1> x"]),
+        Report(
+            "a partition table that is missing", "no_application", "partition table is missing or damaged",
+            lines: again(
+                4, start("esp32c3", watchdog),
+                [
+                    boot, "E (50) flash_parts: partition 0 invalid magic number 0xffff",
+                    "E (56) boot: Failed to verify partition table", "E (60) boot: load partition table error!",
+                ])),
+        Report(
             "hello_world by its name", "other_firmware", "hello_world",
             lines: [boot, "I (30) app_init: Project name:     hello_world", "Hello world!"]),
         Report(

@@ -51,6 +51,28 @@ struct DeviceTroubleTests {
             ],
             .flashTooSmall
         ),
+        // The table is whole, but for a larger flash.
+        (
+            [
+                "E (50) flash_parts: partition 3 invalid - offset 0x1f0000 size 0x200000 exceeds flash chip size 0x200000",
+                "E (56) boot: Failed to verify partition table", "E (60) boot: load partition table error!",
+            ],
+            .flashTooSmall
+        ),
+        (
+            [
+                "E (50) flash_parts: partition 0 invalid magic number 0xffff",
+                "E (56) boot: Failed to verify partition table", "E (60) boot: load partition table error!",
+            ],
+            .noApplication(why: "partition 0 invalid magic number 0xffff")
+        ),
+        (
+            ["E (50) flash_parts: Incorrect MD5 checksum", "E (56) boot: Failed to verify partition table"],
+            .noApplication(why: "Incorrect MD5 checksum")
+        ),
+        (
+            ["E (60) boot: load partition table error!"], .noApplication(why: "load partition table error!")
+        ),
         (
             [
                 "E (60) spi_flash: Detected size(2048k) smaller than the size in the binary image header(4096k). Probe failed."
@@ -144,6 +166,41 @@ struct DeviceTroubleTests {
         "provisioning_timed_out",
         "no_cloud_credentials", "claim_failed", "proofs_spent",
     ]
+
+    static let running: [(line: String, expected: DeviceTrouble)] = [
+        ("I (8400) wifi:state: run -> init (0xf00)", .wifiRefused),
+        ("I (8400) wifi:state: run -> init (fc0)", .wifiRefused),
+        ("E (8411) network_prov_mgr: STA Auth Error", .wifiRefused),
+        ("E (9000) esp-tls-mbedtls: mbedtls_ssl_handshake returned -0x7780", .handshakeFailed(error: "0x7780")),
+        ("E (9000) esp-tls-mbedtls: mbedtls_ssl_handshake returned -0x2700", .handshakeFailed(error: "0x2700")),
+        ("E (9000) esp-tls-mbedtls: mbedtls_ssl_handshake returned -0x50", .handshakeFailed(error: "0x50")),
+        ("W (9001) mqtt_client: Connection refused, not authorized", .cloudRefused),
+        ("E (9001) mqtt_client: Connection refused, bad username or password", .cloudRefused),
+    ]
+
+    @Test(
+        "a trouble of a running board is explained, and does not explain why it cannot be provisioned",
+        arguments: running)
+    func ofRunningBoard(line: String, expected: DeviceTrouble) {
+        var reader = DeviceLogReader()
+        var found: [DeviceTrouble] = []
+        for case .trouble(let trouble) in reader.take(Array(line.utf8)) { found.append(trouble) }
+        #expect(found == [expected] && reader.summary.troubles == [expected])
+        #expect(reader.summary.verdict == nil && !expected.isFatal)
+        #expect(expected.description.hasSuffix(".") && !expected.description.contains("rainctl"))
+    }
+
+    @Test(
+        "other lines of the same parts are no trouble",
+        arguments: [
+            "I (8400) wifi:state: run -> init (0x8a0)", "I (8400) wifi:state: init -> auth (0xb0)",
+            "E (8410) network_prov_mgr: STA Disconnected", "E (9020) mqtt_client: Error transport connect",
+            "E (9000) esp-tls-mbedtls: mbedtls_ssl_handshake returned", "wifi:state: run -> init (",
+        ])
+    func harmless(line: String) {
+        var reader = DeviceLogReader()
+        for case .trouble(let trouble) in reader.take(Array(line.utf8)) { Issue.record("\(trouble)") }
+    }
 
     @Test("each has the word that programs know it by")
     func codes() { #expect(Set(Self.cases.map(\.1.code)) == Self.words) }

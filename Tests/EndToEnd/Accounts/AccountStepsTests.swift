@@ -123,7 +123,7 @@ struct AccountStepsTests {
     func noCode() async throws {
         try await AccountScene.run(["POST /v1/login2": [CannedCloud.challenge]]) { maker, cloud in
             let waiting = ["login", AccountScene.user, "--one-time-code", "--code-stdin", "--json"]
-            let late = try await maker.start(waiting + ["--timeout", "1s"], input: .open)
+            let late = try await maker.start(waiting + ["--timeout", "10s"], input: .open)
             defer { late.kill() }
             #expect(try await late.wait() == .exited(16))
             let child = try await maker.start(waiting, input: .open)

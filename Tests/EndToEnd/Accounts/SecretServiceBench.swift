@@ -43,9 +43,9 @@ extension SecretServiceTests {
     static func store(_ bus: SessionBusDaemon, deadline: Duration? = nil) -> SecretServiceStore {
         var deadlines = SecretServiceStore.Deadlines()
         // Long enough for a busy machine, unless a test gives another deadline.
-        deadlines.probe = deadline ?? .seconds(30)
-        deadlines.load = deadline ?? .seconds(30)
-        deadlines.save = deadline ?? .seconds(30)
+        deadlines.probe = deadline ?? .seconds(120)
+        deadlines.load = deadline ?? .seconds(120)
+        deadlines.save = deadline ?? .seconds(120)
         return SecretServiceStore(
             lockFolder: bus.folder.file("locks"), environment: bus.environment, deadlines: deadlines)
     }

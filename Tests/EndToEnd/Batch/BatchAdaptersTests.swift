@@ -54,12 +54,15 @@ struct BatchAdaptersTests {
             let (first, second) = (shop.radio.boards[0], shop.radio.boards[1])
             // Nobody else uses this bus: the device appears when somebody scans.
             let search = try await shop.maker.rainctl(
-                ["device", "discover", "--transport", "ble", "--timeout", "2s"], environment: shop.radio.environment)
+                ["device", "discover", "--transport", "ble", "--device-name", first.name, "--timeout", "120s"],
+                environment: shop.radio.environment)
             #expect(search.status == 0)
             _ = try await shop.radio.busctl(first.path, "Device1", "Connect")
+            // The wait for a link ends only half a second before the command's time. A busy machine may notice the latter first.
             let outcome = try await shop.maker.rainctl(
-                ["device", "info", "--transport", "ble", "--device-name", second.name, "--timeout", "8s", "--json"],
-                environment: shop.radio.environment)
+                ["device", "info", "--transport", "ble", "--device-name", second.name, "--timeout", "15s", "--json"],
+                environment: shop.radio.environment
+            ) { $0.standardOutput.contains("all_links_in_use") }
             #expect(
                 outcome.status == 69 && outcome.standardOutput.contains("all_links_in_use"), "\(outcome.standardOutput)"
             )
@@ -75,7 +78,8 @@ struct BatchAdaptersTests {
                 let options = names.flatMap { ["--adapter", $0] }
                 let found = try await shop.maker.rainctl(
                     ["device", "discover", "--transport", "ble", "--timeout", "2s", "--json"] + options,
-                    environment: shop.radio.environment, within: .waitLimit)
+                    environment: shop.radio.environment
+                ) { ($0.document?["boards"]?.array ?? []).count >= 6 }
                 let boards = try JSONValue(parsing: Array(found.standardOutput.utf8))["boards"]?.array ?? []
                 #expect(boards.count == 6, "\(names): \(found.standardOutput) \(found.standardError)")
             }

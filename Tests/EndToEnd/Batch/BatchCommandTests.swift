@@ -11,8 +11,9 @@ struct BatchCommandTests {
         try await withTemporaryFolder { folder in
             let shop = try await Workshop.open(12, folder)
             try shop.write(["PROV_absent,ble,abcd1234"])
+            // A search lasts 30 s. After two of them too little time is left for a third one.
             let first = try await shop.run(
-                ["run", folder.file("boards.csv"), "--at-once", "5", "--board-timeout", "20s"] + shop.common)
+                ["run", folder.file("boards.csv"), "--at-once", "5", "--board-timeout", "75s"] + shop.common)
             #expect(first.status == 20, "\(first.error)")
             #expect(first.document["error"]?["code"]?.string == "batch_partial")
             let advice = "rainctl batch retry 1 --ssid \(SimulatedBoard.ssid) --passphrase-file \(folder.file("wifi"))"

@@ -90,7 +90,7 @@ struct EventStreamTests {
         try await withTemporaryFolder { folder in
             let maker = try Maker(folder)
             let board = try await SimulatedBoard.start(["--http", "127.0.0.1:0", "--fail", "stuck"], in: folder)
-            let outcome = try await maker.rainctl(command(board, in: folder) + ["--no-mapping", "--timeout", "2s"])
+            let outcome = try await maker.rainctl(command(board, in: folder) + ["--no-mapping", "--timeout", "20s"])
             #expect(outcome.status == 16)
             let last = try #require(try lines(outcome.standardOutput).last)
             #expect(last["state"] == "ended")

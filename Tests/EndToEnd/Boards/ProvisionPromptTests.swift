@@ -129,7 +129,7 @@ struct ProvisionPromptTests {
     func thinking() async throws {
         try await scene(["provision", "-v", "--no-mapping", "--ssid", "Cafe", "--open"]) { scene in
             try await scene.person.hears("Proof of possession: ")
-            let thought = Duration.seconds(8)
+            let thought = Duration.seconds(20)
             try await Task.sleep(for: thought)
             await scene.person.types(SimulatedBoard.proofOfPossession + "\n")
             try await scene.ends(0)

@@ -17,7 +17,7 @@ struct ProvisioningImprovTests {
     private static func provision(_ maker: Maker, _ passphrase: String = "wifi") async throws -> Maker.Outcome {
         try await maker.rainctl(
             "provision", "--no-mapping", "--port", maker.folder.file("tty"), "--ssid", SimulatedBoard.ssid,
-            "--passphrase-file", maker.folder.file(passphrase), "--json", "--timeout", "40")
+            "--passphrase-file", maker.folder.file(passphrase), "--json", "--timeout", "120")
     }
 
     @Test(

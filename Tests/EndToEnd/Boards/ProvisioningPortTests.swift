@@ -105,7 +105,7 @@ struct ProvisioningPortTests {
             }
             defer { receiver.cancel() }
             let outcome = try await provision(maker, ["--port", pty.path])
-            outcome.expectFailure(69, "unavailable", says: "Another device seems to be at")
+            outcome.expectFailure(69, "unavailable", says: "Another device, or a board with other firmware, is at")
             #expect(outcome.failure?["reason"] == "not_a_board")
         }
     }
@@ -160,7 +160,7 @@ struct ProvisioningPortTests {
             ]
         ),
         (
-            "no_provisioning", "has no name of a provisioning service",
+            "no_provisioning", "The board may be set up already: look for it in your account.",
             ["ESP-ROM:esp32c3-api1-20210207", "rst:0x1 (POWERON),boot:0xc (SPI_FAST_FLASH_BOOT)", "hi"]
         ),
     ]

@@ -49,7 +49,7 @@ struct ProvisioningRefusalTests {
                     what: "an absent network", line: line, options: ["--wifi", "Elsewhere:planted-elsewhere"],
                     status: 12, code: "wifi_ap_not_found", says: "2.4 GHz"),
                 Refusal(
-                    what: "a stuck board", line: line, options: ["--fail", "stuck"], more: ["--timeout", "30s"],
+                    what: "a stuck board", line: line, options: ["--fail", "stuck"], more: ["--timeout", "60s"],
                     status: 16, code: "deadline", says: "nearer to the access point"),
             ]
         }

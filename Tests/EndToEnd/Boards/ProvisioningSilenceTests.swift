@@ -21,7 +21,7 @@ struct ProvisioningSilenceTests {
             defer { withExtendedLifetime((listener, terminal)) {} }
             let (way, word) =
                 switch silence {
-                case .closedPort: (["--device-host", "127.0.0.1:9"], "not be in provisioning mode")
+                case .closedPort: (["--device-host", "127.0.0.1:9"], "may be on Wi-Fi already")
                 case .swallowedConnections:
                     (["--device-host", "127.0.0.1:\(listener.port)"], "Check that the board is powered")
                 case .noSuchPort: (["--port", folder.file("no-such-port")], "plugged in?")

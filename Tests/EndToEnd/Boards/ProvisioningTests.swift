@@ -97,11 +97,11 @@ struct ProvisioningTests {
             let maker = try Maker(folder)
             try await maker.signIn(to: first)
             let board = try await SimulatedBoard.start(
-                ["--http", "127.0.0.1:0", "--join-delay", "3"] + first.boardOptions(node: "node-pending"), in: folder)
+                ["--http", "127.0.0.1:0", "--join-delay", "10"] + first.boardOptions(node: "node-pending"), in: folder)
             let child = try await maker.start(
                 ["provision"] + Maker.way(to: board) + [
                     "--pop-file", folder.file("pop"), "--ssid", SimulatedBoard.ssid, "--passphrase-file",
-                    folder.file("wifi"), "--events", "ndjson", "--timeout", "8s",
+                    folder.file("wifi"), "--events", "ndjson", "--timeout", "90s",
                 ])
             defer { child.kill() }
             // The board has taken its credentials and is joining when the cloud goes away.
@@ -114,7 +114,7 @@ struct ProvisioningTests {
             defer { withExtendedLifetime(second) {} }
             // The board tries its broker again and again, and reports to it once it is back.
             _ = try await second.journal.entry(where: ["event": "node", "what": "config", "node": "node-pending"])
-            let outcome = try await maker.provision(board, ["--json", "--timeout", "30s"])
+            let outcome = try await maker.provision(board, ["--json", "--timeout", "120s"])
             #expect(
                 outcome.status == 0,
                 "\(outcome.standardOutput)\(outcome.standardError)\(board.process.standardError.suffix(2000))")

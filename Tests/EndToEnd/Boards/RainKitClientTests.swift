@@ -79,7 +79,7 @@ struct RainKitClientTests {
             let kit = try GatewayBench.client(of: cloud, in: folder, bus: .at(radio.bus.address))
             try await kit.signIn(user: SimulatedCloud.user, password: SimulatedCloud.password)
             var found: FoundBoard?
-            for try await board in kit.boards(BoardSearch(for: .seconds(20)), over: ["ble"]) {
+            for try await board in kit.boards(BoardSearch(for: .seconds(120)), over: ["ble"]) {
                 found = board
                 break
             }

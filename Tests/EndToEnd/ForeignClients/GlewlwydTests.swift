@@ -72,7 +72,7 @@ struct GlewlwydTests {
 
         func withBrowser(_ options: [String], deny: Bool = false) async throws -> Maker.Outcome {
             try await login(
-                options + ["--browser", "--callback-port", "\(port)", "--timeout", "30"],
+                options + ["--browser", "--callback-port", "\(port)", "--timeout", "240"],
                 browser: try await browser(deny ? ["GLEWLWYD_DENY": "1"] : [:]))
         }
 

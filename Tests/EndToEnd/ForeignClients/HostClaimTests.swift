@@ -23,7 +23,7 @@ struct HostClaimTests {
         var port: String { folder.file("port") }
         var flash: String { folder.file("flash") }
 
-        func claim(_ more: [String], timeout: String = "60s") async throws -> Maker.Outcome {
+        func claim(_ more: [String], timeout: String = "240s") async throws -> Maker.Outcome {
             try await maker.rainctl(
                 ["device", "claim", "--host", "--python", python, "--json", "--timeout", timeout] + more)
         }

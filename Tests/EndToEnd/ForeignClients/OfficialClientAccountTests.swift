@@ -106,7 +106,7 @@ struct OfficialClientAccountTests {
 
     @Test("signs in through the hosted page, an identity provider and the relay, and refreshes what it got")
     func hostedSignIn() async throws {
-        let lifetime = 3
+        let lifetime = 8
         try await Self.with(["--access-ttl", "\(lifetime)"]) { cloud, client in
             try await client.useHostedSignIn(of: cloud.api, as: "ada@example.com")
             let shown = try await client.run(["login"])
@@ -164,7 +164,7 @@ struct OfficialClientAccountTests {
     @Test("refreshes a session whose access token has expired, and goes on", arguments: [false, true])
     func refresh(rotating: Bool) async throws {
         // Long enough that the new token lives through the request that follows it.
-        let lifetime = 3
+        let lifetime = 8
         try await Self.with(["--access-ttl", "\(lifetime)"] + (rotating ? ["--rotate-refresh"] : [])) { cloud, client in
             try await client.logIn()
             // The client looks at its clock and the token, and nothing tells it when; so does this.

@@ -151,7 +151,7 @@ struct OwnCloudSignInTests {
         try await withScene("liferay", login: options) { scene in
             let description = try scene.description()
             try await scene.simulated.setBackend(status: 503)
-            let left = try await scene.provision(backend: description, ["--timeout", "20"])
+            let left = try await scene.provision(backend: description, ["--timeout", "90"])
             #expect(left.status == 75, "\(left.standardOutput)")
             #expect(left.failure?["message"]?.string?.contains("kept") == true)
             try await scene.simulated.setBackend(status: nil)

@@ -43,7 +43,7 @@ struct ProviderModeTests {
             let login = try await maker.rainctl(
                 ["login", "--provider", provider, "--base-url", base + path, "--client-id", "wskey-1", "--json"]
                     + options
-                    + ["--no-save", "--no-browser", "--redirect", "loopback", "--timeout", "10"])
+                    + ["--no-save", "--no-browser", "--redirect", "loopback", "--timeout", "120"])
             #expect(login.status == 64 && login.failure?["reason"] == "missing_parameter", "\(login.standardOutput)")
             #expect(!login.standardError.contains("http://"), "\(login.standardError)")
         }

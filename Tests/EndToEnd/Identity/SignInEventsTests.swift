@@ -97,7 +97,7 @@ struct SignInEventsTests {
         try await withTemporaryFolder { folder in
             let maker = try await BrowserMaker(folder, HostedPage())
             let child = try await maker.login([
-                "--idp", "github", "--redirect", "loopback", "--no-browser", "--events", "ndjson", "--timeout", "4s",
+                "--idp", "github", "--redirect", "loopback", "--no-browser", "--events", "ndjson", "--timeout", "20s",
             ])
             defer { child.kill() }
             let address = try await BrowserMaker.address(in: child)

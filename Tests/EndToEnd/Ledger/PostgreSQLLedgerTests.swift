@@ -109,7 +109,7 @@ struct PostgreSQLLedgerTests {
         _ = try await PostgreSQLLedger.open(url: good)
         for (wrong, code) in [
             (url.replacingOccurrences(of: "root@", with: "locked:battery-staple@"), .auth),
-            (url.replacingOccurrences(of: "root@", with: "locked@"), .unavailable),
+            (url.replacingOccurrences(of: "root@", with: "locked@"), .auth),
             (url.replacingOccurrences(of: "root@", with: "nobody-here:battery-staple@"), .auth),
             (url.replacingOccurrences(of: "root@/postgres", with: "root:battery-staple@/nothing"), .unavailable),
             ("postgresql://root:battery-staple@/postgres?host=\(server.folder.path)/nowhere", .unavailable),
@@ -120,6 +120,7 @@ struct PostgreSQLLedgerTests {
             let error = await #expect(throws: LedgerError.self) { try await PostgreSQLLedger.open(url: wrong) }
             #expect(error?.code == code, "\(wrong): \(error?.message ?? "")")
             #expect(error?.message.contains("battery") == false, "\(error?.message ?? "")")
+            #expect(error?.message.contains("a password, and none was given") == wrong.contains("locked@"))
         }
     }
 

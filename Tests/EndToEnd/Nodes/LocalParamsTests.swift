@@ -92,7 +92,7 @@ struct LocalParamsTests {
     func failures() async throws {
         try await Self.with(["--security", "1"]) { scene in
             let get = [
-                "node", "params", "get", "nodelight", "--local", "--host", scene.host, "--timeout", "8", "--json",
+                "node", "params", "get", "nodelight", "--local", "--host", scene.host, "--timeout", "60", "--json",
             ]
             let wrong = try await scene.maker.rainctl(get + ["--pop-file", scene.folder.file("wrong")])
             wrong.expectFailure(10, "wrong_pop", says: "differs from the proof on the label")
@@ -116,7 +116,7 @@ struct LocalParamsTests {
             let board = try await SimulatedBoard.start(["--http", "127.0.0.1:0", "--security", "1"], in: folder)
             let outcome = try await Maker(folder).rainctl(
                 "node", "params", "get", "x", "--local", "--host", board.http ?? "", "--pop-file", folder.file("pop"),
-                "--timeout", "8", "--json")
+                "--timeout", "60", "--json")
             #expect(outcome.status != 0 && outcome.failure?["message"] != nil)
         }
     }
@@ -145,7 +145,7 @@ struct LocalParamsTests {
             let board = try await SimulatedBoard.start(
                 ["--local-control", "127.0.0.1:0", "--node-id", "nodelight", "--security", "1"], in: maker.folder)
             let outcome = try await maker.rainctl(
-                "node", "params", "get", "nodelight", "--local", "--host", board.localControl ?? "", "--timeout", "8",
+                "node", "params", "get", "nodelight", "--local", "--host", board.localControl ?? "", "--timeout", "60",
                 "--json")
             let message = outcome.failure?["message"]?.string ?? ""
             #expect(outcome.status == 10 || outcome.status == 64, "\(outcome.standardOutput)")

@@ -72,7 +72,8 @@ struct ManyBoardsTests {
     @Test("Ctrl-C, and the end of --timeout, during the second call are what they are", arguments: [true, false])
     func ended(isInterrupted: Bool) async throws {
         try await Self.with(CannedCloud.silence) { maker, cloud in
-            let child = try await maker.start(Self.set + ["--timeout", isInterrupted ? "60s" : "6s"])
+            // The first call has to have its answer by then: thirty boards are asked for before it. The second call ends by itself after 10 s.
+            let child = try await maker.start(Self.set + ["--timeout", isInterrupted ? "240s" : "9s"])
             defer { child.kill() }
             if isInterrupted {
                 let end = ContinuousClock.now + .waitLimit

@@ -221,7 +221,7 @@ struct NeoCommandTests {
 
     @Test(
         "an answer whose reply is lost is followed by another challenge, and Wi-Fi comes after that",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(10)))
     func lostReply() async throws {
         try await with { scene in
             let board = try await scene.board()
@@ -270,7 +270,7 @@ struct NeoCommandTests {
         }
     }
 
-    @Test("the page's commands put a simulated board into the account", .timeLimit(.minutes(3)))
+    @Test("the page's commands put a simulated board into the account", .timeLimit(.minutes(10)))
     func page() async throws {
         let page = try readFile(Repository.path("docs/neo.md"))
         let section = try #require(page.firstRange(of: "## Simulated\n")).upperBound

@@ -44,19 +44,19 @@ struct NodeCommandTests {
             }
             try await scene.boards[0].process.terminate()
             let late = try await scene.rainctl(
-                "node", "command", "send", "nodelight", "4096", "--timeout", "2", "--keep", "1s", "--json")
+                "node", "command", "send", "nodelight", "4096", "--timeout", "60", "--keep", "1s", "--json")
             // The cloud has given it up: there are no later answers.
             late.expectFailure(16, "deadline", says: "longer --keep")
             #expect(late.failure?["message"]?.string?.contains("later answers") == false)
             #expect(late.document?["nodes"]?.array?.first?["status"] == "timed_out")
             let open = try await scene.rainctl(
-                "node", "command", "send", "nodelight", "4096", "--timeout", "1", "--keep", "2h", "--json")
+                "node", "command", "send", "nodelight", "4096", "--timeout", "10", "--keep", "2h", "--json")
             open.expectFailure(16, "deadline", says: "rainctl node command result")
             let request = try #require(open.document?["request_id"]?.string)
             let shown = try await scene.done("node", "command", "result", request)
             #expect(shown.standardOutput == "nodelight  has not answered yet\n", "without --wait it is a result")
             let waited = try await scene.rainctl(
-                "node", "command", "result", request, "--wait", "--timeout", "2", "--json")
+                "node", "command", "result", request, "--wait", "--timeout", "10", "--json")
             waited.expectFailure(16, "deadline", says: "(--timeout) from Light")
             let sent = try await scene.done("node", "command", "send", "nodelight", "4096", "--no-wait", "--json")
             #expect(sent.document?["nodes"]?.array?.first?["status"] == "requested")
@@ -68,7 +68,7 @@ struct NodeCommandTests {
         try await OnlineBoards.with(["nodelight", "nodefan"]) { scene in
             try await scene.boards[1].process.terminate()
             let outcome = try await scene.rainctl(
-                "node", "command", "send", "nodelight,nodefan", "4096", "--data", "[7]", "--timeout", "2", "--keep",
+                "node", "command", "send", "nodelight,nodefan", "4096", "--data", "[7]", "--timeout", "15", "--keep",
                 "30d")
             #expect(outcome.status == 20, "\(outcome.standardError)")
             #expect(outcome.standardOutput.contains("nodelight  [7]\n"), "\(outcome.standardOutput)")
@@ -127,8 +127,8 @@ struct NodeCommandTests {
             "GET /v1/user/nodes/cmd?request_id=r1": [(502, #"{"message":"Internal server error"}"#)],
         ]
         try await AccountScene.run(answers, signedIn: true) { maker, _ in
-            let send = ["node", "command", "send", "n1", "7", "--timeout", "1", "--json"]
-            for command in [send, ["node", "command", "result", "r1", "--wait", "--timeout", "1", "--json"]] {
+            let send = ["node", "command", "send", "n1", "7", "--timeout", "10", "--json"]
+            for command in [send, ["node", "command", "result", "r1", "--wait", "--timeout", "10", "--json"]] {
                 let outcome = try await maker.rainctl(command)
                 #expect(outcome.status != 0 && outcome.status != 16, "\(outcome.standardOutput)")
                 let message = outcome.failure?["message"]?.string ?? ""
@@ -160,7 +160,7 @@ struct NodeCommandTests {
         let refused = nodes.map { #"{"node_id":"\#($0)","status":"failure","description":"no"}"# }
         let answers = Self.sent(nodes, responses: refused).merging([Self.records: [(200, #"{"requests":[]}"#)]]) { $1 }
         try await AccountScene.run(answers, signedIn: true) { maker, cloud in
-            let command = ["node", "command", "send", nodes.joined(separator: ","), "7", "--timeout", "5", "--json"]
+            let command = ["node", "command", "send", nodes.joined(separator: ","), "7", "--timeout", "120", "--json"]
             let outcome = try await maker.rainctl(command)
             #expect(outcome.status == status, "\(outcome.standardOutput)")
             #expect(outcome.failure?["reason"]?.string == reason)
@@ -178,7 +178,7 @@ struct NodeCommandTests {
             // A call would be given up by itself after ten seconds.
             let start = ContinuousClock.now
             let nothing = try await maker.rainctl(
-                "node", "command", "result", "r2", "--wait", "--timeout", "2", "--json")
+                "node", "command", "result", "r2", "--wait", "--timeout", "5", "--json")
             #expect(start.duration(to: .now) < Timings.limit(.seconds(8)))
             nothing.expectFailure(75, "temporary", says: "To see the answers, run: rainctl node command result r2")
             #expect(nothing.failure?["reason"] == "timeout")

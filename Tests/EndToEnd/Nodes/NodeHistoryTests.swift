@@ -203,7 +203,7 @@ struct NodeHistoryTests {
     func follow() async throws {
         try await OnlineBoards.with(options: ["--sensor", "1"]) { scene in
             let child = try await scene.maker.start([
-                "node", "history", "nodelight", "Sensor.Energy", "--follow", "--json", "--timeout", "60s",
+                "node", "history", "nodelight", "Sensor.Energy", "--follow", "--json", "--timeout", "240s",
             ])
             defer { child.kill() }
             for value in [0, 7, 14, 21, 28] { try await child.output(containing: "\"value\":\(value)}") }

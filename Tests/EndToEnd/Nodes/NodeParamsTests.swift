@@ -145,12 +145,12 @@ struct NodeParamsTests {
             #expect(outcome.status == 0, "\(outcome.standardError)")
             try await scene.board.process.terminate()
             let late = try await scene.rainctl(
-                "node", "params", "set", "node-light", "Light.Power=on", "--wait", "--timeout", "2", "--json")
+                "node", "params", "set", "node-light", "Light.Power=on", "--wait", "--timeout", "10", "--json")
             late.expectFailure(16, "deadline", says: "--timeout")
             #expect(late.document?["nodes"]?.array?.first?["state"] == "silent")
             // It had this value before it went away, which is not its word.
             let same = try await scene.rainctl(
-                "node", "params", "set", "node-light", "Light.Power=off", "--wait", "--timeout", "2", "--json")
+                "node", "params", "set", "node-light", "Light.Power=off", "--wait", "--timeout", "10", "--json")
             same.expectFailure(16, "deadline", says: "--timeout")
             // Without it the cloud's word is all there is, and no more is claimed.
             let sent = try await scene.rainctl("node", "params", "set", "node-light", "Light.Power=on")
@@ -177,7 +177,8 @@ struct NodeParamsTests {
             #expect(both.status == 0 && states == ["reported", "reported"], "\(both.standardOutput)")
             try await other.process.terminate()
             let one = try await scene.rainctl(
-                "node", "params", "set", "node-other,node-light", "Light.Power=on", "--wait", "--timeout", "4", "--json"
+                "node", "params", "set", "node-other,node-light", "Light.Power=on", "--wait", "--timeout", "20",
+                "--json"
             )
             one.expectFailure(20, "batch_partial", says: "node-other")
             #expect(one.failure?["reason"] == "some_silent")

@@ -37,7 +37,7 @@ struct NodeScheduleTests {
     func acts() async throws {
         try await OnlineBoards.with { scene in
             let added = try await scene.done(
-                "node", "schedule", "add", "nodelight", "--name", "Soon", "--in", "1s", "Light.Power=off", "--wait")
+                "node", "schedule", "add", "nodelight", "--name", "Soon", "--in", "10s", "Light.Power=off", "--wait")
             #expect(!added.standardError.contains("time zone"), "seconds need none")
             #expect(try await scene.value("Light.Power", becomes: "false"))
             let list = try await scene.done("node", "schedule", "list", "nodelight", "--json")

@@ -156,7 +156,7 @@ struct NodeUpdateJobTests {
         try await scene.done("node", "update", "start", "nodelight", "--no-wait")
         _ = try await scene.cloud.journal.entry(where: ["event": "node", "what": "otastatus"])
         return try await scene.rainctl(
-            "node", "update", "status", "nodelight", "--job", "J1", "--wait", "--timeout", "3", "--json")
+            "node", "update", "status", "nodelight", "--job", "J1", "--wait", "--timeout", "10", "--json")
     }
 
     @Test("a window that is not now delays the update; one that is over fails it")

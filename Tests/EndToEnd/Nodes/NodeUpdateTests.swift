@@ -84,7 +84,9 @@ struct NodeUpdateTests {
         ])
     func ends(end: String, status: Int, code: String, words: String, reason: String) async throws {
         try await Self.with(["--update", end]) { scene, file in
-            let outcome = try await scene.rainctl("node", "ota", "nodelight", file, "--timeout", "4", "--json")
+            // Only the board that vanishes is waited for until the end.
+            let limit = end == "vanish" ? "15" : "120"
+            let outcome = try await scene.rainctl("node", "ota", "nodelight", file, "--timeout", limit, "--json")
             outcome.expectFailure(status, code, says: words)
             #expect(outcome.failure?["reason"]?.string == reason)
         }
@@ -219,7 +221,7 @@ struct NodeUpdateTests {
         let away = Self.board(("success", "words of an earlier update"), isOnline: false)
         try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: [away]) { maker, _, file in
             let ota = ["node", "ota", "n1", file, "--json"]
-            let outcome = try await maker.rainctl(ota + ["--timeout", "1"])
+            let outcome = try await maker.rainctl(ota + ["--timeout", "8"])
             outcome.expectFailure(16, "deadline", says: "n1 is offline, and has not begun the update")
             #expect(outcome.failure?["message"]?.string?.contains("rainctl node params get n1") == true)
             #expect(outcome.document?["state"] == "sent" && outcome.document?["info"] == nil)
@@ -243,7 +245,7 @@ struct NodeUpdateTests {
             Self.board(("in-progress", "Downloading"), isOnline: true), Self.board(("success", ""), isOnline: true),
         ]
         try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
-            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "15", "--json"])
+            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "120", "--json"])
             #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
             #expect(outcome.document?["state"] == "success" && outcome.document?["info"] == nil)
             #expect(outcome.standardError.contains("the board is online again"))
@@ -259,7 +261,7 @@ struct NodeUpdateTests {
             Self.board(said, isOnline: false),
         ]
         try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
-            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "3", "--json"])
+            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "15", "--json"])
             outcome.expectFailure(
                 16, "deadline",
                 says: hasBegun ? "n1 is offline, and last reported in-progress. It" : "n1 is offline, and has not")
@@ -277,7 +279,7 @@ struct NodeUpdateTests {
             Self.board(("in-progress", "Downloading"), isOnline: true), CannedCloud.refusal(199_999),
         ]
         try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
-            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "10", "--json"])
+            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "120", "--json"])
             outcome.expectFailure(
                 1, "other",
                 says: "The update itself continues. See the update's progress with rainctl node params get n1.")
@@ -293,7 +295,7 @@ struct NodeUpdateTests {
             Self.board(("success", "finished"), isOnline: true, version: "1.0"),
         ]
         try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
-            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "2", "--json"])
+            let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "10", "--json"])
             outcome.expectFailure(16, "deadline", says: "n1 has not begun the update yet.")
             #expect(outcome.document?["state"] == "sent" && outcome.document?["info"] == nil)
         }
@@ -308,7 +310,7 @@ struct NodeUpdateTests {
             ([busy, busy, ended], "n1 was busy with an earlier update (success: finished) and has not begun this one"),
         ] {
             try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: nodes) { maker, _, file in
-                let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "3", "--json"])
+                let outcome = try await maker.rainctl(["node", "ota", "n1", file, "--timeout", "12", "--json"])
                 outcome.expectFailure(16, "deadline", says: words)
                 #expect(outcome.document?["state"] == "sent", "\(outcome.standardOutput)")
             }
@@ -316,7 +318,7 @@ struct NodeUpdateTests {
         // The image's own version shows that the board has it, whoever has sent it.
         let has = Self.board(("success", "finished"), isOnline: true, version: "2.0")
         try await Self.canned(Self.uploaded, [CannedCloud.done], nodes: [busy, busy, has]) { maker, _, file in
-            let outcome = try await maker.succeeds(["node", "ota", "n1", file, "--timeout", "15", "--json"])
+            let outcome = try await maker.succeeds(["node", "ota", "n1", file, "--timeout", "120", "--json"])
             #expect(outcome.document?["state"] == "success" && outcome.document?["info"] == "finished")
         }
     }

@@ -181,8 +181,8 @@ struct NodeWatchTests {
     @Test("ends when its time is over, and by Ctrl-C")
     func ends() async throws {
         try await OnlineBoards.with { scene in
-            try await scene.done("node", "watch", "nodelight", "--timeout", "1")
-            let few = try await scene.rainctl("node", "watch", "nodelight", "--timeout", "1", "--count", "1", "--json")
+            try await scene.done("node", "watch", "nodelight", "--timeout", "10")
+            let few = try await scene.rainctl("node", "watch", "nodelight", "--timeout", "5", "--count", "1", "--json")
             few.expectFailure(16, "deadline", says: "--timeout")
             let watching = try await scene.maker.start(["node", "watch", "nodelight"])
             defer { watching.kill() }

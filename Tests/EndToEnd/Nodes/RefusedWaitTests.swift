@@ -35,7 +35,9 @@ struct RefusedWaitTests {
             "GET /v1/user/nodes/cmd?request_id=r1": [(200, #"{"requests":[\#(first)]}"#), Self.refusal],
         ]
         try await AccountScene.run(answers, signedIn: true) { maker, cloud in
-            let outcome = try await maker.rainctl(["node", "command", "send", "n1,n2", "7", "--timeout", "5", "--json"])
+            let outcome = try await maker.rainctl([
+                "node", "command", "send", "n1,n2", "7", "--timeout", "90", "--json",
+            ])
             outcome.expectFailure(1, "other", says: "To see the answers, run: rainctl node command result r1")
             #expect(outcome.failure?["reason"] == "rejected")
             #expect(outcome.document?["request_id"] == "r1", "\(outcome.standardOutput)")
@@ -53,7 +55,7 @@ struct RefusedWaitTests {
         ]
         for isJSON in [true, false] {
             try await AccountScene.run(answers, signedIn: true) { maker, _ in
-                let set = ["node", "params", "set", "n1", "Light.Power=on", "--wait", "--timeout", "5"]
+                let set = ["node", "params", "set", "n1", "Light.Power=on", "--wait", "--timeout", "120"]
                 let outcome = try await maker.rainctl(set + (isJSON ? ["--json"] : []))
                 #expect(outcome.status == 1)
                 let words =
@@ -81,7 +83,7 @@ struct RefusedWaitTests {
         ]
         try await AccountScene.run(answers, signedIn: true) { maker, _ in
             let outcome = try await maker.rainctl([
-                "node", "params", "set", "n1", "Light.Power=on", "--wait", "--timeout", "2", "--json",
+                "node", "params", "set", "n1", "Light.Power=on", "--wait", "--timeout", "9", "--json",
             ])
             outcome.expectFailure(75, "temporary", says: "The cloud has sent the values, but did not show whether")
             #expect(outcome.failure?["reason"] == "timeout")
@@ -101,7 +103,7 @@ struct RefusedWaitTests {
         ]
         try await AccountScene.run(answers, signedIn: true) { maker, _ in
             let outcome = try await maker.rainctl([
-                "node", "params", "set", "n1,n2", "Light.Power=on", "--wait", "--timeout", "8", "--json",
+                "node", "params", "set", "n1,n2", "Light.Power=on", "--wait", "--timeout", "120", "--json",
             ])
             outcome.expectFailure(1, "other", says: "reported them: n1: rainctl node params get n1 shows the values.")
             let states = outcome.document?["nodes"]?.array?.compactMap { $0["state"]?.string }
@@ -116,7 +118,7 @@ struct RefusedWaitTests {
         ]
         try await AccountScene.run(answers, signedIn: true) { maker, _ in
             let outcome = try await maker.rainctl([
-                "node", "scene", "add", "n1", "--name", "Night", "Light.Power=off", "--wait", "--timeout", "5",
+                "node", "scene", "add", "n1", "--name", "Night", "Light.Power=off", "--wait", "--timeout", "120",
                 "--json",
             ])
             outcome.expectFailure(1, "other", says: "To see the board's list, run: rainctl node scene list n1")

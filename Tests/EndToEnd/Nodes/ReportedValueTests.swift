@@ -38,7 +38,7 @@ struct ReportedValueTests {
         try await Self.run([Self.node(#"{"Level":0.1}"#), Self.node(after)]) { maker in
             let outcome = try await maker.rainctl([
                 "node", "params", "set", "n1", "Light.Level=0.7", #"Light.Colors={"a":1.0,"b":2}"#, "--wait",
-                "--timeout", "5", "--json",
+                "--timeout", "120", "--json",
             ])
             #expect(outcome.status == 0, "\(outcome.standardOutput)")
             #expect(outcome.document?["nodes"]?.array?.first?["state"] == "reported", "\(outcome.standardOutput)")
@@ -47,7 +47,7 @@ struct ReportedValueTests {
 
     @Test("a board that has adjusted the value, and one that is offline, are distinguished")
     func adjusted() async throws {
-        let set = ["node", "params", "set", "n1", "Light.Brightness=25", "--wait", "--timeout", "1"]
+        let set = ["node", "params", "set", "n1", "Light.Brightness=25", "--wait", "--timeout", "8"]
         try await Self.run([Self.node(#"{"Brightness":10}"#), Self.node(#"{"Brightness":30}"#)]) { maker in
             let json = try await maker.rainctl(set + ["--json"])
             json.expectFailure(16, "deadline", says: "n1 reports Light.Brightness=30, and has not")

@@ -107,7 +107,7 @@ struct SharedEntriesTests {
                 "event": "node", "what": "disconnected", "node": "node-three",
             ])
             let edited = try await scene.rainctl(
-                "node", "schedule", "edit", Self.all, "Night", "--at", "22:00", "--wait", "--timeout", "4", "--json")
+                "node", "schedule", "edit", Self.all, "Night", "--at", "22:00", "--wait", "--timeout", "20", "--json")
             edited.expectFailure(20, "batch_partial", says: "(it is offline)")
             #expect(edited.failure?["reason"] == "some_silent")
             #expect(Self.states(edited) == ["reported", "reported", "silent"], "\(edited.standardOutput)")

@@ -188,7 +188,7 @@ struct SharingTests {
         ]
         try await AccountScene.run(answers, signedIn: true) { maker, cloud in
             let outcome = try await maker.rainctl([
-                "group", "share", "remove", "Kitchen", "--with", OnlineBoards.friend, "--timeout", "5", "--json",
+                "group", "share", "remove", "Kitchen", "--with", OnlineBoards.friend, "--timeout", "20", "--json",
             ])
             outcome.expectFailure(75, "temporary", says: "The cloud has ended the sharing, but did not show whether")
             #expect(cloud.calls.contains { $0.hasPrefix("DELETE ") }, "\(cloud.calls)")

@@ -68,7 +68,7 @@ struct ShortCommandTests {
             let wrong = try await scene.rainctl("set", "Desk", "bright", "--auto", "--host", host, "--json")
             wrong.expectFailure(65, "bad_data", says: "true or false")
             try await scene.boards[0].process.terminate()
-            let gone = try await scene.rainctl("on", "Desk", "--timeout", "2", "--json")
+            let gone = try await scene.rainctl("on", "Desk", "--timeout", "10", "--json")
             gone.expectFailure(16, "deadline", says: "Desk")
             #expect(gone.document?["devices"]?.array?.first?["state"] == "silent", "\(gone.standardOutput)")
         }

@@ -28,7 +28,7 @@ struct UnreportedParamsTests {
     @Test("--wait takes what can only be written for done once it is sent, and waits for the rest")
     func writeOnly() async throws {
         try await AccountScene.run(Self.answers([Self.node(power: false)]), signedIn: true) { maker, _ in
-            let set = ["node", "params", "set", "n1", "Lamp 1.5.Key=x", "--wait", "--timeout", "10"]
+            let set = ["node", "params", "set", "n1", "Lamp 1.5.Key=x", "--wait", "--timeout", "120"]
             let outcome = try await maker.succeeds(set + ["--json"])
             let entry = outcome.document?["nodes"]?.array?.first
             #expect(entry?["state"] == "sent", "\(outcome.standardOutput)")
@@ -39,7 +39,7 @@ struct UnreportedParamsTests {
         let states = [Self.node(power: false), Self.node(power: false), Self.node(power: true)]
         try await AccountScene.run(Self.answers(states), signedIn: true) { maker, cloud in
             let both = try await maker.succeeds([
-                "node", "params", "set", "n1", "Lamp 1.5.Key=x", "Lamp 1.5.Power=on", "--wait", "--timeout", "10",
+                "node", "params", "set", "n1", "Lamp 1.5.Key=x", "Lamp 1.5.Power=on", "--wait", "--timeout", "120",
             ])
             #expect(
                 both.standardOutput
@@ -50,7 +50,7 @@ struct UnreportedParamsTests {
         // What can be read is waited for as before.
         try await AccountScene.run(Self.answers([Self.node(power: false)]), signedIn: true) { maker, _ in
             let late = try await maker.rainctl([
-                "node", "params", "set", "n1", "Lamp 1.5.Key=x", "Lamp 1.5.Power=on", "--wait", "--timeout", "8",
+                "node", "params", "set", "n1", "Lamp 1.5.Key=x", "Lamp 1.5.Power=on", "--wait", "--timeout", "15",
                 "--json",
             ])
             late.expectFailure(16, "deadline", says: "n1 reports Lamp 1.5.Power=false, and has not reported the values")
@@ -61,7 +61,7 @@ struct UnreportedParamsTests {
     func reboot() async throws {
         try await OnlineBoards.with(options: ["--local-control", "127.0.0.1:0"]) { scene in
             let set = ["node", "params", "set", "nodelight", "System.Reboot=true", "--json"]
-            let outcome = try await scene.maker.rainctl(set + ["--wait", "--timeout", "15"])
+            let outcome = try await scene.maker.rainctl(set + ["--wait", "--timeout", "120"])
             #expect(outcome.status == 0, "\(outcome.standardOutput)\(outcome.standardError)")
             let entry = outcome.document?["nodes"]?.array?.first
             #expect(entry?["state"] == "sent" && entry?["not_reported"] == ["System.Reboot"])

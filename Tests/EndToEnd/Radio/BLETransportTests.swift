@@ -87,7 +87,7 @@ struct BLETransportTests {
         behaviour.connectErrors = Array(
             repeating: ("org.bluez.Error.Failed", "le-connection-abort-by-local"), count: 1000)
         try await withEchoRadio(behaviour) { _, address in
-            let transport = transport(address, times: .init(connect: .milliseconds(700)))
+            let transport = transport(address, times: .init(connect: .seconds(6)))
             let error = await failure { () throws(BoardError) in try await transport.exchange([1], on: .version) }
             #expect(error?.code == .unreachable)
             #expect(error?.message.contains("attempts") == true)
@@ -265,7 +265,7 @@ struct BLETransportTests {
     @Test("what BlueZ says of an operation becomes what a session understands", arguments: operationErrors)
     func operations(name: String, text: String, code: BoardError.Code) async throws {
         try await withEchoRadio { radio, address in
-            let transport = transport(address, times: .init(exchange: .milliseconds(300)))
+            let transport = transport(address, times: .init(exchange: .seconds(5)))
             try await expect([1], .version, [1], transport)
             radio.change { $0.operationError = (name, text) }
             let error = await failure { () throws(BoardError) in try await transport.exchange([1], on: .config) }
@@ -279,7 +279,7 @@ struct BLETransportTests {
     @Test("a link that is busy, and then silent to the end of the exchange, is given up for another")
     func stuck() async throws {
         try await withEchoRadio { radio, address in
-            let transport = transport(address, times: .init(exchange: .milliseconds(300)))
+            let transport = transport(address, times: .init(exchange: .seconds(5)))
             try await expect([1], .version, [1], transport)
             radio.change { $0.isStuck = true }
             let error = await failure { () throws(BoardError) in try await transport.exchange([1], on: .config) }

@@ -153,13 +153,13 @@ struct BluetoothProvisioningTests {
             what: "an absent network", options: ["--wifi", "Elsewhere:planted-elsewhere"], status: 12,
             code: "wifi_ap_not_found", says: "2.4 GHz"),
         Refusal(
-            what: "a stuck board", options: ["--fail", "stuck"], more: ["--timeout", "30s"], status: 16,
+            what: "a stuck board", options: ["--fail", "stuck"], more: ["--timeout", "60s"], status: 16,
             code: "deadline", says: "nearer to the access point"),
         Refusal(
             what: "another scheme", more: ["--sec-ver", "2"], status: 15, code: "security_mismatch", says: "--sec-ver"),
         Refusal(
             what: "a board that never lets itself be connected to", options: ["--ble-fault", "abort=1"],
-            more: ["--timeout", "8s"], status: 69, code: "unavailable", says: "nearer to the board",
+            more: ["--timeout", "120s"], status: 69, code: "unavailable", says: "nearer to the board",
             reason: "connection_failed"),
         Refusal(
             what: "a board whose values are too short", options: ["--security", "2", "--ble-fault", "limit=300"],
@@ -190,7 +190,7 @@ struct BluetoothProvisioningTests {
         try await bench([]) { bench in
             // As the official client leaves it after a wrong proof of possession.
             let heard = try await bench.maker.rainctl(
-                ["device", "discover", "--transport", "ble", "--device-name", bench.board.name],
+                ["device", "discover", "--transport", "ble", "--device-name", bench.board.name, "--timeout", "120s"],
                 environment: bench.radio.environment)
             #expect(heard.status == 0)
             let connected = try await bench.radio.busctl(bench.board.path, "Device1", "Connect")
@@ -216,6 +216,7 @@ struct BluetoothProvisioningTests {
             let heard = try await bench.maker.rainctl(
                 [
                     "device", "discover", "--transport", "ble", "--device-name", bench.board.name, "--events", "ndjson",
+                    "--timeout", "120s",
                 ], environment: bench.radio.environment)
             #expect(heard.status == 0)
         }

@@ -20,10 +20,13 @@ struct DiscoverTests {
     func forms() async throws {
         try await withRadio(["--boards", "5"]) { radio, maker in
             let command = ["device", "discover", "--transport", "ble", "--timeout", "3s"]
-            let lines = try await maker.rainctl(command, environment: radio.environment)
-            let document = try await maker.rainctl(command + ["--json"], environment: radio.environment)
+            let hasFive = { (outcome: Maker.Outcome) in outcome.standardOutput.split(separator: "\n").count >= 5 }
+            let lines = try await maker.rainctl(command, environment: radio.environment, until: hasFive)
+            let document = try await maker.rainctl(command + ["--json"], environment: radio.environment) {
+                ($0.document?["boards"]?.array ?? []).count >= 5
+            }
             let stream = try await maker.rainctl(
-                command + ["--events", "ndjson"], environment: radio.environment)
+                command + ["--events", "ndjson"], environment: radio.environment, until: hasFive)
             #expect(lines.status == 0 && document.status == 0 && stream.status == 0)
             let listed = document.document?["boards"]?.array ?? []
             #expect(Set(listed.compactMap { $0["address"]?.string }) == Set(radio.boards.map(\.address)))
@@ -46,7 +49,7 @@ struct DiscoverTests {
             let found = try await maker.rainctl(
                 [
                     "device", "discover", "--transport", "ble", "--device-name", wanted.name.lowercased(), "--timeout",
-                    "80s", "--json",
+                    "120s", "--json",
                 ], environment: radio.environment)
             #expect(found.document?["boards"]?.array?.count == 1)
             #expect(found.document?["boards"]?.array?.first?["address"]?.string == wanted.address)
@@ -67,7 +70,8 @@ struct DiscoverTests {
             func expect(_ count: Int, _ more: String...) async throws {
                 let outcome = try await maker.rainctl(
                     ["device", "discover", "--transport", "ble", "--timeout", "2s", "--json"] + more,
-                    environment: radio.environment)
+                    environment: radio.environment
+                ) { ($0.document?["boards"]?.array ?? []).count >= count }
                 #expect(outcome.document?["boards"]?.array?.count == count, "\(more)")
             }
             try await expect(1, "--prefix", "lamp")
@@ -96,7 +100,7 @@ struct DiscoverTests {
         try await withRadio(["--boards", "2"]) { radio, maker in
             let busy = radio.boards[0]
             let heard = try await maker.rainctl(
-                ["device", "discover", "--transport", "ble", "--device-name", busy.name],
+                ["device", "discover", "--transport", "ble", "--device-name", busy.name, "--timeout", "120s"],
                 environment: radio.environment)
             #expect(heard.status == 0)
             #expect(try await radio.busctl(busy.path, "Device1", "Connect") != nil)
@@ -113,7 +117,7 @@ struct DiscoverTests {
     func neverScans() async throws {
         try await withRadio(["--ble-fault", "scan-busy=1000"]) { radio, maker in
             let outcome = try await maker.rainctl(
-                ["device", "discover", "--transport", "ble", "--timeout", "2s", "--json"],
+                ["device", "discover", "--transport", "ble", "--timeout", "10s", "--json"],
                 environment: radio.environment)
             #expect(outcome.status == 69, "\(outcome.standardOutput)")
             #expect(outcome.failure?["reason"]?.string == "scan_failed")

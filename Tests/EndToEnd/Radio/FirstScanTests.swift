@@ -19,7 +19,7 @@ struct FirstScanTests {
         try await withEchoRadio(behaviour) { radio, address in
             let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
             let heard = Mutex<[String]>([])
-            try await central.discover(.name("PROV_echo01"), for: .seconds(20)) { board in
+            try await central.discover(.name("PROV_echo01"), for: .seconds(120)) { board in
                 heard.withLock { $0.append(board.label) }
                 return false
             }
@@ -58,7 +58,7 @@ struct FirstScanTests {
         try await withEchoRadio(behaviour) { radio, address in
             let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
             await #expect {
-                try await central.discover(.anyBoard, for: .milliseconds(1200)) { _ in true }
+                try await central.discover(.anyBoard, for: .seconds(8)) { _ in true }
             } throws: {
                 let error = $0 as? BluetoothError
                 return error?.code.name == "scan_failed"
@@ -66,7 +66,7 @@ struct FirstScanTests {
             }
             #expect(radio.log.count { $0 == "StartDiscovery" } >= 2, "\(radio.log)")
             // So it is with a connection.
-            await #expect { try await central.connect(.anyBoard, within: .milliseconds(600)) } throws: {
+            await #expect { try await central.connect(.anyBoard, within: .seconds(5)) } throws: {
                 ($0 as? BluetoothError)?.code.name == "scan_failed"
             }
             central.close()

@@ -30,7 +30,7 @@ struct ForgedSignalTests {
                 ["sa{sv}as", "org.bluez.Adapter1", "1", "Powered", "b", "false", "0"]
             ).send(on: address)
             let heard = Mutex<[String]>([])
-            try await central.discover(.anyBoard, for: .milliseconds(500)) { board in
+            try await central.discover(.anyBoard, for: .seconds(5)) { board in
                 heard.withLock { $0.append(board.label) }
                 return true
             }

@@ -82,7 +82,7 @@ struct ForgettingTests {
     func anotherPrograms() async throws {
         try await withEchoRadio { radio, address in
             let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
-            try await central.discover(.anyBoard, for: .seconds(5)) { _ in false }
+            try await central.discover(.anyBoard, for: .seconds(120)) { _ in false }
             let other = try await DBusClient.connect(.at(address))
             for member in ["Connect", "Disconnect"] {
                 try await other.call(

@@ -98,7 +98,7 @@ struct LostBusTests {
             let board = transport(central)
             let exchange = Task { try await board.exchange([1, 2], on: .session) }
             let others = (0..<10).map { _ in
-                Task { try await central.discover(.anyBoard, for: .seconds(40)) { _ in false } }
+                Task { try await central.discover(.anyBoard, for: .seconds(120)) { _ in false } }
             }
             let radio = try await machine.start()
             #expect(try await exchange.value == [2, 1])
@@ -156,7 +156,7 @@ struct LostBusTests {
             central = try await BluetoothCentral.open(bus: .at(machine.address), logger: Self.silent)
             let heard = Mutex<[String]>([])
             let listening = Task {
-                try await central.discover(.anyBoard, for: .seconds(40)) { board in
+                try await central.discover(.anyBoard, for: .seconds(120)) { board in
                     heard.withLock { $0.append(board.label) }
                     return false
                 }
@@ -181,7 +181,7 @@ struct LostBusTests {
         try await withMachine { machine in
             let radio = try await machine.start(Self.silence)
             let central = try await BluetoothCentral.open(bus: .at(machine.address), logger: Self.silent)
-            let listening = Task { try await central.discover(.anyBoard, for: .seconds(6)) { _ in true } }
+            let listening = Task { try await central.discover(.anyBoard, for: .seconds(20)) { _ in true } }
             try await radio.called("StartDiscovery")
             try await machine.end()
             await #expect { try await listening.value } throws: { ($0 as? BluetoothError)?.code == .noBus }
@@ -212,7 +212,7 @@ struct LostBusTests {
                 adapter: wanted, bus: .at(machine.address), logger: Self.silent)
             let heard = Mutex<[String]>([])
             let listening = Task {
-                try await central.discover(.anyBoard, for: isFound ? .seconds(20) : .seconds(6)) { board in
+                try await central.discover(.anyBoard, for: isFound ? .seconds(120) : .seconds(20)) { board in
                     heard.withLock { $0.append(board.label) }
                     return false
                 }

@@ -12,7 +12,7 @@ struct OtherPeoplesLinksTests {
     private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private func transport(_ board: BoardFilter, through central: BluetoothCentral) -> BLETransport {
-        BLETransport(to: board, times: .init(connect: .milliseconds(700))) { () throws(BluetoothError) in central }
+        BLETransport(to: board, times: .init(connect: .seconds(8))) { () throws(BluetoothError) in central }
     }
 
     private func failure(_ transport: BLETransport) async -> BoardError? {

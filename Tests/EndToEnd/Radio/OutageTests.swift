@@ -22,14 +22,14 @@ struct OutageTests {
         try await withEchoRadio(behaviour) { radio, address in
             let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
             let listening = Task {
-                try await central.discover(.anyBoard, for: .seconds(6)) { _ in true }
+                try await central.discover(.anyBoard, for: .seconds(20)) { _ in true }
             }
             try await radio.called("StartDiscovery")
             radio.befall(incident)
             await #expect { try await listening.value } throws: { ($0 as? BluetoothError)?.code == code }
             // And so it is where somebody looks for one board, alone.
             let one = Task {
-                try await central.discover(.address(EchoRadio.address), for: .milliseconds(300)) { _ in true }
+                try await central.discover(.address(EchoRadio.address), for: .seconds(2)) { _ in true }
             }
             await #expect { try await one.value } throws: { ($0 as? BluetoothError)?.code == code }
             central.close()
@@ -84,7 +84,7 @@ struct OutageTests {
             let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
             let heard = Mutex<[String]>([])
             let listening = Task {
-                try await central.discover(.name("PROV_echo01"), for: .seconds(20)) { board in
+                try await central.discover(.name("PROV_echo01"), for: .seconds(120)) { board in
                     heard.withLock { $0.append(board.label) }
                     return false
                 }
@@ -103,7 +103,7 @@ struct OutageTests {
         behaviour.isSilent = true
         try await withEchoRadio(behaviour) { radio, address in
             let central = try await BluetoothCentral.open(bus: .at(address), logger: Self.silent)
-            let listening = Task { try await central.discover(.anyBoard, for: .seconds(6)) { _ in true } }
+            let listening = Task { try await central.discover(.anyBoard, for: .seconds(20)) { _ in true } }
             try await radio.called("StartDiscovery")
             for incident: EchoRadio.Incident in [.scanFails(Self.failure), .power(false), .power(true)] {
                 radio.befall(incident)

@@ -94,7 +94,8 @@ import Testing
                 // Only this process, not its group: the kernel must see to the rest.
                 try await child.terminate(SIGKILL)
                 var isThere = true
-                for _ in 0..<500 where isThere {
+                let end = ContinuousClock.now + .waitLimit
+                while isThere, ContinuousClock.now < end {
                     isThere = kill(broker, 0) == 0
                     if isThere { try await Task.sleep(for: .milliseconds(10)) }
                 }

@@ -43,7 +43,8 @@ import Testing
         }
         for pid in [own, grandchild] {
             var alive = true
-            for _ in 0..<500 where alive {
+            let end = ContinuousClock.now + .waitLimit
+            while alive, ContinuousClock.now < end {
                 alive = isRunning(pid)
                 if alive { try await Task.sleep(for: .milliseconds(10)) }
             }

@@ -67,7 +67,7 @@ struct QRCommandTests {
         try await with { folder, maker in
             try folder.write("no picture", to: "text")
             for (arguments, status, reason) in [
-                (["qr", "show", "hello"], 65, "bad_data"), (["qr", "read", folder.file("text")], 65, "bad_picture"),
+                (["qr", "show", "hello"], 65, "bad_qr_code"), (["qr", "read", folder.file("text")], 65, "bad_picture"),
                 (["qr", "read", folder.file("nowhere")], 65, "bad_data"),
                 (["qr", "show", "--device-name", "A|B", "--compact"], 64, "invalid_argument"),
                 (["qr", "show"], 64, "usage"), (["qr", "show", "NP:a|b|s", "--device-name", "a"], 64, "usage"),

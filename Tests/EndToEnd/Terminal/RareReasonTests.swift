@@ -54,7 +54,7 @@ struct RareReasonTests {
             let port = try PseudoTerminal()
             defer { withExtendedLifetime(port) {} }
             let outcome = try await Maker(folder).rainctl(
-                "device", "monitor", "--port", port.path, "--restart", "--timeout", "5", "--json")
+                "device", "monitor", "--port", port.path, "--restart", "--timeout", "120", "--json")
             expect(outcome, 1, "no_restart")
         }
     }

@@ -195,7 +195,7 @@ struct SecretsTests {
         let board = try await start(
             watched, ["--http", "127.0.0.1:0", "--join-delay", "8"] + cloud.boardOptions(node: node))
         let status = try await watched.run(
-            provision(watched, board, ["--events", "ndjson", "--timeout", "16s"])
+            provision(watched, board, ["--events", "ndjson", "--timeout", "90s"])
         ) { child in
             try await child.output(containing: #""step":"connect""#)
             cloud.process.kill()

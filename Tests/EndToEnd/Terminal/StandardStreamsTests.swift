@@ -25,7 +25,7 @@ struct StandardStreamsTests {
         "a command does its work whichever of them are closed, and a result that is lost with one is 73",
         arguments: closed)
     func closedStreams(redirections: String) async throws {
-        let outcome = try await shell(redirections, "account token --timeout 20")
+        let outcome = try await shell(redirections, "account token --timeout 120")
         let isLost = redirections.contains(">&-") && !redirections.hasPrefix("2")
         #expect(outcome.status == .exited(isLost ? 73 : 0), "\(outcome.standardError)")
         #expect(outcome.standardOutput == (isLost ? "" : "planted-access-token\n"))

@@ -43,7 +43,7 @@ struct StreamSchemaTests {
                 ], in: folder)
             let outcome = try await Maker(folder).rainctl([
                 "device", "monitor", "--port", try #require(board.console), "--until", "Brownout detector",
-                "--timeout", "20", "--events", "ndjson",
+                "--timeout", "120", "--events", "ndjson",
             ])
             #expect(outcome.status == 0, "\(outcome.standardError)")
             try await expect(

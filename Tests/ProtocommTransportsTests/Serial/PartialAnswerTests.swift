@@ -66,6 +66,21 @@ struct TornAnswerTests {
         }
     }
 
+    @Test("lost bytes are noticed: an echo without its end, and a part of an answer without a prompt")
+    func lostBytes() {
+        func lacksBytes(_ text: String) -> Bool {
+            var parser = ConsoleReplyParser(command: Array("prov-config 17 5200".utf8))
+            for byte in text.utf8 { _ = parser.append(byte) }
+            return parser.lacksBytes
+        }
+        let echo = "prov-config 17 5200"
+        #expect(lacksBytes(echo) && lacksBytes("prov-cofig 17") && lacksBytes("prov-con" + Self.logs[0]))
+        #expect(lacksBytes(echo + "\r\n\r\r\n08015a" + Self.logs[0]))
+        // The board has received the line, and is silent.
+        #expect(!lacksBytes(echo + "\r\n") && !lacksBytes(echo + "\r\n" + Self.logs[0]))
+        #expect(!lacksBytes("") && !lacksBytes(Self.logs[0]))
+    }
+
     @Test("is no answer while its end has not come")
     func unfinished() { #expect(outcome("08015a" + Self.logs[0]) == .malformed) }
 

@@ -156,6 +156,23 @@ struct SoftAPTransportTests {
         await transport.close()
     }
 
+    @Test("a board that has answered before is named with the HTTP status and the endpoint")
+    func status() async throws {
+        let board = try QuirkyBoard { request in
+            request == [1]
+                ? .answer([1]) : .raw("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n")
+        }
+        let transport = transport(board)
+        let first = await failure { try await transport.exchange([2], on: .config) }
+        #expect(first?.message.hasPrefix("The server at 127.0.0.1") == true && first?.faultyAnswer == nil)
+        #expect(try await transport.exchange([1], on: .config) == [1])
+        let later = await failure { try await transport.exchange([2], on: .config) }
+        #expect(later?.code == .malformed && later?.faultyAnswer == "HTTP status 500")
+        #expect(
+            later?.message.hasPrefix("The board answered with HTTP status 500 at its endpoint prov-config.") == true)
+        await transport.close()
+    }
+
     @Test("where nobody listens, nothing was sent")
     func unreachable() async throws {
         let transport = SoftAPTransport(http: http, host: "127.0.0.1", port: try LoopbackServer.refusedPort())

@@ -14,7 +14,7 @@ struct ByteStreamTests {
         var received: [UInt8] = []
         while received.count < all.count { received += try await stream.read() }
         #expect(received == all)
-        try await stream.write(all, within: .seconds(30))
+        try await stream.write(all, within: .seconds(120))
         var sent: [UInt8] = []
         while sent.count < all.count { sent += await far.receive() }
         #expect(sent == all)
@@ -42,6 +42,28 @@ struct ByteStreamTests {
         #expect(await code { _ = try await waiting.value } == .cancelled)
         await far.send([0x78])
         #expect(try await stream.read() == [0x78])
+        await stream.close()
+    }
+
+    @Test(
+        "a reader whose task is cancelled ends although bytes are waiting, and they are not lost",
+        arguments: StreamKind.allCases)
+    func cancelledReadWithInput(kind: StreamKind) async throws {
+        let (stream, far) = try await kind.open()
+        // The bytes have arrived before the read in nearly every round.
+        for round in 0..<20 {
+            let sent = (0..<100).map { UInt8($0 + round) }
+            await far.send(sent)
+            let reader = Task {
+                while !Task.isCancelled { await Task.yield() }
+                return await code { _ = try await stream.read() }
+            }
+            reader.cancel()
+            #expect(await reader.value == .cancelled)
+            var received: [UInt8] = []
+            while received.count < sent.count { received += try await stream.read() }
+            #expect(received == sent)
+        }
         await stream.close()
     }
 

@@ -234,7 +234,9 @@ struct BatchFileFaultTests {
         let lone: [UInt8] = [0xFE, 0xFF, 0xD8, 0x00, 0x00, 0x41]
         #expect(try #require(refusal(lone)).description.contains("damaged"))
         let unmarked = "name,transport\nA,ble\n".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
-        #expect(try #require(refusal(unmarked)).description.contains("save it as UTF-8"))
+        #expect(try #require(refusal(unmarked)).description.contains("or it is UTF-16 text without a byte order mark"))
+        let torn = Array("name,transport\nA,ble\n".utf8) + [0, 0, 0]
+        #expect(try #require(refusal(torn)).description.contains("Line 3 of the file of boards contains NUL bytes"))
         #expect(try #require(refusal([0x50, 0x4B, 0x03, 0x04, 0x14, 0x00])).description.contains("as CSV"))
         #expect(try #require(refusal([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A])).description.contains("a picture"))
     }

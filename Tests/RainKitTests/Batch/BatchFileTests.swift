@@ -121,6 +121,29 @@ struct BatchFileTests {
         #expect(file.entries.map(\.address) == [.bluetooth("PROV_1")])
     }
 
+    @Test(
+        "a line with another separator than the first line is named",
+        arguments: [
+            ("name\ttransport\tpop\nPROV_1,ble,abcd\n", "separated by commas, but line 1 is separated by tabs"),
+            ("name,transport,pop\nPROV_1\tble\tabcd\n", "separated by tabs, but line 1 is separated by commas"),
+            ("name;transport;pop\nPROV_1,ble,abcd\n", "separated by commas, but line 1 is separated by semicolons"),
+        ])
+    func otherSeparator(text: String, words: String) throws {
+        let error = #expect(throws: BatchFileError.self) { try BatchFile(Array(text.utf8)) }
+        #expect(error?.description.hasPrefix("Line 2: The line is \(words).") == true, "\(error?.description ?? "")")
+    }
+
+    @Test("a known word for a transport is quoted, and any other value is not")
+    func unknownTransport() {
+        for (value, shown) in [
+            ("bluetooth", "The transport \"bluetooth\" is unknown"), ("abcd", "The transport is unknown"),
+        ] {
+            let text = "name,transport\nPROV_1,\(value)\n"
+            let error = #expect(throws: BatchFileError.self) { try BatchFile(Array(text.utf8)) }
+            #expect(error?.description.contains(shown) == true, "\(error?.description ?? "")")
+        }
+    }
+
     @Test("every truncation of a file is read or refused, with one fault or more", arguments: samples)
     func truncations(_ bytes: [UInt8]) {
         for count in 0..<bytes.count {

@@ -111,6 +111,29 @@ struct AutomationsTests {
         #expect(client.bodies.isEmpty)
     }
 
+    @Test(
+        "a member of a document that the cloud refuses is named before anything is sent",
+        arguments: [
+            (["event_type": "node_param"], "event_type of the rule is \"node_param\""),
+            (
+                ["event_type": "weather", "actions": ["node_id": "n1"]],
+                "actions of the rule must be a list, but is an object"
+            ),
+            (["event_type": "weather", "events": "x"], "events of the rule must be a list, but is a string"),
+            (
+                ["event_type": "node_params", "events": [["params": ["Light": ["Power": true]], "check": "="]]],
+                "check of an event is \"=\""
+            ),
+        ] as [(JSONValue, String)])
+    func refusedMember(document: JSONValue, words: String) async throws {
+        let client = try SignedInClient()
+        let kit = client.kit
+        let error = await kitError { try await kit.createAutomation("X", AutomationRule(document: document)) }
+        #expect(error?.reason == "bad_rule")
+        #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+        #expect(client.http.requests.isEmpty)
+    }
+
     @Test("conditions that never hold and values that no node takes are refused before anything is sent")
     func refused() async throws {
         let client = try SignedInClient()

@@ -204,4 +204,15 @@ struct ClaimTests {
         let claimed = ScriptedBoard(scene.clock)
         #expect(try await Scene().run(claimed, ScriptedCloud(), .claim()).get().claimed == false)
     }
+
+    @Test("a board without RainMaker does not count as claimed")
+    func withoutRainMaker() async throws {
+        let scene = Scene()
+        let board = ScriptedBoard(scene.clock, faults: ["associate": [.notRainMaker]])
+        let failure = await scene.run(board, ScriptedCloud(), .claim()).failure
+        guard case .board(let cause)? = failure?.cause else {
+            return #expect(Bool(false), "\(String(describing: failure))")
+        }
+        #expect(cause.code == .notRainMaker && cause.message.contains("no RainMaker endpoint"))
+    }
 }

@@ -18,6 +18,22 @@ struct ConfirmationWaitTests {
         #expect(unplugged.sentence.contains("check the cable"))
     }
 
+    @Test("a board whose answers are faulty is not said to be silent")
+    func faultyAnswers() {
+        var error = BoardError(.deviceLost, message: "scripted")
+        error.faultyAnswer = "HTTP status 500"
+        let board = UnansweringBoard(error: error, since: .zero)
+        #expect(board.sentence.hasPrefix("the board does not report its Wi-Fi state; "))
+        #expect(board.inAccount.message.contains("with HTTP status 500, and the cloud has not seen it since."))
+    }
+
+    @Test("a board that refuses the settings until the time is over is named with its status")
+    func occupied() {
+        let start = "The board refuses to apply the Wi-Fi settings"
+        #expect(RainKitError.occupied(hasStatus: true).message.hasPrefix("\(start) (status 5, internal error)."))
+        #expect(RainKitError.occupied(hasStatus: false).message.hasPrefix("\(start). "))
+    }
+
     private static func outage(retryAfter: Duration? = nil) -> AccountError {
         var error = AccountError(.network, message: "scripted")
         error.retryAfter = retryAfter

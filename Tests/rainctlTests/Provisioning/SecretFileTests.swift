@@ -51,7 +51,7 @@ struct SecretFileTests {
         try await withTemporaryFolder { folder in
             let bytes = Self.mark + Array("a\0\r\n\n".utf8)
             folder.writePrivately(bytes, to: "data")
-            let read = try Payload(file: folder.file("data")).bytes(within: .seconds(5))
+            let read = try Payload(file: folder.file("data")).bytes(within: .seconds(600))
             #expect(read == bytes)
         }
     }
@@ -61,12 +61,12 @@ struct SecretFileTests {
         try await withTemporaryFolder { folder in
             folder.writePrivately(Self.mark + Array(#"{"a":1}"#.utf8), to: "values")
             let json = try Payload.object(
-                file: folder.file("values"), name: "metadata", reason: "bad_metadata", within: .seconds(5))
+                file: folder.file("values"), name: "metadata", reason: "bad_metadata", within: .seconds(600))
             #expect(json["a"]?.integer == 1)
             folder.writePrivately([0xFF, 0xFE] + Array(#"{"a":1}"#.utf8).flatMap { [$0, 0] }, to: "values")
             let error = #expect(throws: CommandFailure.self) {
                 try Payload.object(
-                    file: folder.file("values"), name: "metadata", reason: "bad_metadata", within: .seconds(5))
+                    file: folder.file("values"), name: "metadata", reason: "bad_metadata", within: .seconds(600))
             }
             #expect(error?.message.contains("UTF-16") == true)
         }

@@ -15,13 +15,32 @@ from ._operations import Call
 Nodes = Union[str, Iterable[str]]
 Values = Mapping[str, Mapping[str, Any]]
 FilePath = Union[str, "os.PathLike[str]"]
+#: The library's limit for one text.
+MAXIMUM_BYTES = 1 << 20
 
 
 def text(value: Union[str, bytes, None]) -> String:
     return String.of(value or b"")
 
 
+def checked(value: str, name: str) -> String:
+    """A text that may be empty. The library refuses a NUL character, and more than 1 MiB, without naming the argument."""
+    if "\0" in value:
+        raise ValueError(f"{name} has a NUL character")
+    string = String.of(value)
+    if string.length > MAXIMUM_BYTES:
+        raise ValueError(f"{name} is longer than 1 MiB")
+    return string
+
+
 def needed(value: str, name: str) -> String:
+    if not value:
+        raise ValueError(f"{name} is empty")
+    return checked(value, name)
+
+
+def needed_secret(value: str, name: str) -> String:
+    """A secret may have any character."""
     if not value:
         raise ValueError(f"{name} is empty")
     return String.of(value)
@@ -45,15 +64,15 @@ def listed(nodes: Nodes, name: str = "node") -> String:
     names = [nodes] if isinstance(nodes, str) else list(nodes)
     if not names or not all(names):
         raise ValueError(f"{name} is empty")
-    return String.of(",".join(names))
+    return checked(",".join(names), name)
 
 
 def sign_in(user: str, password: str, timeout: Optional[float]) -> Call[documents.Session]:
-    return Call("rainkit_sign_in_password", needed(user, "user"), text(password), milliseconds(timeout))
+    return Call("rainkit_sign_in_password", needed(user, "user"), needed_secret(password, "password"), milliseconds(timeout))
 
 
 def sign_in_browser(identity_provider: str, timeout: Optional[float]) -> Call[documents.Session]:
-    return Call("rainkit_sign_in_browser", text(identity_provider), milliseconds(timeout))
+    return Call("rainkit_sign_in_browser", checked(identity_provider, "identity_provider"), milliseconds(timeout))
 
 
 def sign_in_device(timeout: Optional[float]) -> Call[documents.Session]:
@@ -78,7 +97,7 @@ def renew(min_valid: Optional[float], timeout: Optional[float]) -> Call[document
 
 def discover(transports: Union[str, Iterable[str]], timeout: Optional[float]) -> Call[documents.Discovery]:
     names = transports if isinstance(transports, str) else ",".join(transports)
-    return Call("rainkit_discover", text(names), milliseconds(timeout))
+    return Call("rainkit_discover", checked(names, "transports"), milliseconds(timeout))
 
 
 def provision(
@@ -108,20 +127,20 @@ def provision(
         raise ValueError("tags must not have commas, and their keys no colons")
     options = ProvisionOptions(
         size=ctypes.sizeof(ProvisionOptions),
-        board=text(board),
+        board=checked(board, "board"),
         qr_payload=text(qr_payload),
         proof=text(proof),
-        user_name=text(user_name),
+        user_name=checked(user_name, "user_name"),
         security=0 if security is None else security + 1,
         keeps_network=int(keep_network),
         ssid=text(ssid),
         passphrase=text(passphrase),
         without_account=int(without_account),
         resets_first=int(reset_first),
-        name=text(name),
-        tags=text(",".join(pairs)),
+        name=checked(name, "name"),
+        tags=checked(",".join(pairs), "tags"),
         metadata=json_text(metadata),
-        custom_endpoint=text(custom_endpoint),
+        custom_endpoint=checked(custom_endpoint, "custom_endpoint"),
         custom_data=text(custom_data),
         timeout_ms=milliseconds(timeout),
     )
@@ -130,7 +149,7 @@ def provision(
 
 def claim(board: str, proof: str, timeout: Optional[float]) -> Call[documents.Claimed]:
     size = ctypes.sizeof(ClaimOptions)
-    return Call("rainkit_claim", ClaimOptions(size, text(board), text(proof), milliseconds(timeout)))
+    return Call("rainkit_claim", ClaimOptions(size, checked(board, "board"), text(proof), milliseconds(timeout)))
 
 
 def nodes(timeout: Optional[float]) -> Call[documents.NodeList]:
@@ -172,7 +191,7 @@ def add_schedule(node: str, name: str, values: Values, time: str, days: str, tim
         needed(name, "name"),
         json_text(values),
         needed(time, "time"),
-        text(days),
+        checked(days, "days"),
         milliseconds(timeout),
     )
 
@@ -188,7 +207,7 @@ def change_schedule(node: str, schedule: str, change: ScheduleChange, timeout: O
 
 
 def shares(node: str, timeout: Optional[float]) -> Call[documents.SharingList]:
-    return Call("rainkit_share_list", text(node), milliseconds(timeout))
+    return Call("rainkit_share_list", checked(node, "node"), milliseconds(timeout))
 
 
 def share(names: Nodes, user: str, timeout: Optional[float]) -> Call[documents.SharingChanged]:

@@ -9,7 +9,7 @@ import os
 import weakref
 from typing import Any, Callable, List, Mapping, Optional
 
-from ._calls import FilePath, text
+from ._calls import FilePath, checked, text
 from ._library import ClientOptions, LoggerFunction, LogLevel, Store, String, check, library
 from ._operations import Call, Handle
 from .errors import Code, Error
@@ -40,7 +40,8 @@ class BaseClient:
     store              the place of the session; the default is AUTOMATIC with a state folder and MEMORY without one
     account            name of the account, if the folder has several; default: the one in use
     deployment         name of the RainMaker deployment, for `base_url`
-    base_url           https address of the deployment's API, without the version; default: Espressif's own
+    base_url           https address of the deployment's API, without the version; http only for this machine, such as
+                       http://127.0.0.1:8080; default: Espressif's own. A session is only valid for its own address
     ca_file            PEM file of authorities to trust instead of the system's
     provider           id of another identity provider, such as ``spid``; default: RainMaker
     provider_settings  the provider's settings, such as ``{"base_url": "https://…"}``; default: those of its last sign-in
@@ -51,7 +52,8 @@ class BaseClient:
     sign_in_url        https address of the sign-in page of that deployment, if it has one
     client_id          the id of this program at that page
 
-    Nothing is sent, and no file is opened, until a method is called. Raises `Error` for options that cannot work.
+    Nothing is sent, and no file is opened, until a method is called. Raises `Error` for options that cannot work,
+    and `ValueError` for a text with a NUL character.
     """
 
     def __init__(
@@ -77,16 +79,16 @@ class BaseClient:
             size=ctypes.sizeof(ClientOptions),
             state=_path(state),
             store=int(store),
-            account=text(account),
-            deployment=text(deployment),
-            base_url=text(base_url),
+            account=checked(account, "account"),
+            deployment=checked(deployment, "deployment"),
+            base_url=checked(base_url, "base_url"),
             ca_file=_path(ca_file),
-            provider=text(provider),
+            provider=checked(provider, "provider"),
             provider_settings=text(None if provider_settings is None else json.dumps(provider_settings)),
             definitions=_path(definitions),
-            claim_url=text(claim_url),
-            sign_in_url=text(sign_in_url),
-            client_id=text(client_id),
+            claim_url=checked(claim_url, "claim_url"),
+            sign_in_url=checked(sign_in_url, "sign_in_url"),
+            client_id=checked(client_id, "client_id"),
         )
         if logger is not None:
             if logger not in _loggers:

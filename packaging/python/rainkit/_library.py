@@ -226,7 +226,8 @@ def library() -> ctypes.CDLL:
 
 
 _REFUSALS = {
-    Code.USAGE: ("usage", "An argument is empty, too long or has a NUL character, or its object was closed."),
+    Code.USAGE: ("usage", "An argument is longer than 1 MiB, or its client or operation was closed."),
+    Code.CANCELLED: ("cancelled", "Another thread closed the operation."),
     Code.UNAVAILABLE: (
         "forked",
         "This process was forked after it had used librainkit, which only works in the process that loaded it.",

@@ -198,10 +198,14 @@ class SyncClient(BaseClient):
     ) -> SyncOperation[Progress[documents.ProvisionEvent], documents.Provisioned]:
         """Puts a board on Wi-Fi and into the account. Events are named by their state. The result has its ``node_id``.
 
+        An event also has ``node_id`` as soon as it is known: store it, because the board may be in the account even if the
+        operation fails or is cancelled later.
+
         board            address: ``serial:/dev/ttyUSB0``, ``ble:PROV_a1b2c3``, ``softap:192.168.4.1:80`` or
                          ``softap:?device-name=PROV_a1b2c3``; empty: the one in `qr_payload`, else the only board in reach
         ssid             name of the network, 1 to 32 bytes, which need not be UTF-8
-        passphrase       8 to 63 characters, or 64 hexadecimal digits; empty for an open network
+        passphrase       8 to 63 bytes, or a WEP key of 5; a board that accepts a key itself: 64 hexadecimal digits; empty
+                         for an open network
         proof            proof of possession; empty for a board that needs none
         qr_payload       content of the board's QR code, which has its name and proof
         user_name        for Security 2; default: ``wifiprov``
@@ -209,7 +213,8 @@ class SyncClient(BaseClient):
         keep_network     the board keeps its Wi-Fi, and `ssid` is ignored
         without_account  the board is not put into the account
         reset_first      the board first forgets Wi-Fi settings that failed
-        name, tags, metadata   of the board in the account
+        name, tags, metadata   of the board in the account; if a name or tag cannot be set, the operation still succeeds,
+                         and ``warnings`` of the result says so (reason ``not_named``): use ``node_id`` from then on
         custom_data      bytes for an endpoint of the board's application, sent before the Wi-Fi settings
         custom_endpoint  name of that endpoint; default: ``custom-data``
         timeout          default: 120 s
@@ -266,6 +271,7 @@ class SyncClient(BaseClient):
 
         Names, types and bounds are checked before anything is sent. With `wait` it also waits so many seconds for the
         boards to report the values. Then it raises `Error` with `Code.DEADLINE` or `Code.BATCH_PARTIAL` if they do not.
+        Until a new board has reported its devices, it raises `Code.BAD_DATA` with the reason ``no_configuration``.
         """
         return self._run(_calls.set_values(nodes, values, wait, timeout))
 
@@ -274,8 +280,18 @@ class SyncClient(BaseClient):
     ) -> SyncOperation[Progress[documents.WatchEvent], Mapping[str, Any]]:
         """Watches boards until the loop ends, the operation is cancelled or the time is over (default: no limit).
 
-        Each change is an event named ``online``, ``offline`` or ``value``. Without `nodes` it watches all boards of the
-        account, also those that are added later; then an event named ``added`` or ``removed`` reports them.
+        ``watching``               the watch has begun: no later change is missed
+        ``online``, ``offline``    the cloud sees the board, or not any more
+        ``value``                  a value is different: ``path``, ``value`` and ``previous``
+        ``alert``                  an alert of a board
+        ``without_alerts``         the cloud does not let this user listen to alerts
+        ``listening``, ``interrupted``  the boards' own reports are heard from now on, or not any more
+
+        Without `nodes` it watches all boards of the account, also those that are added later. Then there are also:
+
+        ``added``, ``removed``     a board came into the account or left it; at the start, ``added`` comes once for each board.
+                                   ``added`` has ``name`` and, if the cloud says so, ``connected``
+        ``unreachable``, ``reachable``  the cloud does not answer, or answers again
         """
         return SyncOperation(self, _calls.watch(nodes, timeout))
 

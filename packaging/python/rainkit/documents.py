@@ -427,7 +427,7 @@ class DiscoveryEvent(TypedDict, total=False):
 
 
 class WatchEvent(TypedDict, total=False):
-    """A change or an alert of a board. The events `watching`, `listening`, `interrupted` and `without_alerts` are about the watch, and have no `node_id`."""
+    """A change or an alert of a board. `added` and `removed` also have `name`, and `added` has `connected`. The events `watching`, `listening`, `interrupted`, `without_alerts`, `unreachable` and `reachable` are about the watch: they have no `node_id`, but `message` if there is a reason."""
 
     ts: str
     node_id: str
@@ -439,3 +439,4 @@ class WatchEvent(TypedDict, total=False):
     values: Any
     name: str
     message: str
+    connected: bool

@@ -108,6 +108,8 @@ def test_watch(scene):
             operation = client.watch()
             adding = None
             async for event in operation:
+                if event.name == "added" and event.document["node_id"] == "node-1":
+                    assert event.document["connected"] is True and event.document["name"] == "Lamp"
                 if event.name == "listening" and adding is None:
                     adding = asyncio.ensure_future(scene.online(other, "node-2", "Fan"))
                 if event.name == "added" and event.document["node_id"] == "node-2":

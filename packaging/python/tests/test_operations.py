@@ -264,19 +264,38 @@ def test_nothing_shows_secrets(scene, tmp_path):
 
 def test_options_that_cannot_work(tmp_path):
     for options, code in [
-        ({"base_url": "nonsense"}, None),
+        ({"base_url": "nonsense"}, rainkit.Code.CONFIG),
+        ({"base_url": "http://example.com"}, rainkit.Code.CONFIG),
         ({"ca_file": tmp_path / "missing.pem"}, rainkit.Code.CONFIG),
         ({"store": rainkit.Store.FILE}, rainkit.Code.CONFIG),
         ({"provider": "oidc", "provider_settings": {"planted": 1}}, rainkit.Code.BAD_DATA),
     ]:
         with pytest.raises(rainkit.Error) as failure:
             rainkit.Client(**options)
-        assert failure.value.message and (code is None or failure.value.code is code), failure.value
-    for text in ("a\0b", "x" * ((1 << 20) + 1)):
-        with pytest.raises(rainkit.Error) as failure:
-            with rainkit.SyncClient() as client:
-                client.node(text)
-        assert failure.value.code is rainkit.Code.USAGE
+        assert failure.value.message and failure.value.code is code, failure.value
+        if "base_url" in options:
+            assert failure.value.message.startswith("base_url: "), failure.value
+    with pytest.raises(ValueError, match="account has a NUL character"):
+        rainkit.Client(account="a\0b")
+
+
+def test_wrong_arguments_are_named():
+    with rainkit.SyncClient() as client:
+        for text, problem in ((" a\0b", "has a NUL character"), ("x" * ((1 << 20) + 1), "is longer than 1 MiB"), ("", "is empty")):
+            for name, call in {
+                "node": lambda: client.node(text),
+                "user": lambda: client.sign_in(text, "x"),
+                "name": lambda: client.rename("Lamp", text),
+            }.items():
+                with pytest.raises(ValueError, match=f"{name} {problem}"):
+                    call()
+        with pytest.raises(ValueError, match="password is empty"):
+            client.sign_in("me@example.com", "")
+        with pytest.raises(ValueError, match="board has a NUL character"):
+            client.provision("a\0b", ssid="Home")
+        with pytest.raises(rainkit.Error, match="^passphrase: ") as failure:
+            client.provision("softap:127.0.0.1:9", ssid="Home", passphrase="short 7").wait()
+        assert (failure.value.code, failure.value.reason) == (rainkit.Code.USAGE, "invalid_argument")
 
 
 def test_a_long_token_is_copied_completely():

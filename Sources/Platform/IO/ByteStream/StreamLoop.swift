@@ -41,10 +41,11 @@ final class StreamLoop: Sendable {
         let reader = StreamState.Reader()
         enum Step { case finished(Result<[UInt8], ByteStreamError>), wait(instead: StreamState.Reader?) }
         let (step, wasFull) = state.withLock { state -> (Step, Bool) in
+            // First, because a reader in a loop would otherwise never end while bytes keep arriving. They stay for the next reader.
+            if Task.isCancelled { return (.finished(.failure(cancelled)), false) }
             let wasFull = state.isInputFull
             if !state.input.isEmpty { return (.finished(.success(state.takeInput())), wasFull) }
             if let end = state.inputEnd { return (.finished(.failure(end)), false) }
-            if Task.isCancelled { return (.finished(.failure(cancelled)), false) }
             defer { state.reader = reader }
             return (.wait(instead: state.reader), false)
         }

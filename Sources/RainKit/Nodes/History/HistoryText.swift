@@ -66,11 +66,17 @@ public struct HistoryText: Sendable {
 
     func csv(_ record: SeriesRecord, node: NodeID, path: ParameterPath) -> String {
         let value = record.value.string ?? Self.json(record.value)
-        return [time(record.time), node.rawValue, "\(path)", value].map(Self.field).joined(separator: ",")
+        var line = time(record.time)
+        for text in [node.rawValue, path.description, value] {
+            line += ","
+            line += Self.field(text)
+        }
+        return line
     }
 
     private static func field(_ text: String) -> String {
-        guard text.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else { return text }
+        let isSpecial = { (byte: UInt8) in byte == 0x22 || byte == 0x2C || byte == 0x0A || byte == 0x0D }
+        guard text.utf8.contains(where: isSpecial) else { return text }
         return "\"" + text.replacing("\"", with: "\"\"") + "\""
     }
 

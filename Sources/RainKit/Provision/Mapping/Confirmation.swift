@@ -362,6 +362,25 @@ extension RainKitError {
                 reason: "claim_unknown", remedies: [.otherTransport, .claimOverCable]))
     }
 
+    /// A claim was requested over Improv.
+    static var claimOverImprov: RainKitError {
+        RainKitError(
+            BoardError(
+                .unsupported,
+                message:
+                    "The board speaks Improv, over which it cannot be claimed. If its firmware has RainMaker, claim the board over Bluetooth "
+                    + "or its own access point.", remedies: [.otherTransport, .claimOverCable]))
+    }
+
+    /// A claim was requested, and the board's firmware has no RainMaker.
+    static var nothingToClaim: RainKitError {
+        RainKitError(
+            BoardError(
+                .notRainMaker,
+                message:
+                    "The board has no RainMaker endpoint, so it cannot be claimed. Flash firmware with RainMaker."))
+    }
+
     /// A claim was requested over a console that neither shows whether the board was claimed nor can claim it.
     static func claimUnknown(_ node: NodeID?) -> RainKitError {
         RainKitError(

@@ -153,11 +153,14 @@ extension RainKitError {
     }
 
     /// The board accepts no settings: the error if the time ends meanwhile.
-    static var occupied: RainKitError {
-        RainKitError(
+    ///
+    /// - Parameter hasStatus: whether the board answers with protocomm's status, as opposed to a line on a console.
+    static func occupied(hasStatus: Bool) -> RainKitError {
+        let status = hasStatus ? " (status 5, internal error)" : ""
+        return RainKitError(
             .deadline,
             message:
-                "The time is up, and the board is still trying a network that it received earlier. Until the board stops trying, it "
-                + "accepts no other network. Restart the board, then try again.")
+                "The board refuses to apply the Wi-Fi settings\(status). It may still be trying a network that it received earlier, "
+                + "and accepts no other network meanwhile. Restart the board, then try again.")
     }
 }

@@ -76,7 +76,9 @@ struct WiFiSetup: Sendable {
         let context = context
         try await board.join(network) { progress in
             // The error of this run if its time ends during this wait.
-            if progress == .occupied { context.status.update { $0.trouble = .occupied } }
+            if progress == .occupied {
+                context.status.update { $0.trouble = .occupied(hasStatus: $0.identity?.security != nil) }
+            }
             context.tell(.wifi(progress))
         }
         context.status.update { $0.trouble = nil }
@@ -207,18 +209,22 @@ struct UnansweringBoard: Sendable {
     var sentence: String {
         let what =
             error.reason == BoardError.portGone
-            ? "the board's port was removed (check the cable)" : "the board stopped answering"
+            ? "the board's port was removed (check the cable)"
+            : error.faultyAnswer == nil ? "the board stopped answering" : "the board does not report its Wi-Fi state"
         return "\(what); asking the cloud whether the board has joined"
     }
 
     /// The error to end with if the board is in the account by its signature alone.
     var inAccount: BoardError {
-        BoardError(
+        let what =
+            error.faultyAnswer.map { "It answered each request for its Wi-Fi state with \($0)" }
+            ?? "It stopped answering after it received its Wi-Fi settings"
+        return BoardError(
             error.code,
             message:
-                "The board is in your account, but it is not known whether it is on the network. It stopped answering after it received "
-                + "its Wi-Fi settings, and the cloud has not seen it since. Check its power and the Wi-Fi password. If it does not come "
-                + "online soon, try again.", cause: error.cause ?? error.message)
+                "The board is in your account, but it is not known whether it is on the network. \(what), and the cloud has not seen it "
+                + "since. Check its power and the Wi-Fi password. If it does not come online soon, try again.",
+            cause: error.cause ?? error.message)
     }
 }
 

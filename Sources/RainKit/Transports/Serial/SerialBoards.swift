@@ -75,8 +75,11 @@ public struct SerialBoards: BoardTransport {
             let port = try SerialPort.open(path) { _ in }
             await port.close()
         } catch {
-            return error.code == .busy
-                ? .busy(error, SerialPort.holders(of: path, in: files)) : BoardError(error)
+            switch error.code {
+            case .busy: return .busy(error, SerialPort.holders(of: path, in: files))
+            case .notFound: return .absent(error, in: files)
+            default: return BoardError(error)
+            }
         }
         let holders = SerialPort.holders(of: path, in: files)
         return holders.isEmpty ? nil : .shared(path, with: holders)
@@ -95,6 +98,7 @@ public struct SerialBoards: BoardTransport {
         let choice = likely.isEmpty ? ports : likely
         if choice.count == 1 { return choice[0].path }
         guard !choice.isEmpty else {
+            if rootFault == nil, let port = SerialPort.withoutFile(in: files).first { throw .withoutFile(port) }
             throw rootFault
                 ?? BoardError(
                     .unavailable,
@@ -160,7 +164,7 @@ struct PortOpening: Sendable {
             } catch {
                 switch error.code {
                 case .notFound:
-                    (failure, patience) = (BoardError(error), waitsUntil)
+                    (failure, patience) = (.absent(error, in: files), waitsUntil)
                     hasBeenAway = true
                 case .denied:
                     (failure, patience) = (BoardError(error), hasBeenAway ? began + Self.timeForRules : nil)
@@ -234,6 +238,39 @@ extension BoardError {
             default: (.unavailable, nil)
             }
         self.init(code, message: error.message, cause: error.description, reason: reason)
+    }
+
+    /// The error for a port that does not exist, with the name that was probably meant, or the ports that are present.
+    static func absent(_ error: SerialPortError, in files: SystemFiles) -> BoardError {
+        var told = BoardError(error)
+        let path = error.path
+        if let port = SerialPort.withoutFile(in: files).first(where: { $0.path == path }) { return withoutFile(port) }
+        if !path.contains("/"), case let device = files.device("/dev/" + path),
+            SerialPort.description(of: device, in: files) != nil
+        {
+            told.message = "The port \(path.onOneLine) does not exist. Did you mean \(device.onOneLine)?"
+            return told
+        }
+        let digits = path.dropFirst(3)
+        if path.prefix(3).lowercased() == "com", !digits.isEmpty, digits.allSatisfy(\.isNumber) {
+            told.message =
+                "\(path.onOneLine) is the name of a port on Windows. On Linux, ports have names such as /dev/ttyUSB0."
+        }
+        let present = SerialPort.available(in: files).map(\.path)
+        if !present.isEmpty { told.remedies = [.port(present)] }
+        return told
+    }
+
+    /// The error for a board that is plugged in, but has no device file.
+    static func withoutFile(_ port: SerialPortDescription) -> BoardError {
+        let name = port.path.split(separator: "/").last.map(String.init) ?? port.path
+        let device = port.usb?.productName.map { "The USB device \"\($0.onOneLine)\"" } ?? "A board's USB adapter"
+        return BoardError(
+            .unavailable,
+            message:
+                "\(device) is plugged in, but its port \(port.path.onOneLine) does not exist here. If this is a container, pass the port "
+                + "into it, such as with `docker run --device /dev/\(name)`. If it is not a container, check that udev is running.",
+            reason: "no_port")
     }
 
     /// Names the programs that have the port open, as far as this user can see them.

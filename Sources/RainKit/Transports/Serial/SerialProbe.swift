@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ESPProvisioning
+import Protocomm
 import RainIO
 import Synchronization
 
@@ -231,17 +232,30 @@ struct SerialProbe: Sendable {
                 + "its log."
             let names = silence?.names ?? []
             told.remedies = names.isEmpty ? [.anyOtherTransport] : [.boardName(names)]
+        } else if error.reason == "no_prompt", moment.hasPrompt, moment.summary.starts <= 1 {
+            // A console shows its prompt after each command.
+            told.message = BoardError.lostCharacters
         } else if !moment.summary.isESP, !moment.hasPrompt {
             told.reason = "not_a_board"
+            // Only an ESP chip has this USB device.
+            let (what, advice) =
+                isOwnUSB
+                ? ("The board at \(path) runs other firmware", "Flash firmware")
+                : (
+                    "Another device, or a board with other firmware, is at \(path)",
+                    "If it is a board, flash firmware"
+                )
             told.message =
-                "Another device seems to be at \(path): its output does not look like the log of a board that can be provisioned."
+                "\(what): its output does not look like the log of a board that can be provisioned. \(advice) with RainMaker or ESP-IDF's "
+                + "network provisioning."
             told.remedies = [.port([])]
         } else if moment.summary.isESP, !moment.hasPrompt {
             told.reason = "no_provisioning"
             let name = moment.summary.project.map { " \"\($0)\"" } ?? ""
             told.message =
                 "The firmware\(name) of the board at \(path) starts, but its output has no name of a provisioning service and no console "
-                + "prompt. The firmware may not support provisioning, or may print its log on another connector."
+                + "prompt. The board may be set up already: look for it in your account. To set it up again, hold its BOOT button for 3 s. "
+                + "Otherwise the firmware may not support provisioning, or may print its log on another connector."
             told.remedies = [.boardLog, .anyOtherTransport]
         }
         return told

@@ -408,10 +408,12 @@ extension BluetoothAdapters: LinkMaking {
                 note { isFull ? $0.refused("", board: token) : $0.ended("", board: token) }
                 // After a refusal the board is searched for again, and the time may end during that.
                 if error.code == .notFound, wasRefused { throw .allLinksInUse }
-                guard isFull, ContinuousClock.now < end + patience else { throw error }
+                let left = end + patience - .now
+                guard isFull, left > .zero else { throw error }
                 wasRefused = true
-                // Another program has the links, so their end is not noticed.
-                do { try await Task.sleep(for: pause) } catch { throw .cancelled }
+                // Another program has the links, so their end is not noticed. The refusal is reported before the caller's own time ends.
+                do { try await Task.sleep(for: min(pause, left)) } catch { throw .cancelled }
+                guard ContinuousClock.now < end + patience else { throw error }
                 pause = min(pause * 2, Self.recheck)
             }
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainAccount
 import RainCore
 import RainKit
 
@@ -73,10 +74,11 @@ struct AccountWebSession: AsyncParsableCommand {
     private func opened(_ address: String, _ access: AccountAccess, _ context: Context) async throws {
         let launcher = BrowserLauncher(environment: context.environmentOfPrograms)
         try launcher.checkProgram()
-        guard await launcher.open(address) else {
+        if case .failed(let reason) = await launcher.opening(address) {
+            let cause = reason.map { ": \($0). Omit" } ?? ": omit"
             throw CommandFailure(
                 .unavailable, reason: "no_browser",
-                message: "No browser could be opened: omit --open, and open the address yourself.")
+                message: "No browser could be opened\(cause) --open, and open the address yourself.")
         }
         context.output.result(WebSessionOpenedResult(profile: access.name))
     }

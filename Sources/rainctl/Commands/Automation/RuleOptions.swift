@@ -51,6 +51,10 @@ struct RuleOptions: ParsableArguments {
     }
 
     func validate() throws {
+        for text in when + weather {
+            guard let (wrong, right) = Self.misspelledComparison(text) else { continue }
+            throw ValidationError("\(wrong) is not a comparison in \"\(text.onOneLine)\": write \(right).")
+        }
         for text in when where Self.condition(text) == nil {
             throw ValidationError(
                 "\(text.onOneLine) is not a condition: it has no comparison such as = or >. Write a condition like Light.Power=on. "
@@ -58,8 +62,7 @@ struct RuleOptions: ParsableArguments {
             )
         }
         for text in weather where Self.weather(text) == nil {
-            throw ValidationError(
-                "\(text.onOneLine) is not a condition for the weather. Write condition=Rain or temperature>30.")
+            throw ValidationError(Self.weatherProblem(text))
         }
         guard [of != nil || !when.isEmpty, !weather.isEmpty, daylight != nil].count(where: { $0 }) <= 1 else {
             throw ValidationError("A rule has only one trigger: give --of, --weather or --daylight.")
@@ -151,6 +154,44 @@ struct RuleOptions: ParsableArguments {
             return nil
         }
         return WeatherCondition(quantity, comparison, number)
+    }
+
+    /// Returns the reason why a text is not a condition for the weather.
+    private static func weatherProblem(_ text: String) -> String {
+        let example = "Write condition=Rain or temperature>30."
+        guard let (name, comparison, value) = comparison(text) else {
+            return
+                "\(text.onOneLine) is not a condition for the weather: it has no comparison such as = or >. \(example)"
+        }
+        let quantities = WeatherCondition.Quantity.allCases.map(\.rawValue)
+        if ["condition", "weather_condition"].contains(name) {
+            guard comparison == .equal else {
+                return
+                    "\(text.onOneLine) is not a condition for the weather: the condition can only be compared with =. \(example)"
+            }
+            let kinds = WeatherCondition.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            return "\"\(value.onOneLine)\" is not a kind of weather: give one of \(kinds)."
+        }
+        guard quantities.contains(name) else {
+            return
+                "There is no weather value \"\(name.onOneLine)\": give one of \((["condition"] + quantities).joined(separator: ", "))."
+        }
+        return "\"\(value.onOneLine)\" is not a number, so \(name) cannot be compared with it. \(example)"
+    }
+
+    /// Returns a wrong spelling of a comparison in a condition, and the right one; nil without such a spelling. The value after `=` may be
+    /// a text that begins with a sign.
+    private static func misspelledComparison(_ text: String) -> (wrong: String, right: String)? {
+        guard let start = text.firstIndex(where: { "=!<>".contains($0) }) else { return nil }
+        let rest = text[start...]
+        let spellings = [
+            ("===", "=="), ("!==", "!="), ("=>", ">="), ("=<", "<="), ("<>", "!="), ("=!", "!="), ("<<", "<"),
+            (">>", ">"),
+        ]
+        guard let (wrong, right) = spellings.first(where: { rest.hasPrefix($0.0) }) else { return nil }
+        let value = rest.dropFirst(wrong.count).trimmingBlanks
+        let isLiteral = Double(value) != nil || ["on", "off", "true", "false"].contains(value.lowercased())
+        return wrong.hasPrefix("=") && !isLiteral ? nil : (wrong: wrong, right: right)
     }
 
     private func conditions(at node: Node) throws(RainKitError) -> [AutomationCondition] {

@@ -144,7 +144,7 @@ struct BatchTargetOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Read the list of boards from this file, or - for standard input (default: the file of rainctl batch run). The list "
-                + "must be unchanged since then.",
+                + "must be the same as for rainctl batch run.",
             valueName: "file"), completion: .file())
     var secrets: String?
 

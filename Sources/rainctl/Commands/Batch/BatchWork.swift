@@ -38,7 +38,7 @@ struct BatchWorkOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Print each event as a line of JSON when it happens.", valueName: "form"))
     var events: Provision.Events?
 
-    @OptionGroup(title: "If the file has no value for a board") var defaults: BatchDefaultOptions
+    @OptionGroup(title: "For boards whose line in the list has no such value") var defaults: BatchDefaultOptions
     @OptionGroup(title: "Account") var owner: OwnerOptions
 
     @Flag(help: "Do not put the boards into the account.")

@@ -99,9 +99,9 @@ struct DeviceInfoResult: CommandResult {
             values.add(memberOnly: "proof_of_possession", proof)
         }
         values.add("node_id", identity.nodeID?.rawValue)
-        values.add("association", identity.association.rawValue)
+        if !identity.speaksImprov { values.add("association", identity.association.rawValue) }
         // `null` if the board does not report it.
-        values.add(memberOnly: "needs_claim", identity.needsClaim)
+        values.add(memberOnly: "needs_claim", identity.speaksImprov ? nil : identity.needsClaim)
         switch identity.needsClaim {
         case true?: values.add(line: "needs to be claimed")
         case false?: break
@@ -169,6 +169,7 @@ struct DeviceScan: DeviceCommand, ListCommand {
         }
         if found.mayLackNetworks { output.warn(NetworkMessages.fullScan, reason: "scan_full") }
         output.result(ScanResult(found))
+        if found.isEmpty, !options.isJSON { output.say(NetworkMessages.emptyScan) }
     }
 }
 
@@ -225,7 +226,7 @@ struct DeviceReset: DeviceCommand {
 
     func run() async throws {
         let (_, output) = try await withBoard { board in
-            _ = try await board.identify()
+            try await board.identify().checkHasReset(board.peer)
             try await board.secure()
             try await board.reset()
         }

@@ -77,6 +77,8 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
         if events != nil {
             context.output.warnings.listen { context.output.event(TimedDocument(WarningEvent($0))) }
         }
+        let (began, others) = (ContinuousClock.now, othersInRange(client, search))
+        defer { others?.cancel() }
         // If a board is on a cable, Bluetooth is not needed.
         for try await board in client.boards(
             search, over: transport.scheme.map { [$0] },
@@ -86,20 +88,68 @@ struct DeviceDiscover: AsyncParsableCommand, ListCommand {
             boards.append(board)
             if first { break }
         }
+        // Some transports need no time to find their boards.
+        let isEarly = ContinuousClock.now - began < search.time / 2
+        if !boards.isEmpty || isEarly || Task.isCancelled { others?.cancel() }
+        let names = await others?.value ?? []
         await client.close()
         try Task.checkCancellation()
-        if let deviceName, boards.isEmpty {
-            throw CommandFailure(
-                .unavailable, reason: "not_found",
-                message:
-                    "No board \(deviceName.onOneLine) was found: check that it has power, is near, and is in provisioning mode."
-            )
+        let advice = Self.advice(name: deviceName, prefix: prefix, services: service, inRange: names)
+        if deviceName != nil, boards.isEmpty {
+            throw CommandFailure(.unavailable, reason: "not_found", message: advice)
         }
-        let advice = "No board was found: check that a board has power, is near, and is in provisioning mode."
         if first, boards.isEmpty { throw CommandFailure(.unavailable, reason: "not_found", message: advice) }
         let found = boards.map { DiscoveredBoardResult($0, over: Transports.registered) }
         context.output.result(DiscoveryResult(boards: found))
         if found.isEmpty, !options.isJSON { context.output.say(advice) }
+    }
+
+    /// Searches for the boards that the filters exclude, in the last seconds of the search. Returns nil without filters.
+    private func othersInRange(_ client: RainKitClient, _ search: BoardSearch) -> Task<[String], Never>? {
+        guard deviceName != nil || prefix != nil || !service.isEmpty else { return nil }
+        var wide = search
+        (wide.name, wide.prefix, wide.services, wide.watches) = (nil, nil, [], false)
+        wide.time = min(search.time / 2, .seconds(2))
+        let pause = search.time - wide.time
+        let schemes: Set<String>? = transport.scheme.map { [$0] }
+        return Task { [wide] in
+            var names: Set<String> = []
+            do {
+                try await Task.sleep(for: pause)
+                for try await board in client.boards(wide, over: schemes) {
+                    // A port has no name of its board.
+                    if let name = board.name { names.insert(name.onOneLine) }
+                }
+            } catch {
+                // The search itself reports it.
+            }
+            return names.sorted()
+        }
+    }
+
+    /// The message for a search without a result: what was searched for, and which other boards are in range.
+    static func advice(name: String?, prefix: String?, services: [String], inRange others: [String]) -> String {
+        var (wanted, options) = ("No board", [String]())
+        if let name {
+            wanted += " \(name.onOneLine)"
+            options.append("--device-name")
+        }
+        if let prefix {
+            wanted += " whose name begins with \"\(prefix.onOneLine)\" (--prefix)"
+            options.append("--prefix")
+        }
+        if !services.isEmpty {
+            let list = services.map(\.onOneLine).joined(separator: " or ")
+            wanted += "\(prefix == nil ? "" : " and") with the service \(list) (--service)"
+            options.append("--service")
+        }
+        guard others.isEmpty else {
+            return
+                "\(wanted) was found, but other boards are in range: \(others.prefix(3).joined(separator: ", ")). Check "
+                + "\(options.joined(separator: " and ")), or search without \(options.count == 1 ? "it" : "them")."
+        }
+        let board = name == nil ? "a board" : "it"
+        return "\(wanted) was found: check that \(board) has power, is near, and is in provisioning mode."
     }
 
     /// Prints a board at once, unless the whole list is printed at the end as one document.

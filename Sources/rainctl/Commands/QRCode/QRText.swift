@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ESPProvisioning
 import Glibc
 import RainCore
 import RainKit
@@ -15,6 +16,11 @@ enum QRText {
                     reason: "secret_in_arguments")
             }
             return Array(given.utf8)
+        }
+        if given != "-", ServedRequest.member(ofPath: given) == nil, access(given, F_OK) != 0, errno == ENOENT,
+            let message = QRPayload.messageForNeither(given)
+        {
+            throw CommandFailure(.badData, reason: "bad_qr_code", message: message)
         }
         let bytes = try content(given, within: limit)
         if QRScanner.otherFormat(bytes) != nil {

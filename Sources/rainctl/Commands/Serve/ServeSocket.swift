@@ -41,6 +41,7 @@ final class ServeSocket: Sendable {
     deinit { Glibc.close(descriptor) }
 
     private static func lock(_ folder: String, _ name: String, _ path: String) throws(CommandFailure) -> FileLock {
+        try checkParent(of: folder, path)
         let lock: FileLock
         let isFree: Bool
         do throws(PrivateFileError) {
@@ -59,6 +60,16 @@ final class ServeSocket: Sendable {
         }
         guard isFree else { throw failure(path, "another rainctl serve listens there") }
         return lock
+    }
+
+    /// Checks that only the socket's own folder has to be created. A missing folder above it is probably a mistake, such as `/run/user/4711`
+    /// of a user who is not logged in, and so is one in `/`.
+    private static func checkParent(of folder: String, _ path: String) throws(CommandFailure) {
+        guard folder.hasPrefix("/"), access(folder, F_OK) != 0, errno == ENOENT else { return }
+        let parent = String(folder[..<(folder.lastIndex(of: "/") ?? folder.startIndex)])
+        let missing = parent.isEmpty ? folder : parent
+        guard access(missing, F_OK) != 0, errno == ENOENT else { return }
+        throw failure(path, "the folder \(missing.onOneLine) does not exist; create it, or use another path")
     }
 
     private static func listen(_ descriptor: Int32, at address: UnixAddress, _ path: String) throws(CommandFailure) {

@@ -119,8 +119,9 @@ struct BrowserSignIn: Sendable {
                         : "If nothing happens here after the sign-in, paste the browser's last address here (the text stays hidden).\n"
                 )
             }
-            if opens, await !launcher.open(url) {
-                output.tell("No browser could be opened. Open this address in a browser:\n\n    \(url)\n\n")
+            if opens, case .failed(let reason) = await launcher.opening(url) {
+                let cause = reason.map { ": \($0)" } ?? ""
+                output.tell("No browser could be opened\(cause). Open this address in a browser:\n\n    \(url)\n\n")
             }
         }
     }

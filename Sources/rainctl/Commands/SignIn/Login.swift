@@ -123,15 +123,12 @@ struct Login: AsyncParsableCommand {
     ) async throws -> LoginResult {
         if guest { return try await signIn(.guest, account, time) }
         if onlyFinishes { return try await answer(waitingChallenge(client), client, account, time, context) }
-        let user = try userName(newcomer, context, question: "E-mail address or telephone number: ") {
-            name throws(AccountError) in
-            try RainMakerAccount.check(userName: name)
-        }
+        let rule = { (name: String) throws(AccountError) in try RainMakerAccount.check(userName: name) }
+        let question = "E-mail address or telephone number"
+        var user = try userName(newcomer, context, question: "\(question): ", rule: rule)
         if oneTimeCode {
             let rainMaker = try account.rainMakerAccount(for: "sign-in with one-time codes")
-            let challenge = try await time.run {
-                try await rainMaker.requestOneTimeCode(for: user)
-            }
+            let challenge = try await time.run { [user] in try await rainMaker.requestOneTimeCode(for: user) }
             return try await answer(challenge, client, account, time, context)
         }
         var triesLeft = passwordTries(context)
@@ -147,6 +144,9 @@ struct Login: AsyncParsableCommand {
                 guard error.code == .invalidCredentials else { throw error }
                 guard triesLeft > 0 else { throw Self.refused(error, user, wasTyped: password.isAsked(context)) }
                 context.screen.say(error.message.asSentence)
+                // The user name may be mistyped too.
+                guard newcomer.user == nil || newcomer.isTyped else { continue }
+                user = try asked("\(question) (Enter for \(user.onOneLine)): ", otherwise: user, rule: rule)
             }
         }
     }
@@ -242,18 +242,25 @@ struct Login: AsyncParsableCommand {
                 .usage, reason: "missing_user",
                 message: "No user was given. Run: \(commandLine("login USER --password-file FILE"))")
         }
+        return try asked(question, otherwise: nil, rule: rule)
+    }
+
+    /// - Parameter standard: the answer for an empty line; nil if an empty line cancels the sign-in.
+    private func asked(
+        _ question: String, otherwise standard: String?, rule: (String) throws(AccountError) -> Void
+    ) throws(CommandFailure) -> String {
         var triesLeft = 3
         while true {
-            guard let answer = Screen.shared.blocking({ Terminal.ask(question) }), !answer.isEmpty else {
-                throw CommandFailure(.cancelled, message: "Cancelled.")
-            }
+            guard let answer = Screen.shared.blocking({ Terminal.ask(question) }), !answer.isEmpty || standard != nil
+            else { throw CommandFailure(.cancelled, message: "Cancelled.") }
+            if answer.isEmpty, let standard { return standard }
             do throws(AccountError) {
                 try rule(answer)
                 return answer
             } catch {
                 triesLeft -= 1
                 guard triesLeft > 0 else { throw CommandFailure(error) }
-                context.screen.say(error.message.asSentence)
+                Screen.shared.say(error.message.asSentence)
             }
         }
     }
@@ -272,6 +279,8 @@ extension Login {
 struct SignInUser {
     /// The user, if known before anybody is asked.
     var user: String?
+    /// Whether the user name was just typed, so that it may be mistyped.
+    var isTyped = false
     /// The new account's name; nil for the user's name.
     var account: String?
 }

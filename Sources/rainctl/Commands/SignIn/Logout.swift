@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RainCore
 import RainKit
 
 struct Logout: AsyncParsableCommand {
@@ -24,8 +25,13 @@ struct Logout: AsyncParsableCommand {
         let account = try client.account()
         let inUse = AccountInUse(context, at: account.name)
         let everywhere = everywhere
-        let outcome = try await withTimeout(timeout.duration) {
-            try await client.signOut(everywhere: everywhere)
+        let outcome: AccountSession.SignOutOutcome
+        do {
+            outcome = try await withTimeout(timeout.duration) {
+                try await client.signOut(everywhere: everywhere)
+            }
+        } catch {
+            throw Self.withoutSignIn(error)
         }
         let name = account.provider?.title ?? "the cloud"
         var result = SignedOutResult(profile: account.name, revoked: true)
@@ -42,6 +48,17 @@ struct Logout: AsyncParsableCommand {
         result.accountInUse = inUse.another
         inUse.tell()
         context.output.result(result)
+    }
+}
+
+extension Logout {
+    /// Returns the error without the advice to sign in: a user who wants to sign out has no use for it.
+    private static func withoutSignIn(_ error: any Error) -> any Error {
+        guard let account = (error as? RainKitError)?.account, account.code == .notSignedIn else { return error }
+        return CommandFailure(
+            ExitStatus(account), reason: "\(account.code)",
+            message: GivenSettings.ofThisCommand.message(of: account).asSentence
+                + " See who is signed in with: \(commandLine("account list"))")
     }
 }
 

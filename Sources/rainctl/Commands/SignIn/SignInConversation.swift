@@ -33,19 +33,21 @@ struct SignInConversation {
         let choice = try StoreOptions.parse([]).choice(context)
         if let user = newcomer.user {
             context.screen.say("User: \(user.onOneLine)")
-            return try await signIn(user, client, choice)
+            return try await signIn(SignInUser(user: user), client, choice)
         }
         guard let user = try ask("E-mail address (n for a new account): ", mayBeNew: true) else {
             return try await signUp(client, choice)
         }
-        try await signIn(user, client, choice)
+        try await signIn(SignInUser(user: user, isTyped: true), client, choice)
     }
 
-    private func signIn(_ user: String, _ client: RainKitClient, _ choice: StoreChoice) async throws {
-        let account = try await time.run { try await client.newAccount(user: user, in: choice) }
+    private func signIn(_ user: SignInUser, _ client: RainKitClient, _ choice: StoreChoice) async throws {
+        let account = try await time.run {
+            try await client.newAccount(user: user.isTyped ? nil : user.user, in: choice)
+        }
         var login = try Login.parse([])
-        login.user = user
-        let result = try await login.signIn(SignInUser(user: user), client, account, time, context)
+        login.user = user.user
+        let result = try await login.signIn(user, client, account, time, context)
         context.tellPlace(of: account.newSession)
         context.screen.say(result.text)
     }

@@ -59,6 +59,19 @@ struct DiscoveryTests {
             error?.message.contains("provider was found at http://127.0.0.1:1/.well-known") == true, "\(error as Any)")
     }
 
+    @Test("that lacks an endpoint is named, with the member", arguments: ["authorize", "device"])
+    func lacks(use: String) async throws {
+        let bench = try bench()
+        bench.http.expect(
+            .get, "/.well-known/openid-configuration",
+            #"{"issuer":"http://127.0.0.1:1","token_endpoint":"http://127.0.0.1:1/token"}"#)
+        let error = await accountError { () throws(AccountError) in try await bench.provider.endpoint(use) }
+        let member = use == "device" ? "device_authorization_endpoint" : "authorization_endpoint"
+        let address = "http://127.0.0.1:1/.well-known/openid-configuration"
+        #expect(error?.code == .unsupported)
+        #expect(error?.message == "the description at \(address) has no \(member)", "\(error as Any)")
+    }
+
     @Test("is kept when there is nothing at another address")
     func elsewhere() async throws {
         let bench = try bench()

@@ -54,8 +54,14 @@ struct ProviderRegistryTests {
             (#"{"schemaVersion":1,"id":"x","grants":{"magic":{}}}"#, "magic"),
             (#"{"schemaVersion":1,"id":"x","grants":{"password":{"pcke":"S256"}}}"#, "pcke"),
             (#"{"schemaVersion":1,"id":"x","grants":{"passwrd":null}}"#, "passwrd"),
-            (#"{"schemaVersion":1,"id":"x","extends":"oidc","grants":{"passwrd":null}}"#, "no grant passwrd"),
-            (#"{"schemaVersion":1,"id":"x","extends":"oidc","unsupported":{"passwrd":null}}"#, "no grant passwrd"),
+            (
+                #"{"schemaVersion":1,"id":"x","extends":"oidc","grants":{"passwrd":null}}"#,
+                #"the grant "passwrd" is not known"#
+            ),
+            (
+                #"{"schemaVersion":1,"id":"x","extends":"oidc","unsupported":{"passwrd":null}}"#,
+                #"the grant "passwrd" is not known"#
+            ),
             (#"{"schemaVersion":1,"id":"x","extends":"oidc","discovry":null}"#, "member, discovry"),
             (#"{"schemaVersion":1,"id":"x","discovry":null}"#, "member, discovry"),
             (#"{"schemaVersion":1,"id":"x","extends":"oidc","client":{"secret":null}}"#, "member, client.secret"),

@@ -70,6 +70,18 @@ struct SlashTests {
         #expect(error?.remedies == (isSlash ? [.parameter(name: "issuer")] : []))
     }
 
+    @Test("the address of a description is not an issuer, and nothing is sent", arguments: ["", "/"])
+    func descriptionAsIssuer(end: String) async throws {
+        let given = "http://127.0.0.1:1/a/.well-known/openid-configuration\(end)"
+        let (provider, http) = try oidc(given)
+        let error = await accountError { () throws(AccountError) in try await provider.serverMetadata() }
+        #expect(error?.code == .invalidConfiguration && error?.remedies == [.parameter(name: "issuer")])
+        #expect(
+            error?.message.hasPrefix("give the issuer without /.well-known/openid-configuration: ") == true,
+            "\(error as Any)")
+        #expect(http.requests.isEmpty)
+    }
+
     @Test("so is the issuer of an id token, of a renewal, of a sign-in page's answer and of a stored session")
     func everywhere() async throws {
         let words = "the \"/\" at the end"

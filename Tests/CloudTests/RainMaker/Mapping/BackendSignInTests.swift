@@ -194,7 +194,8 @@ struct BackendSignInTests {
             var session = try #require(backend.store.load(backend.key))
             session.tokens.kind = CredentialKind(rawValue: kind)
             let changed = session
-            try await backend.store.exclusively(backend.key, within: .seconds(5)) { access async throws(AccountError) in
+            try await backend.store.exclusively(backend.key, within: .seconds(120)) {
+                access async throws(AccountError) in
                 try await access.save(changed)
             }
             let error = await accountError { () throws(AccountError) in try await backend.mapping.checkSession() }

@@ -6,6 +6,14 @@ import Testing
 
 @Suite("Starting a browser")
 struct BrowserLauncherTests {
+    @Test("the first program that failed is named with its exit code")
+    func failure() async {
+        let launcher = BrowserLauncher(environment: ["BROWSER": "/bin/false", "PATH": "/nonexistent"])
+        #expect(
+            await launcher.opening("https://a.example/")
+                == .failed("/bin/false (from BROWSER) failed with exit code 1"))
+    }
+
     @Test("the browser gets the address, the environment that it is given and no other, and its own session")
     func started() async throws {
         try await withTemporaryFolder { folder in

@@ -139,7 +139,7 @@ struct BrowserSignInTests {
             try maker.expectNoSecrets(outcome)
 
             child = try await maker.login(
-                ["--idp", "github", "--redirect", "loopback", "--no-browser", "--json", "--timeout", "300ms"])
+                ["--idp", "github", "--redirect", "loopback", "--no-browser", "--json", "--timeout", "5s"])
             let late = try await maker.end(of: child)
             #expect(late.status == 16)
             #expect(late.failure?["reason"]?.string == "no_answer")

@@ -17,7 +17,8 @@ struct EndedRunTests {
         try await withTemporaryFolder { folder in
             let cloud = try SlowRenewal()
             let stored = try await StoredSession(in: folder, at: cloud.server, expiresIn: -100)
-            let limit = end == .timeLimit ? ["--timeout", "300ms"] : []
+            // The renewal itself is given up after 10 s.
+            let limit = end == .timeLimit ? ["--timeout", "5s"] : []
             let child = try await stored.maker.start(["account", "token"] + limit)
             defer { child.kill() }
             try await cloud.isAsked()

@@ -10,7 +10,7 @@ struct FailedLoginTests {
         #expect(try await maker.rainctl("profile", "add", "s", "--base-url", base).status == 0)
         #expect(try await maker.rainctl("profile", "use", "s").status == 0)
         return try await maker.rainctl(
-            "login", "dev@example.com", "--password-file", maker.folder.file("password"), "--timeout", "10")
+            "login", "dev@example.com", "--password-file", maker.folder.file("password"), "--timeout", "120")
     }
 
     @Test("leaves nothing among the sessions, and speaks of no place for them")

@@ -286,7 +286,9 @@ static void cancel(void) {
 /* A thread waits for an operation that another thread frees. */
 static void *wait_for(void *operation) {
     rainkit_event event = RAINKIT_EVENT_INIT;
-    return (void *)(size_t)rainkit_wait(operation, &event);
+    int32_t code = rainkit_wait(operation, &event);
+    CHECK(event.kind == RAINKIT_EVENT_NONE && event.code == code);
+    return (void *)(size_t)code;
 }
 
 static void freed_while_waiting(void) {
@@ -301,6 +303,7 @@ static void freed_while_waiting(void) {
         CHECK(rainkit_operation_free(operation) == 0);
         void *code = NULL;
         pthread_join(thread, &code);
+        /* RAINKIT_USAGE if the thread began to wait after that. */
         CHECK((size_t)code == RAINKIT_USAGE || (size_t)code == RAINKIT_CANCELLED);
     }
     CHECK(rainkit_client_free(client) == 0);
@@ -498,6 +501,8 @@ static void arguments(void) {
     options = settings(RAINKIT_STORE_MEMORY);
     options.base_url = rainkit_text("ftp://x");
     CHECK(rainkit_client_new(&options, &client, message, 1) == RAINKIT_CONFIG && message[0] == 0);
+    CHECK(rainkit_client_new(&options, &client, message, sizeof message) == RAINKIT_CONFIG);
+    CHECK(strcmp(message, "base_ur") == 0);
     options = settings(RAINKIT_STORE_MEMORY);
     options.base_url.data = NULL;
     CHECK(rainkit_client_new(&options, &client, message, sizeof message) == RAINKIT_USAGE);

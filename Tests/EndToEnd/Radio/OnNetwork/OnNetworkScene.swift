@@ -30,7 +30,7 @@ struct OnNetworkScene {
     ) async throws -> Maker.Outcome {
         let proof = pop.map { ["--pop-file", folder.file($0)] } ?? []
         return try await maker.rainctl(
-            ["provision", "--transport", "on-network", "--device-host", board.onNetwork ?? "", "--timeout", "20s"]
+            ["provision", "--transport", "on-network", "--device-host", board.onNetwork ?? "", "--timeout", "120s"]
                 + proof
                 + board.consent + more)
     }

@@ -94,7 +94,7 @@ struct OnNetworkTests {
                 ["--http", "127.0.0.1:0", "--security", "1"] + scene.cloud.boardOptions(node: "node1"), in: scene.folder
             )
             let outcome = try await scene.maker.rainctl(
-                "provision", "--transport", "on-network", "--device-host", board.http ?? "", "--timeout", "10s",
+                "provision", "--transport", "on-network", "--device-host", board.http ?? "", "--timeout", "120s",
                 "--json",
                 "--pop-file", scene.folder.file("pop"))
             #expect(outcome.status != 0)

@@ -83,6 +83,9 @@ extension InjectedFault {
         cloudFault(
             "a connection that breaks", "reset|broke|closed|connection", rule: ["path": "/v1/*", "action": "reset"]),
         InjectedFault("account", "nobody is signed in", "signed in") { try await $0.rainctl("node", "list") },
+        InjectedFault("account", "a sign-out of a user without a session", "there is no session to end", cloud: true) {
+            try await $0.rainctl("logout", "--account", "bob@example.com")
+        },
         command(
             "account", "a password that is a line of variables", "NAME=value", cloud: true,
             files: ["variables": "PASSWORD=planted"],
@@ -152,7 +155,7 @@ extension InjectedFault {
     private static func cloudFault(_ name: String, _ words: String, rule: JSONValue) -> InjectedFault {
         InjectedFault("cloud", name, words, cloud: true) { lab in
             try await lab.fails(rule)
-            return try await lab.rainctl("node", "list", "--timeout", "3")
+            return try await lab.rainctl("node", "list", "--timeout", "60")
         }
     }
 

@@ -16,6 +16,7 @@ extension InjectedFault {
         address("a host name that does not exist", "the name nobody.invalid is not known", "nobody.invalid"),
         address("a path after the address", "HOST or HOST:PORT", "192.168.4.1/prov"),
         provision("cable", "a folder instead of a port", "folder", "--port", "/tmp"),
+        provision("cable", "a port of Windows", "COM3 is the name of a port on Windows", "--port", "COM3"),
         provision("cable", "a device that is not a serial port", "not a serial port", "--port", "/dev/null"),
         InjectedFault("cable", "a log without line ends", "line end", known: .silence(5)) { lab in
             let terminal = try PseudoTerminal()
@@ -45,6 +46,9 @@ extension InjectedFault {
         },
         improv("a board that has stopped Improv", "Improv is stopped", "stopped=1"),
         improv("a button that nobody presses", "button", "button=1"),
+        improv("a claim over Improv", "over which it cannot be claimed", cloud: true, ["device", "claim"]),
+        improv("a reset over Improv", "speaks Improv, which has no command", ["device", "reset"]),
+        improv("values over Improv", "speaks Improv, which has no endpoints", ["device", "params", "get"]),
         board("an endpoint that the firmware does not have", "nosuch", ["device", "send", "nosuch", "--text", "x"]),
         board("values that the firmware does not offer", "does not report its values", ["device", "params", "get"]),
         board(
@@ -70,6 +74,18 @@ extension InjectedFault {
                 in: lab.folder)
             defer { board.process.kill() }
             return try await lab.provision(["--port", lab.folder.file("tty")], pop: nil)
+        }
+    }
+
+    /// A command for a board that speaks Improv.
+    private static func improv(
+        _ name: String, _ words: String, cloud: Bool = false, _ arguments: [String]
+    ) -> InjectedFault {
+        InjectedFault("cable", name, words, cloud: cloud) { lab in
+            let board = try await SimulatedBoard.start(
+                ["--console", lab.folder.file("tty"), "--console-dialect", "improv"], in: lab.folder)
+            defer { board.process.kill() }
+            return try await lab.timed(arguments + ["--port", lab.folder.file("tty")])
         }
     }
 

@@ -10,6 +10,40 @@ extension InjectedFault {
         argument("a time limit that is not a time", "soon", "provision", "--timeout", "soon"),
         argument("a time limit of zero", "--timeout", "provision", "--timeout", "0"),
         argument("a negative time limit", "'-5' is invalid", "provision", "--timeout", "-5"),
+        argument(
+            "a port that does not exist for the browser's answer", "ports are 1 to 65535", "login", "--callback-port",
+            "70000"),
+        argument("a time limit with another unit", "as in 6s, 500ms or 2m", "whoami", "--timeout", "2min"),
+        argument("a password as an argument", "cannot be an argument", "login", "me@example.com", "planted"),
+        argument("a whole command in quotation marks", "as one argument", "node list"),
+        argument("a negative value without --", "taken for an option", "set", "Room/Thermostat", "-5"),
+        argument(
+            "an option before the subcommand", "goes after the command", "account", "--provider", "oidc", "status"),
+        argument(
+            "several boards without commas", "with commas", "node", "share", "add", "Light", "Hall", "--with", "bob"),
+        argument("values without a board", "board is missing", "node", "params", "set", "Light.Power=on"),
+        argument("a carriage return at the end of an option", "carriage return", "whoami", "--json\r"),
+        argument(
+            "an invisible character in the name of a deployment", "invisible character (U+200B)", "whoami", "--profile",
+            "sim\u{200B}"),
+        argument(
+            "a user name with a space at its end", "ends with a space", "login", "me@example.com ", "--password-file",
+            "{}/password"),
+        argument(
+            "a tilde in quotation marks", "~ was not replaced", "login", "me@example.com", "--password-file", "~/pw.txt"
+        ),
+        argument("- for a password's file", "use --password-stdin", "login", "me@example.com", "--password-file", "-"),
+        argument(
+            "a misspelt comparison", "=> is not a comparison", "automation", "add", "x", "--of", "n1", "--when",
+            "Sensor.Temperature=>30", "--set", "n1:Light.Power=on"),
+        argument(
+            "the weather compared with a word", "is not a number", "automation", "add", "x", "--weather",
+            "temperature>warm",
+            "--set", "n1:Light.Power=on"),
+        argument(
+            "a value that the weather does not have", "no weather value \"wind\"", "automation", "add", "x",
+            "--weather",
+            "wind>5", "--set", "n1:Light.Power=on"),
         argument("arguments for curl without --", "go after --", "account", "curl", "/v1/user2"),
         argument("a transport that does not exist", "zigbee", "provision", "--transport", "zigbee"),
         provision(

@@ -76,6 +76,7 @@ extension InjectedFault {
             "Bluetooth", "a service that is not a UUID", "\"xyz\" is not one",
             ["device", "discover", "--transport", "ble", "--service", "xyz"]),
         radio("absent", "no adapter", "no Bluetooth adapter"), radio("off", "the adapter is off", "off"),
+        radio("rfkill", "the radio switch blocks the adapter", "blocked"),
         radio("on", "no board advertises", "PROV_1", known: .silence(3.75)),
         InjectedFault("Wi-Fi", "the board's address is wrong", "address may be wrong") {
             try await $0.provision(["--transport", "softap", "--device-host", "127.0.0.1:9"])

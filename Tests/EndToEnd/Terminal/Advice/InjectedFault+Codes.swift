@@ -28,6 +28,19 @@ extension InjectedFault {
             "QR code", "a text with a picture's name", "is not a picture",
             files: ["label.png": "not a picture\n"],
             ["device", "info", "--qrcode", "{}/label.png"]),
+        provision(
+            "QR code", "a board's name instead of its code", "neither a file nor a board's QR code", proof: false,
+            "--qrcode", "PROV_a1b2c3"),
+        provision("QR code", "a barcode's number", "an article number", proof: false, "--qrcode", "4006381333931"),
+        provision(
+            "QR code", "the install code of a Zigbee device", "Zigbee", proof: false, "--qrcode",
+            "Z:00124B001F8A1B2C$I:83FED3407A939723A5C639B26916D505C3B5"),
+        provision(
+            "QR code", "the code of another board", "is for PROV_1, but --device-name is PROV_2", proof: false,
+            "--qrcode", #"{"name":"PROV_1","transport":"ble"}"#, "--device-name", "PROV_2"),
+        provision(
+            "QR code", "another proof of possession than the code's", "different proofs of possession",
+            files: ["code": #"{"name":"PROV_1","pop":"planted-other","transport":"ble"}"#], "--qrcode", "{}/code"),
         provision("QR code", "an empty code", "is empty", proof: false, "--qrcode", ""),
         command("QR code", "an empty file name to read", "is empty", ["qr", "read", ""]),
         provision("QR code", "a folder instead of a picture", "folder", proof: false, "--qrcode", "{}"),

@@ -21,6 +21,16 @@ extension InjectedFault {
         passphrase("a Wi-Fi password with a NUL byte", "NUL|zero", Array("planted\0wifi".utf8)),
         passphrase("a picture instead of a Wi-Fi password", "picture", [0x89] + Array("PNG\r\n\u{1A}\n\0\0\0\r".utf8)),
         passphrase("a Wi-Fi password of two lines", "line", Array("planted-wifi\nsecond".utf8)),
+        command(
+            "file", "a file of boards with NUL bytes at its end", "Line 3 of the file of boards contains NUL",
+            cloud: true, files: ["boards.csv": "name,transport\nPROV_1,ble\n\0\0\0"],
+            ["batch", "run", "{}/boards.csv", "--ssid", "Home", "--passphrase-file", "{}/wifi"]),
+        broker("a client's certificate and key that are swapped", "are swapped", "PRIVATE KEY", "CERTIFICATE"),
+        broker(
+            "a certificate request instead of a client's certificate", "-----BEGIN CERTIFICATE REQUEST-----",
+            "CERTIFICATE REQUEST", "PRIVATE KEY"),
+        broker(
+            "a certificate instead of a client's key", "but no private key", "CERTIFICATE", "CERTIFICATE"),
         InjectedFault("provider", "an unknown version of a portal", "serverVersion") { lab in
             try await lab.rainctl(
                 "login", SimulatedIdentity.user, "--provider", "liferay", "--base-url",
@@ -33,6 +43,21 @@ extension InjectedFault {
         provision(
             "QR code", name, words, files: ["code": text], proof: false, "--qrcode", "{}/code", "--device-host",
             "127.0.0.1:9")
+    }
+
+    /// A bridge with these kinds of PEM files for the client's certificate and key.
+    private static func broker(_ name: String, _ words: String, _ certificate: String, _ key: String) -> InjectedFault {
+        InjectedFault("file", name, words) { lab in
+            for (file, label) in [("client.pem", certificate), ("client.key", key)] {
+                let text = "-----BEGIN \(label)-----\nMAA=\n-----END \(label)-----\n"
+                lab.folder.writePrivately(Array(text.utf8), to: file)
+            }
+            return try await lab.timed(
+                [
+                    "bridge", "mqtts://127.0.0.1:1", "--client-cert", lab.folder.file("client.pem"), "--client-key",
+                    lab.folder.file("client.key"),
+                ], as: lab.bench.maker)
+        }
     }
 
     private static func passphrase(_ name: String, _ words: String, _ bytes: [UInt8]) -> InjectedFault {

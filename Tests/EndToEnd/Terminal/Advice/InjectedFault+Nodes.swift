@@ -20,6 +20,7 @@ extension InjectedFault {
         node(
             "typographic quotation marks around a name", "is a typographic quotation mark", "status",
             "\u{201C}n9\u{201D}"),
+        node("an invisible character in a board's name", "invisible character (U+200B)", "status", "n9\u{200B}"),
         node("a name with spaces without quotation marks", "quotation marks", "remove", "Kitchen", "lamp"),
         node(
             "such a name before values", "needs quotation marks", "params", "set", "Kitchen", "lamp", "Light.Power=on"),

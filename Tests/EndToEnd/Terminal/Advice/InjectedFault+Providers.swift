@@ -88,6 +88,25 @@ extension InjectedFault {
                 "--device-code",
             ]),
         oidc("an issuer that publishes nothing", "check the issuer", "@/elsewhere", "native-1", "--device-code"),
+        oidc(
+            "the address of the description instead of the issuer", "give the issuer without",
+            "@/.well-known/openid-configuration", "native-1", "--device-code"),
+        oidc(
+            "an empty client secret", "client secret is empty", "@", "web-1", "--mode", "client-credentials",
+            "--client-secret-file", "{}/empty.bin"),
+        InjectedFault("provider", "a description without an endpoint", "has no device_authorization_endpoint") { lab in
+            let server = try LoopbackServer { peer in
+                while let request = peer.readRequest() {
+                    let base = "http://\(request.header("Host") ?? "")"
+                    peer.respond(
+                        "200 OK", headers: ["Content-Type: application/json"],
+                        #"{"issuer":"\#(base)","token_endpoint":"\#(base)/token"}"#)
+                }
+            }
+            return try await lab.rainctl(
+                "login", "--provider", "oidc", "--client-id", "native-1", "--set",
+                "issuer=http://127.0.0.1:\(server.port)", "--device-code")
+        },
         oidc("a client that OpenID Connect does not know", "client", "@", "nobody", "--device-code"),
         oidc(
             "a scope that OpenID Connect does not know", "invalid_scope", "@", "native-1", "--device-code", "--scope",

@@ -92,6 +92,37 @@ extension InjectedFault {
         server(
             "an answer that is too long", "more than", "200 OK", headers: ["Content-Length: 99999999999"],
             nil),
+        server(
+            "a server in front that asks for its own password (HTTP 401)", "(\"staging\") asks for its own name",
+            "401 Unauthorized", headers: ["WWW-Authenticate: Basic realm=staging"], "<html>401</html>"),
+        server(
+            "a redirect to another page of the same host", "/login on the same host", "302 Found",
+            headers: ["Location: /login?x=1"], ""),
+        server(
+            "a permanent redirect to the first page of the same host", "to / on the same host",
+            "301 Moved Permanently", headers: ["Location: /"], "<html>Moved</html>"),
+        server(
+            "a redirect to another host", "https://sso.company.example/login (HTTP 307)", "307 Temporary Redirect",
+            headers: ["Location: https://sso.company.example/login?x=1"], ""),
+        server(
+            "too many requests, with a time to try again", "received too many requests", "429 Too Many Requests",
+            headers: ["Date: Fri, 15 Jan 2027 08:00:00 GMT", "Retry-After: Fri, 15 Jan 2027 08:00:30 GMT"], ""),
+        server(
+            "too many requests, with a web page", "received too many requests", "429 Too Many Requests",
+            "<html><title>error 1015</title></html>"),
+        server(
+            "HTTP status 403 without a body", "gateway before it, refused the request (HTTP 403)", "403 Forbidden", ""),
+        server("a server that requires another protocol", "requires another protocol", "426 Upgrade Required", ""),
+        InjectedFault("cloud", "an answer that does not end", "was not complete within", known: .silence(1)) { lab in
+            let server = try LoopbackServer { peer in
+                guard peer.readRequest() != nil else { return }
+                peer.write("HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n{")
+                peer.waitForClose()
+            }
+            try await lab.use("http://127.0.0.1:\(server.port)")
+            return try await lab.rainctl(
+                "login", "me@example.com", "--password-file", lab.folder.file("password"), "--timeout", "1")
+        },
         served("a broken chunked encoding", "not proper HTTP") {
             $0.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n")
             $0.waitForClose()

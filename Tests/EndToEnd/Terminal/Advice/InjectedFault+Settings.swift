@@ -22,6 +22,13 @@ extension InjectedFault {
             cloud: true,
             environment: ["RAINKIT_ACCOUNT": "old@example.com"], ["node", "list"]),
         command(
+            "settings", "quotation marks in the variable of the deployment", "RAINKIT_PROFILE is in quotation marks",
+            environment: ["RAINKIT_PROFILE": "\"sim\""], ["whoami"]),
+        command(
+            "settings", "a carriage return in the variable of the deployment",
+            "RAINKIT_PROFILE ends with a carriage return",
+            environment: ["RAINKIT_PROFILE": "sim\r"], ["whoami"]),
+        command(
             "settings", "a provider without a session in the environment", "from RAINKIT_PROVIDER",
             environment: ["RAINKIT_PROVIDER": "spid"], ["whoami"]),
         command(
@@ -55,6 +62,19 @@ extension InjectedFault {
         definition(
             "a misspelt grant in a provider's file", "passwrd",
             #"{"schemaVersion":1,"id":"mine","extends":"oidc","grants":{"passwrd":null}}"#),
+        command(
+            "settings", "a deployment with an impossible base URL in the list", "\"lab\" in",
+            files: [
+                "config/rainkit/deployments.json":
+                    #"{"schemaVersion":1,"deployments":[{"name":"lab","base_url":"ftp://x"}]}"#
+            ], ["node", "list"]),
+        command(
+            "settings", "a folder in the variable with the backend file", "(from RAINKIT_BACKEND)",
+            environment: ["RAINKIT_BACKEND": "{}"],
+            [
+                "provision", "--provider", "spid", "--ssid", "Home", "--passphrase-file", "{}/wifi", "--pop-file",
+                "{}/pop", "--transport", "softap",
+            ]),
         backend("a missing backend file", "does not exist", nil),
         backend("a backend file that is not JSON", "not JSON", "{"),
         backend("a backend file of a newer version", "99", #"{"schemaVersion":99}"#),

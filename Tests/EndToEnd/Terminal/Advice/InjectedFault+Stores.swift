@@ -28,7 +28,8 @@ extension InjectedFault {
             try lab.folder.write("", to: "state")
             return try await lab.rainctl("login", "me@example.com", "--password-file", lab.folder.file("password"))
         },
-        InjectedFault("store", "a folder that cannot be created", "cannot be written") { lab in
+        InjectedFault("store", "a folder that cannot be created", "/proc/none does not exist, and cannot be created") {
+            lab in
             try await lab.timed(
                 ["login", "me@example.com", "--password-file", lab.folder.file("password")],
                 environment: ["XDG_STATE_HOME": "/proc/none"])
@@ -51,6 +52,24 @@ extension InjectedFault {
         command(
             "store", "a damaged systemd credential", "not JSON", files: ["credentials/rainkit-global": "{"],
             environment: ["CREDENTIALS_DIRECTORY": "{}/credentials"], ["whoami"]),
+        command(
+            "store", "a systemd credential of another deployment", "no credential named rainkit-global",
+            files: ["credentials/rainkit-lab": "{}"], environment: ["CREDENTIALS_DIRECTORY": "{}/credentials"],
+            ["whoami"]),
+        command(
+            "store", "a HOME that does not exist", "folder of HOME, /proc/none, does not exist",
+            environment: ["HOME": "/proc/none", "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""],
+            ["login", "me@example.com", "--password-file", "{}/password"]),
+        command(
+            "store", "a socket in a missing folder", "/proc/none does not exist",
+            ["serve", "--socket", "/proc/none/rainkit/socket"]),
+        command(
+            "store", "a ledger in a missing folder of the root folder", "/rainkit-none does not exist",
+            cloud: true, files: ["boards.csv": "name,transport,pop\nPROV_1,ble,p\n"],
+            [
+                "batch", "run", "{}/boards.csv", "--ssid", "Home", "--passphrase-file", "{}/wifi", "--ledger",
+                "/rainkit-none/ledger.sqlite",
+            ]),
         InjectedFault("store", "an import without a source", "does not exist") {
             try await $0.rainctl("account", "import", "--from", $0.folder.file("none"))
         },

@@ -263,6 +263,7 @@ extension Conversation {
             isSignedIn: false, command: ["provision", "--pop-file", "pop"],
             steps: [
                 .answer(email, SimulatedCloud.user), .answer("Password: ", "planted-wrong"),
+                .answer("E-mail address or telephone number (Enter for \(SimulatedCloud.user)): ", ""),
                 .answer("Password: ", SimulatedCloud.password),
             ] + home),
         Conversation(

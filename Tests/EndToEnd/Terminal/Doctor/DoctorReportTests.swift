@@ -141,7 +141,7 @@ struct DoctorReportTests {
         try await DoctorTests.withMachine { machine in
             let listener = try SilentListener()
             let outcome = try await machine.doctor(
-                ["DBUS_SYSTEM_BUS_ADDRESS": "tcp:host=127.0.0.1,port=\(listener.port)"], ["--timeout", "3"])
+                ["DBUS_SYSTEM_BUS_ADDRESS": "tcp:host=127.0.0.1,port=\(listener.port)"], ["--timeout", "12"])
             for check in ["bluetooth", "wifi", "network"] {
                 let found = finding(check, outcome)
                 #expect(found?["reason"] == "no_bus", "\(outcome.standardOutput)")

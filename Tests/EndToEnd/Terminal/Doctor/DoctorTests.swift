@@ -201,7 +201,7 @@ struct DoctorTests {
         "of Bluetooth, what is missing",
         arguments: [
             ("absent", "no_adapter", "bluetoothctl list"), ("off", "powered_off", "bluetoothctl power on"),
-            ("rfkill", "powered_off", "bluetoothctl power on"),
+            ("rfkill", "blocked", "rfkill unblock bluetooth"),
         ])
     func radio(state: String, reason: String, fix: String) async throws {
         try await Self.withMachine { machine in

@@ -5,7 +5,7 @@ import Testing
 /// The lines for CI machines in pytest-rainkit/README.md.
 @Suite("The simulators without pytest, as README has it")
 struct SimulatorRecipeTests {
-    @Test("start one after the other, and a board joins the network and the account", .timeLimit(.minutes(2)))
+    @Test("start one after the other, and a board joins the network and the account", .timeLimit(.minutes(10)))
     func recipe() async throws {
         let page = try readFile(Repository.path("pytest-rainkit/README.md"))
         let block = try #require(page.firstMatch(of: /\n```sh\n((?:[^`]+\n)+)```\n/)).1
@@ -38,7 +38,7 @@ struct SimulatorRecipeTests {
         }
     }
 
-    @Test("the pages of the simulated cloud and board put a board into an account", .timeLimit(.minutes(2)))
+    @Test("the pages of the simulated cloud and board put a board into an account", .timeLimit(.minutes(10)))
     func pages() async throws {
         var script = "set -e\ntrap 'kill $(jobs -p)' EXIT\n"
         for (name, heading) in [("simulated-cloud", "With rainctl"), ("simulated-board", "In the simulated cloud")] {
@@ -61,7 +61,7 @@ struct SimulatorRecipeTests {
         }
     }
 
-    @Test("the page of the library for C starts a cloud and two boards", .timeLimit(.minutes(2)))
+    @Test("the page of the library for C starts a cloud and two boards", .timeLimit(.minutes(10)))
     func library() async throws {
         let script = """
             set -e

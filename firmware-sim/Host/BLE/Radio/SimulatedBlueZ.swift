@@ -72,6 +72,7 @@ struct SimulatedBlueZ: Sendable {
         lossesLeft = faults.losses
         random = ReproducibleRandom(seed: seed)
         adapter = RadioAdapter(number, isPowered: faults.adapter == .on)
+        adapter.isBlocked = faults.adapter == .rfkill
         devices = []
         for (position, board) in boards.enumerated() {
             var device = RadioDevice(
@@ -401,6 +402,8 @@ struct RadioAdapter: Sendable {
     let path: String
     private let address: String
     var isPowered: Bool
+    /// Whether the radio switch holds it.
+    var isBlocked = false
     var isDiscovering = false
     var alias = "firmware-sim"
     var isDiscoverable = false
@@ -415,7 +418,7 @@ struct RadioAdapter: Sendable {
     }
 
     fileprivate var properties: Properties {
-        [
+        var properties: Properties = [
             ("Address", .string(address)), ("AddressType", .string("public")), ("Name", .string("firmware-sim")),
             ("Alias", .string(alias)), ("Class", .uint32(0)), ("Powered", .bool(isPowered)),
             ("Discoverable", .bool(isDiscoverable)), ("DiscoverableTimeout", .uint32(discoverableTimeout)),
@@ -423,6 +426,9 @@ struct RadioAdapter: Sendable {
             ("Discovering", .bool(isDiscovering)), ("UUIDs", .strings(RadioDevice.genericServices)),
             ("Modalias", .string("usb:v1D6Bp0246d0542")), ("Roles", .strings(["central"])),
         ]
+        // Newer versions of bluetoothd than 5.66 show the power state. Clients need only this one.
+        if isBlocked { properties.append(("PowerState", .string("off-blocked"))) }
+        return properties
     }
 }
 

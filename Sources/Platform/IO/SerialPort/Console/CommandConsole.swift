@@ -70,10 +70,19 @@ public actor CommandConsole {
     /// Earlier output of the board is discarded. The first call finds the prompt before it types. So does the next call after a restart, or
     /// after a call without an outcome.
     public func run<Reply: ConsoleReply>(_ reply: Reply) async throws(SerialPortError) -> Reply.Outcome {
+        try await run(reply, atEnd: { _ in })
+    }
+
+    /// Does the same. At the end of the wait for the reply, `atEnd` receives the reply with the bytes so far, also if the wait fails.
+    package func run<Reply: ConsoleReply>(
+        _ reply: Reply, atEnd: @Sendable (Reply) -> Void
+    ) async throws(SerialPortError) -> Reply.Outcome {
         try await makeReady()
         isAtPrompt = false
         try await port.write(reply.command + [Self.carriageReturn])
-        let outcome = try await outcome(of: reply)
+        let held = HeldReply(reply)
+        defer { atEnd(held.current) }
+        let outcome = try await outcome(of: held)
         isAtPrompt = Reply.isAtPrompt(after: outcome)
         return outcome
     }
@@ -81,8 +90,9 @@ public actor CommandConsole {
     /// A console echoes at once what is typed at its prompt, and prints its prompt right after an answer.
     private static let timeForRest = Duration.seconds(1)
 
-    private func outcome<Reply: ConsoleReply>(of reply: Reply) async throws(SerialPortError) -> Reply.Outcome {
-        let held = HeldReply(reply)
+    private func outcome<Reply: ConsoleReply>(
+        of held: HeldReply<Reply>
+    ) async throws(SerialPortError) -> Reply.Outcome {
         while true {
             let early = try await readPieces { bytes -> ConsoleFinding<Found<Reply.Outcome>>? in
                 if let found = held.append(bytes) { return ConsoleFinding(.outcome(found.outcome), used: found.used) }
@@ -109,6 +119,7 @@ public actor CommandConsole {
         init(_ reply: Reply) { self.reply = Mutex(reply) }
         func append(_ bytes: [UInt8]) -> ConsoleFinding<Reply.Outcome>? { reply.withLock { $0.append(bytes) } }
         var outcomeIfRestIsLost: Reply.Outcome? { reply.withLock { $0.outcomeIfRestIsLost } }
+        var current: Reply { reply.withLock { $0 } }
     }
 
     private enum Found<Outcome: Sendable>: Sendable {

@@ -43,6 +43,11 @@ public struct ConsoleTranscript: Sendable {
     public private(set) var hasEarlyPrompt = false
     /// How many empty lines end right here. A prompt begins with LF, and so ends one.
     public var emptyLines: Int { max(0, lineFeeds - 1) }
+    /// Whether a piece of the typed line was echoed, but not its end. A board echoes each byte that reaches it, so bytes got lost.
+    package var isEchoCut: Bool {
+        guard !isEchoComplete else { return false }
+        return echoed >= Self.significantLength || endOfPiece(in: removingTerminalEscapes(assembler.pending)) > 0
+    }
 
     /// - Parameter command: the typed line, without CR. If it is empty, every prompt counts.
     public init(command: [UInt8]) {

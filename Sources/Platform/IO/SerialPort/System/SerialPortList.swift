@@ -22,13 +22,28 @@ extension SerialPort {
     /// The connected USB serial ports: likely boards first, then by name.
     public static func available(in files: SystemFiles = SystemFiles()) -> [SerialPortDescription] {
         SmallFile.names(in: files.devices)
-            // WCH's own driver makes the last one.
-            .filter { name in ["ttyACM", "ttyUSB", "ttyCH343USB"].contains { name.hasPrefix($0) } }
+            .filter(isUSB)
             .map { SerialPortDescription(path: "\(files.devices)/\($0)", usb: usbIdentity(of: $0, in: files)) }
             .sorted { left, right in
                 if left.isLikelyBoard != right.isLikelyBoard { return left.isLikelyBoard }
                 return (left.path.utf8.count, left.path) < (right.path.utf8.count, right.path)
             }
+    }
+
+    /// The ports of likely boards that the kernel has, but whose device files are missing, as in a container without access to them. The
+    /// paths are those of the missing files.
+    package static func withoutFile(in files: SystemFiles = SystemFiles()) -> [SerialPortDescription] {
+        let present = Set(SmallFile.names(in: files.devices))
+        return SmallFile.names(in: files.terminals)
+            .filter { isUSB($0) && !present.contains($0) }
+            .map { SerialPortDescription(path: "\(files.devices)/\($0)", usb: usbIdentity(of: $0, in: files)) }
+            .filter(\.isLikelyBoard)
+            .sorted { ($0.path.utf8.count, $0.path) < ($1.path.utf8.count, $1.path) }
+    }
+
+    /// Whether a port of this name is a USB device's. WCH's own driver makes the last one.
+    private static func isUSB(_ name: String) -> Bool {
+        ["ttyACM", "ttyUSB", "ttyCH343USB"].contains { name.hasPrefix($0) }
     }
 
     /// Returns the port at a path, which may be a link such as those below `/dev/serial/by-id`; nil if it does not exist.
@@ -225,8 +240,8 @@ public struct SystemFiles: Sendable, Hashable {
         guard !root.isEmpty, access(devices, R_OK | X_OK) != 0 else { return nil }
         let cause = systemErrorText(errno)
         return
-            "The system's root is set to \(root.onOneLine), but the folder \(devices.onOneLine) with the serial ports "
-            + "cannot be read: \(cause)."
+            "The folder \(devices.onOneLine), where serial ports are searched for, cannot be read: \(cause). The root folder of the system "
+            + "is set to \(root.onOneLine)."
     }
 
     /// The device files.
