@@ -52,7 +52,7 @@ package enum GivenText {
         return ends.isEmpty ? nil : "\(name) \(ends.joined(separator: " and ")) with a space."
     }
 
-    /// Returns the first invisible character of a text; nil if there is none.
+    /// Returns the first invisible character of a text; nil if all characters are visible.
     package static func invisible(in text: String) -> Invisible? {
         var previous: Unicode.Scalar?
         let scalars = text.unicodeScalars

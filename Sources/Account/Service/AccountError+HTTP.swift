@@ -130,7 +130,7 @@ extension AccountError {
                     ? "write them into the proxy's address" : "check the base URL, or ask the operator of \(host)")
         } else if status == 429 {
             code = .rateLimited
-            sentence = "\(host) received too many requests; try again in a few minutes"
+            sentence = code.sentence(host: host, status: status, name: nil)
         } else if status == 426 {
             sentence = "\(host) requires another protocol (HTTP 426), perhaps https://; check the base URL"
         } else if response.body.isEmpty {

@@ -415,7 +415,7 @@ extension BoardError {
 }
 
 extension ImprovFailure {
-    /// The error of a board that reports this failure after it was sent a network; nil if it reports that there is none.
+    /// The error of a board that reports this failure after it received a network; nil if it reports success.
     var error: BoardError? {
         switch self {
         case .none: nil

@@ -147,13 +147,24 @@ final class Screen: Sendable {
             }
             _ = drawIfFree("", own)
         }
-        defer { line.cancel() }
-        return try await work()
+        // The line is erased before anything else is printed.
+        func end() async {
+            line.cancel()
+            _ = await line.result
+        }
+        do throws(Failure) {
+            let value = try await work()
+            await end()
+            return value
+        } catch {
+            await end()
+            throw error
+        }
     }
 
     private static let patienceWithServer = Duration.seconds(2)
 
-    /// Draws a live line if there is none, or only the caller's own. Returns whether it did.
+    /// Draws a live line unless another one is drawn. The caller's own line is replaced. Returns whether the line was drawn.
     private func drawIfFree(_ line: String, _ own: String) -> Bool {
         state.withLock { state in
             guard state.conversations == 0, state.live == own, !(line.isEmpty && own.isEmpty) else { return false }
